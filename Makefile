@@ -12,12 +12,19 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates schemes \( -
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export CARGO_TERM_COLOR := never
 
-.PHONY: help setup check test test-programs demo bench scheme new-scheme golden registry docs figures video requirements interop ci clean
+.PHONY: help setup wheel wheel-test check test test-programs demo bench scheme new-scheme golden registry docs site figures video requirements interop ci clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.installed  ## make .venv, build the core in release mode, install the packages
+setup: $(VENV)/.installed  ## make .venv, install the packages with the core of a wheel in dist, or build that first
+
+wheel: $(VENV)/.required  ## build both wheels and the source distribution in dist
+	@$(PY) tools/wheel.py build
+
+wheel-test: setup wheel  ## install the wheels in a new environment without a compiler, and draw the first picture
+	@$(PY) tools/wheel.py gather
+	@$(PY) -m pytest tests/install
 
 check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, registry, citations, words, catalogue; without a release build
 	@$(PY) tools/count.py check
@@ -55,6 +62,9 @@ docs: $(VENV)/.required  ## rewrite the catalogue, tables of parameters, referen
 	@$(PY) tools/catalogue.py
 	@$(PY) tools/manual.py
 
+site: setup  ## build the site of the docs in out/site: runs every scenario for the gallery; warnings are errors
+	@$(PY) tools/docsite.py
+
 figures: setup  ## redraw the pictures of the docs, and the tables of the comparisons
 	@$(PY) tools/picture.py
 
@@ -85,7 +95,5 @@ $(VENV)/.required: $(VENV)/.made requirements.txt
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.required $(SOURCES) papers/pyproject.toml
-	@echo "building the core in release mode (the first time takes some minutes)"
-	@PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e papers
+	@$(PY) tools/wheel.py install
 	@touch $@

@@ -77,8 +77,8 @@ def measure(command: list[str]) -> tuple[str, float]:
 def rate(command: list[str]) -> tuple[int, float, int]:
     """Packet-hops, CPU seconds, peak memory in bytes (0 where the program does not say)."""
     text, cpu_s = measure(command)
-    said = json.loads(text.strip().splitlines()[-1])
-    return said["packet_hops"], cpu_s, said.get("peak_rss_bytes", 0)
+    results = json.loads(text.strip().splitlines()[-1])
+    return results["packet_hops"], cpu_s, results.get("peak_rss_bytes", 0)
 
 
 def speed(runs: int, peer: bool) -> list[dict[str, object]]:
@@ -124,7 +124,7 @@ def emulator(runs: int) -> list[dict[str, object]]:
     rate, seconds = EMULATED
     rows = []
     for how in ([], ["urgent"]):
-        said = []
+        results = []
         for _ in range(runs):
             command = [str(TARGET / "emulator"), str(rate), str(seconds), *how]
             done = subprocess.run(
@@ -135,11 +135,11 @@ def emulator(runs: int) -> list[dict[str, object]]:
                 return []
             run = json.loads(done.stdout.strip().splitlines()[-1])
             if run.get("received"):
-                said.append(run)
-        if not said:
+                results.append(run)
+        if not results:
             print("the emulator is not measured: nothing arrived")
             return []
-        middle = sorted(said, key=lambda run: run["added_p99_us"])[len(said) // 2]
+        middle = sorted(results, key=lambda run: run["added_p99_us"])[len(results) // 2]
         kept = (
             "packets_per_s",
             "overruns",

@@ -11,11 +11,11 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
-    Congestion, CongestionControl, Crossing, Cx, Delivery, EcnFeedback, EcnUse, EncodedFrame, FaceId,
-    Feedback, FibEntry, Gap, Label, LinkAlgorithm, LinkCx, Lost, Name, Packet, ParamError, ParamInfo,
+    Congestion, CongestionControl, Cx, Delivery, EcnFeedback, EcnUse, EncodedFrame, FaceId, Feedback,
+    FibEntry, Gap, Label, LinkAlgorithm, LinkCx, Lost, Name, OutgoingPacket, Packet, ParamError, ParamInfo,
     ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report,
-    Return, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sending, Sent, Setup, SourceWindows,
-    Strategy, StrategyCx, TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl,
+    Requirements, ReturnPath, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sent, Setup, SourceWindows,
+    Strategy, StrategyCx, Transit, TransitCx, ambassador_impl_App, ambassador_impl_CongestionControl,
     ambassador_impl_LinkAlgorithm, ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm,
     ambassador_impl_SenderAlgorithm, ambassador_impl_Strategy,
 };
@@ -30,6 +30,7 @@ pub mod shared;
 pub mod aimd;
 pub mod asmp;
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod cctcp;
 pub mod chopcop;
@@ -80,6 +81,7 @@ registry! {
     control {
         aimd: Aimd,
         bbr: Bbr,
+        bbr3: Bbr3,
         bic: Bic,
         cctcp: Cctcp,
         chopcop: Chopcop,

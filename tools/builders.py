@@ -1,4 +1,4 @@
-"""What the keys of a scenario take, from its JSON Schema: in words for the reference page, as classes for Python."""
+"""Types of scenario keys, from the JSON Schema: as text for the reference page, as classes for Python."""
 
 import json
 import keyword
@@ -35,21 +35,21 @@ PLAIN = {
 WIDTH = 110
 
 
-def value_of(key):
-    """What a key of a scenario takes, in words; `key` is its JSON Schema."""
+def value_text(key):
+    """The accepted values of a key, as text; `key` is its JSON Schema."""
     for part in key.get("allOf", []):
-        return value_of(part)
+        return value_text(part)
     if "$ref" in key:
         name = key["$ref"].rsplit("/", 1)[-1]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in key or "oneOf" in key:
-        return " or ".join(dict.fromkeys(value_of(part) for part in key.get("anyOf") or key["oneOf"]))
+        return " or ".join(dict.fromkeys(value_text(part) for part in key.get("anyOf") or key["oneOf"]))
     if "enum" in key:
         return ", ".join(f"`{word}`" for word in key["enum"])
     if "const" in key:
         return f"`{json.dumps(key['const'])}`"
     if key.get("type") == "array":
-        return f"list of {value_of(key['items'])}" if isinstance(key.get("items"), dict) else "list"
+        return f"list of {value_text(key['items'])}" if isinstance(key.get("items"), dict) else "list"
     if "examples" in key:
         return "such as " + ", ".join(
             f"`{json.dumps(example, ensure_ascii=False)}`" for example in key["examples"]
@@ -59,26 +59,26 @@ def value_of(key):
     )
 
 
-def type_of(key):
+def python_type(key):
     """The type of a key in Python; `key` is its JSON Schema. Words and quantities are texts, which the core reads."""
     for part in key.get("allOf", []):
-        return type_of(part)
+        return python_type(part)
     if "anyOf" in key:
-        return " | ".join(dict.fromkeys(type_of(part) for part in key["anyOf"]))
+        return " | ".join(dict.fromkeys(python_type(part) for part in key["anyOf"]))
     if "const" in key:
         return type(key["const"]).__name__
     if key.get("type") == "array":
-        return f"Iterable[{type_of(key['items'])}]"
+        return f"Iterable[{python_type(key['items'])}]"
     return PLAIN["object" if "$ref" in key else key["type"]]
 
 
-def name_of(key):
+def python_name(key):
     """The name of a key in Python."""
     return f"{key}_" if keyword.iskeyword(key) else key
 
 
 def docstring(about, properties):
-    """What a table is and what its keys mean, as the lines of a docstring."""
+    """The description of a table and of its keys, as the lines of a docstring."""
     first, _, rest = about.partition(". ")
     yield f'    """{first.removesuffix(".")}.'
     yield ""
@@ -86,8 +86,8 @@ def docstring(about, properties):
         yield from textwrap.wrap(rest, WIDTH, initial_indent="    ", subsequent_indent="    ")
         yield ""
     for key, row in properties.items():
-        value = re.sub(r"\[(\w+)\]\(#\w+\)", r"`\1`", value_of(row))
-        text = f"- `{name_of(key)}` ({value}): {row['description']}"
+        value = re.sub(r"\[(\w+)\]\(#\w+\)", r"`\1`", value_text(row))
+        text = f"- `{python_name(key)}` ({value}): {row['description']}"
         yield from textwrap.wrap(
             text, WIDTH, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False
         )
@@ -103,7 +103,7 @@ class Builder:
     properties: dict
     required: tuple = ()
     kind: str | None = None
-    """What the class says of its kind by itself."""
+    """The value of the key `kind`, which the class sets by itself."""
 
     @property
     def lead(self):
@@ -117,15 +117,15 @@ class Builder:
         yield from (f'        """Keys of `{self.name}`."""', "")
         for key, row in self.properties.items():
             if key != self.lead:
-                of = f"Required[{type_of(row)}]" if key in self.required else f"{type_of(row)} | None"
-                yield f"        {name_of(key)}: {of}"
+                of = f"Required[{python_type(row)}]" if key in self.required else f"{python_type(row)} | None"
+                yield f"        {python_name(key)}: {of}"
 
     def text(self):
         """The class."""
         head = fixed = ""
         if self.lead:
-            head = f"{name_of(self.lead)}: {type_of(self.properties[self.lead])}, "
-            fixed = f'"{self.lead}": {name_of(self.lead)}, '
+            head = f"{python_name(self.lead)}: {python_type(self.properties[self.lead])}, "
+            fixed = f'"{self.lead}": {python_name(self.lead)}, '
         elif self.kind:
             fixed = f'"kind": "{self.kind}", '
         keys = f"{{{fixed}**keys}}" if fixed else "keys"
@@ -143,16 +143,16 @@ def kinds(table):
         word = row["if"]["properties"]["kind"]["const"]
         keys = [key for key in row["then"]["propertyNames"]["enum"] if key != "kind"]
         name = "GraphML" if word == "graphml" else word.title().replace("_", "")
-        properties = {key: about_kind(word, meanings, table["properties"][key]) for key in keys}
+        properties = {key: kind_description(word, meanings, table["properties"][key]) for key in keys}
         yield Builder(name, meanings[word], properties, kind=word)
 
 
-def about_kind(word, words, row):
+def kind_description(word, words, row):
     """A key of a table with what its description says of one kind: `star: hosts around the hub.`."""
     any_of = "|".join(words)
     _, *parts = re.split(rf"(?:^|(?<=\. ))((?:{any_of})(?:, (?:{any_of}))*): ", row["description"])
-    said = dict(zip(parts[::2], parts[1::2], strict=True))
-    own = next(text for kinds, text in said.items() if word in kinds.split(", ")).strip()
+    descriptions = dict(zip(parts[::2], parts[1::2], strict=True))
+    own = next(text for kinds, text in descriptions.items() if word in kinds.split(", ")).strip()
     return {**row, "description": own[0].upper() + own[1:]}
 
 

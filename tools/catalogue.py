@@ -1,4 +1,4 @@
-"""Writes what the docs say about schemes and metrics from what the program says about itself.
+"""Writes the generated pages of the docs about schemes, metrics and scenario keys.
 
 That is schemes/README.md, in each scheme's README the table under *Parameters* and the list of experiments under *Try it*,
 docs/reference/, and the builders in python/thalweg/parts.py.
@@ -13,15 +13,15 @@ import sys
 import tomllib
 from pathlib import Path
 
-from builders import module, value_of
+from builders import module, value_text
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = "Experiments, each with what its source says of the result, run by `make scheme`:"
 MARK = "<!-- Written by `make docs`: change the program, not this file. -->"
 
 
-def described():
-    """What the program says about itself."""
+def query_catalogue():
+    """The catalogue of the program."""
     if "--installed" in sys.argv[1:]:
         from thalweg import _native
 
@@ -43,8 +43,8 @@ def described():
     return json.loads(answer.stdout)
 
 
-def text_of(value):
-    """A value as TOML writes it, except that texts have no quotes."""
+def toml_text(value):
+    """A value in TOML syntax, except that texts have no quotes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -61,11 +61,11 @@ def table(headings, rows):
     )
 
 
-def range_of(parameter):
+def range_text(parameter):
     """Allowed values of a parameter, in words."""
     if parameter["range"] is not None:
         low, high = parameter["range"]
-        return f"{text_of(low)} … {text_of(high)}"
+        return f"{toml_text(low)} … {toml_text(high)}"
     return parameter["kind"].replace(" | ", ", ") if parameter["kind"] != "switch" else "true, false"
 
 
@@ -73,7 +73,9 @@ def parameters(scheme):
     """The table of a scheme's parameters."""
     if not scheme["params"]:
         return "None.\n"
-    rows = [[p["name"], text_of(p["default"]), range_of(p), p["doc"], p["source"]] for p in scheme["params"]]
+    rows = [
+        [p["name"], toml_text(p["default"]), range_text(p), p["doc"], p["source"]] for p in scheme["params"]
+    ]
     return table(["name", "default", "range", "meaning", "source"], rows)
 
 
@@ -163,10 +165,10 @@ def metrics_page(answer):
     return "\n".join(parts)
 
 
-def words_of(name, key):
+def word_table(name, key):
     """A table of the words that a key takes, where the schema says what each means."""
     for part in key.get("allOf", []):
-        return words_of(name, part)
+        return word_table(name, part)
     if "enumDescriptions" not in key:
         return ""
     rows = [
@@ -187,18 +189,18 @@ def scenario_page(schema):
         about = "" if part is schema else part.get("description", "") + "\n\n"
         needed = set(part.get("required", []))
         rows = [
-            [f"`{key}`" + (" *" if key in needed else ""), value_of(row), row.get("description", "")]
+            [f"`{key}`" + (" *" if key in needed else ""), value_text(row), row.get("description", "")]
             for key, row in part.get("properties", {}).items()
         ]
-        body = table(["key", "value", "meaning"], rows) if rows else f"{value_of(part)}\n"
-        words = "".join(words_of(key, row) for key, row in part.get("properties", {}).items())
+        body = table(["key", "value", "meaning"], rows) if rows else f"{value_text(part)}\n"
+        words = "".join(word_table(key, row) for key, row in part.get("properties", {}).items())
         parts.append(f"## {name}\n\n{about}{body}{words}")
     return "\n".join(parts)
 
 
 def pages():
     """Path and text of everything that is written."""
-    answer = described()
+    answer = query_catalogue()
     schemes = answer["schemes"]
     yield ROOT / "schemes" / "README.md", catalogue(schemes, answer["strategies"])
     for scheme in schemes:

@@ -61,7 +61,7 @@ def problems(schemes):
 
 
 def readme_problems(folder, keys, cited):
-    """What is wrong with a scheme's README; `cited` is the text of the comments of its code."""
+    """Errors in a scheme's README; `cited` is the text of the comments of its code."""
     path = folder / "README.md"
     name = path.relative_to(ROOT)
     if not path.exists():

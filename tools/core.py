@@ -1,11 +1,10 @@
 """Installs the core of the tests' profile in place of a release build, so that tests need no second build of everything.
 
 The core and the test programs come from one build (`make test-programs`). This script copies the core into the package, and
-installs the metadata of the package and its command; the package itself is imported from the working copy. `make setup`
-installs a release build over it.
+installs the metadata of the package, its command and its manual page; the package itself is imported from the working copy.
+`make setup` installs the core of a wheel over it, by the same way (`tools/wheel.py`).
 """
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,8 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = {"linux": "lib_native.so", "darwin": "lib_native.dylib", "win32": "_native.dll"}
 PACKAGE = ROOT / "python" / "thalweg"
+MANUAL = ROOT / "packaging" / "data" / "share" / "man" / "man1" / "thalweg.1"
 RELEASE = ROOT / ".venv" / ".installed"
-"""What `make setup` leaves; without it, it builds the release."""
+"""The file that `make setup` leaves; if it is missing, `make setup` builds the release."""
 
 
 def wheel(folder):
@@ -33,6 +33,7 @@ def wheel(folder):
         f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}",
         f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: thalweg\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{about}/entry_points.txt": "\n".join(["[console_scripts]", *lines, ""]),
+        f"{name}-{version}.data/data/share/man/man1/{MANUAL.name}": MANUAL.read_text(encoding="ascii"),
     }
     files[f"{about}/RECORD"] = "".join(f"{file},,\n" for file in [*files, f"{about}/RECORD"])
     target = folder / f"{name}-{version}-py3-none-any.whl"
@@ -42,15 +43,12 @@ def wheel(folder):
     return target
 
 
-def main():
-    built = ROOT / "target" / "suite" / BUILT[sys.platform]
-    if not built.exists():
-        raise SystemExit(f"{built} is missing: `make test-programs` builds it")
-    RELEASE.unlink(missing_ok=True)
-    core = PACKAGE / ("_native.pyd" if sys.platform == "win32" else "_native.abi3.so")
+def install(core):
+    """Writes a core into the package, and installs the metadata of both packages."""
+    target = PACKAGE / ("_native.pyd" if sys.platform == "win32" else "_native.abi3.so")
     # not in place: a running program may have the file open
-    core.unlink(missing_ok=True)
-    shutil.copyfile(built, core)
+    target.unlink(missing_ok=True)
+    target.write_bytes(core)
     pip = [
         sys.executable,
         "-m",
@@ -64,6 +62,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([*pip, "--force-reinstall", wheel(Path(folder))], check=True)
     subprocess.run([*pip, "--no-build-isolation", "-e", ROOT / "papers"], check=True)
+
+
+def main():
+    built = ROOT / "target" / "suite" / BUILT[sys.platform]
+    if not built.exists():
+        raise SystemExit(f"{built} is missing: `make test-programs` builds it")
+    RELEASE.unlink(missing_ok=True)
+    install(built.read_bytes())
 
 
 if __name__ == "__main__":

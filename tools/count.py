@@ -59,20 +59,21 @@ WAITING = [
 # CI runs the dependencies and the registry within `make test`, the catalogue by the installed package, and slow scenarios.
 CI = [step for step in CHECK[:-1] if step not in TEST] + [
     ("catalogue", [*CHECK[-1][1], "--installed"]),
+    ("wheel", ["make", "--no-print-directory", "wheel-test"]),
     ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"]),
 ]
 SUITES = {"check": CHECK, "test": TEST, "ci": CI}
 
-CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed")
-PYTEST = re.compile(r"^(=+ )?\d+ (passed|failed|errors?|skipped|deselected|warnings?).* in [\d.]+s")
-OWN = re.compile(r"^(\d+) passed, (\d+) failed$")
+CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed")
+PYTEST_RESULT = re.compile(r"^(=+ )?\d+ (passed|failed|errors?|skipped|deselected|warnings?).* in [\d.]+s")
+OWN_RESULT = re.compile(r"^(\d+) passed, (\d+) failed$")
 
 
 def tally(line):
     """Passed and failed tests that a line of output reports, or nothing."""
-    if found := CARGO.match(line) or OWN.match(line):
+    if found := CARGO_RESULT.match(line) or OWN_RESULT.match(line):
         return int(found[1]), int(found[2])
-    if PYTEST.match(line):
+    if PYTEST_RESULT.match(line):
         counts = {word.rstrip("s"): int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
         return counts.get("passed", 0), counts.get("failed", 0) + counts.get("error", 0)
     return None
@@ -94,7 +95,7 @@ def run(argv, show=print, started=None):
         started(step)
     for line in step.stdout:
         found = tally(line.rstrip())
-        if OWN.match(line):
+        if OWN_RESULT.match(line):
             # this script's own last word already counts all the lines before it
             total = found
             continue
@@ -119,7 +120,7 @@ def timed(name, argv, show=print, started=None):
     return name, passed, failed, time.monotonic() - start
 
 
-class Beside:
+class ParallelSteps:
     """Steps that run one after the other in a thread, beside those of the main one; their output is kept."""
 
     def __init__(self, steps):
@@ -128,7 +129,7 @@ class Beside:
         self._rows = []
         self._step = None
         self._stopped = False
-        self._thread = threading.Thread(target=self._work)
+        self._thread = threading.Thread(target=self._run_steps)
         self._thread.start()
 
     def rows(self):
@@ -144,12 +145,12 @@ class Beside:
             self._step.send_signal(signal.SIGINT)
         self._thread.join()
 
-    def _work(self):
+    def _run_steps(self):
         for name, argv in self._steps:
             if not self._stopped:
-                self._rows.append(timed(name, argv, self._show, self._begun))
+                self._rows.append(timed(name, argv, self._show, self._started))
 
-    def _begun(self, step):
+    def _started(self, step):
         self._step = step
 
     def _show(self, line, **_):
@@ -170,7 +171,7 @@ def main():
     if alone:
         rows = [timed(*step) for step in (suite + WAITING if suite is TEST else suite)]
     else:
-        beside = Beside(WAITING)
+        beside = ParallelSteps(WAITING)
         try:
             rows = [timed(name, low_priority(argv)) for name, argv in suite]
         except BaseException:

@@ -33,8 +33,8 @@ INSIDE = "THALWEG_INTEROP_INSIDE"
 TICK = os.sysconf("SC_CLK_TCK")
 
 
-def missing() -> str | None:
-    """What is needed and not there; None when all is."""
+def missing_tools() -> str | None:
+    """The missing program; None if there is none."""
     if not NDND.exists():
         return f"{NDND.relative_to(ROOT)} is not built: make interop"
     if shutil.which("unshare") is None or shutil.which("ip") is None:
@@ -117,7 +117,7 @@ class Forwarder:
         found = re.search(r"nInInterests=(\d+)", self.ask("status"))
         return int(found.group(1)) if found else 0
 
-    def knows(self, prefix: str) -> bool:
+    def has_route(self, prefix: str) -> bool:
         """Whether it has a route to just this prefix."""
         return f"prefix={prefix} " in self.ask("route-list")
 
@@ -145,22 +145,22 @@ def command(
     words: list[str], face: str, stdin: Path | None = None, stdout: Path | None = None
 ) -> dict[str, object]:
     """Runs a client to its end: its exit code, processor time, and what it said."""
-    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as printed:
+    with tempfile.TemporaryFile("w+") as stderr_file, tempfile.TemporaryFile("w+") as printed:
         process = subprocess.Popen(
             words,
             stdin=stdin.open("rb") if stdin else subprocess.DEVNULL,
             stdout=stdout.open("wb") if stdout else printed,
-            stderr=said,
+            stderr=stderr_file,
             env={**os.environ, "NDN_CLIENT_TRANSPORT": face},
         )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
+        stderr_file.seek(0)
         printed.seek(0)
         return {
             "code": process.returncode,
             "cpu_s": usage.ru_utime + usage.ru_stime,
-            "said": said.read(),
+            "said": stderr_file.read(),
             "printed": printed.read(),
         }
 
@@ -169,7 +169,7 @@ def thalweg(*words: str) -> list[str]:
     return [sys.executable, "-m", "thalweg", "ndn", *words]
 
 
-def started(words: list[str], face: str, stdin: Path | None = None) -> subprocess.Popen[bytes]:
+def start_client(words: list[str], face: str, stdin: Path | None = None) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         words,
         stdin=stdin.open("rb") if stdin else subprocess.DEVNULL,
@@ -179,7 +179,7 @@ def started(words: list[str], face: str, stdin: Path | None = None) -> subproces
     )
 
 
-def ended(process: subprocess.Popen[bytes]) -> None:
+def wait_client(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGTERM)
     process.wait(10)
 
@@ -188,7 +188,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def dropped() -> int:
+def dropped_datagrams() -> int:
     """Datagrams that this namespace's sockets had no room for."""
     lines = [
         line.split() for line in Path("/proc/net/snmp").read_text().splitlines() if line.startswith("Udp:")
@@ -196,7 +196,7 @@ def dropped() -> int:
     return int(dict(zip(lines[0], lines[1], strict=True))["RcvbufErrors"])
 
 
-def fetched_by(client: str, name: str, face: str, out: Path) -> dict[str, object]:
+def fetch(client: str, name: str, face: str, out: Path) -> dict[str, object]:
     """Fetches by `ndnd`, or by a scheme of ours: goodput, processor time, and what the client said of itself."""
     out.unlink(missing_ok=True)
     if client == "ndnd":
@@ -205,16 +205,16 @@ def fetched_by(client: str, name: str, face: str, out: Path) -> dict[str, object
         return {**ran, "goodput_bps": float(rate.group(1)) * 1e6 if rate else 0.0, "again": None}
     ran = command(thalweg("get", name, "--face", face, "--scheme", client, "-o", str(out), "--json"), face)
     try:
-        told = json.loads(str(ran["printed"]))
+        client_report = json.loads(str(ran["printed"]))
     except ValueError:
-        told = {}
+        client_report = {}
     return {
         **ran,
-        "goodput_bps": told.get("goodput_bps") or 0.0,
-        "again": told.get("retransmits"),
-        "marks": told.get("marks"),
-        "fetch_cpu_s": told.get("cpu_s"),
-        "error": told.get("error"),
+        "goodput_bps": client_report.get("goodput_bps") or 0.0,
+        "again": client_report.get("retransmits"),
+        "marks": client_report.get("marks"),
+        "fetch_cpu_s": client_report.get("cpu_s"),
+        "error": client_report.get("error"),
     }
 
 
@@ -231,7 +231,7 @@ def topologies(folder: Path) -> dict[str, tuple[list[Forwarder], str, str]]:
     }
 
 
-def inside(size: int, runs: int, clients: tuple[str, ...], only: str) -> list[dict[str, object]]:
+def run_in_namespace(size: int, runs: int, clients: tuple[str, ...], only: str) -> list[dict[str, object]]:
     """All of it, in a namespace of its own."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     rows: list[dict[str, object]] = []
@@ -242,18 +242,18 @@ def inside(size: int, runs: int, clients: tuple[str, ...], only: str) -> list[di
         right = digest(file)
         forwarders: list[Forwarder] = []
         try:
-            made = topologies(folder)
-            forwarders = list({id(one): one for used, _, _ in made.values() for one in used}.values())
+            networks = topologies(folder)
+            forwarders = list({id(one): one for used, _, _ in networks.values() for one in used}.values())
             for producer in ("ndnd", "thalweg"):
-                for place, (used, consumer_face, producer_face) in made.items():
+                for place, (used, consumer_face, producer_face) in networks.items():
                     if only not in place:
                         continue
                     name = f"/test/{producer}"
                     words = (
                         [str(NDND), "put", name] if producer == "ndnd" else thalweg("put", name, str(file))
                     )
-                    serving = started(words, producer_face, file if producer == "ndnd" else None)
-                    until(lambda at=used[-1], name=name: at.knows(name), f"{producer} put {name}")
+                    serving = start_client(words, producer_face, file if producer == "ndnd" else None)
+                    until(lambda at=used[-1], name=name: at.has_route(name), f"{producer} put {name}")
                     try:
                         for run in range(runs):
                             for client in clients:
@@ -273,7 +273,7 @@ def inside(size: int, runs: int, clients: tuple[str, ...], only: str) -> list[di
                                     )
                                 )
                     finally:
-                        ended(serving)
+                        wait_client(serving)
         finally:
             for forwarder in forwarders:
                 forwarder.stop()
@@ -293,9 +293,9 @@ def one_run(
     # what the questions themselves add
     first = used[0].interests()
     before = used[0].interests()
-    cpu, lost = sum(one.cpu_s() for one in used), dropped()
-    got = fetched_by(client, name, face, out)
-    cpu, lost = sum(one.cpu_s() for one in used) - cpu, dropped() - lost
+    cpu, lost = sum(one.cpu_s() for one in used), dropped_datagrams()
+    got = fetch(client, name, face, out)
+    cpu, lost = sum(one.cpu_s() for one in used) - cpu, dropped_datagrams() - lost
     interests = used[0].interests() - before - (before - first)
     return {
         "producer": producer,
@@ -354,13 +354,13 @@ def main() -> int:
     verb = words[0] if words else "run"
     if os.environ.get(INSIDE):
         size, runs, clients, only = json.loads(os.environ[INSIDE])
-        print(json.dumps(inside(size, runs, tuple(clients), only)))
+        print(json.dumps(run_in_namespace(size, runs, tuple(clients), only)))
         return 0
     if verb == "build":
         why = build()
         print(f"skipped: {why}" if why else f"{NDND.relative_to(ROOT)} is there")
         return 0
-    why = missing()
+    why = missing_tools()
     if why:
         print(json.dumps({"skipped": why}) if as_json else f"skipped: {why}")
         return 0

@@ -21,7 +21,7 @@ WIDE = 100_000
 ESCAPES = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
 
 
-def escaped(text):
+def escape(text):
     """Text as roff has it; characters outside ASCII by their numbers, as both groff and mandoc read them."""
     return "".join(
         ESCAPES.get(letter) or (letter if ord(letter) < 128 else f"\\[u{ord(letter):04X}]") for letter in text
@@ -35,7 +35,7 @@ def lines_of(renderable, console):
     parts = []
     for segment in console.render(renderable, console.options.update(width=WIDE)):
         bold = bool(segment.style and segment.style.bold) and segment.text.strip()
-        parts.append(f"\\fB{escaped(segment.text)}\\fR" if bold else escaped(segment.text))
+        parts.append(f"\\fB{escape(segment.text)}\\fR" if bold else escape(segment.text))
     lines = [line.replace("\\fR\\fB", "").strip() for line in "".join(parts).splitlines()]
     # a line that begins with a point would be a request
     return [f"\\&{line}" if line.startswith((".", "\\(aq")) else line for line in lines]
@@ -43,11 +43,11 @@ def lines_of(renderable, console):
 
 def paragraphs(renderable, console, begin=".PP"):
     """Paragraphs in roff, each after the request `begin`."""
-    made = []
+    roff = []
     for line in lines_of(renderable, console):
         if line:
-            made += [begin, line]
-    return made
+            roff += [begin, line]
+    return roff
 
 
 class Roff:
@@ -83,39 +83,39 @@ class Roff:
                 labels = [entry.positional_label] if entry.positional_label else []
                 labels += [*entry.positive_names, *entry.positive_shorts]
             value = entry.metavar if entry.positional_label is None else None
-            head = ", ".join(f"\\fB{escaped(label)}\\fR" for label in labels)
-            said = [line for line in lines_of(entry.description, console) if line]
+            head = ", ".join(f"\\fB{escape(label)}\\fR" for label in labels)
+            lines = [line for line in lines_of(entry.description, console) if line]
             if entry.choices:
-                said.append(f"One of {', '.join(escaped(choice) for choice in entry.choices)}.")
+                lines.append(f"One of {', '.join(escape(choice) for choice in entry.choices)}.")
             if entry.default not in (None, "False"):
-                said.append(f"Default: {escaped(str(entry.default))}.")
-            self.options += [".TP", f"{head} \\fI{escaped(value)}\\fR" if value else head, *said]
+                lines.append(f"Default: {escape(str(entry.default))}.")
+            self.options += [".TP", f"{head} \\fI{escape(value)}\\fR" if value else head, *lines]
 
 
-def without_core():
+def stub_core():
     """Puts a module in the place of the core, from which anything can be imported: help texts use nothing of it."""
     core = types.ModuleType("thalweg._native")
     core.__getattr__ = lambda name: type(name, (), {})
     sys.modules[core.__name__] = core
 
 
-def collected(path):
+def collect_help(path):
     """The help of the command with these words."""
     from rich.console import Console
 
     from thalweg.cli import application
 
     app = application()
-    made = Roff()
-    app.help_formatter = made
+    roff = Roff()
+    app.help_formatter = roff
     with open("/dev/null", "w", encoding="utf-8") as nowhere:
         app.help_print(path, console=Console(file=nowhere, width=WIDE, force_terminal=False))
-    return made
+    return roff
 
 
 def sections(path):
     """The subsections of a command and those of its own commands."""
-    of = collected(path)
+    of = collect_help(path)
     if not of.commands:
         yield [f".SS {of.usage}", *of.description[1:], *of.options]
         return
@@ -136,7 +136,7 @@ def split_exit_codes(lines):
 
 def page():
     """The whole page."""
-    of = collected([])
+    of = collect_help([])
     described, exits = split_exit_codes(of.description)
     version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"][
         "version"
@@ -168,7 +168,7 @@ def page():
 
 
 def main():
-    without_core()
+    stub_core()
     text = page()
     if PAGE.is_file() and PAGE.read_text(encoding="ascii") == text:
         return 0

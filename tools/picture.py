@@ -17,7 +17,7 @@ import thalweg_papers as papers
 from thalweg import plots
 from thalweg.report import network
 from thalweg.report._page import number
-from thalweg.report.columns import heading_of, with_intervals
+from thalweg.report.columns import column_heading, with_intervals
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -28,7 +28,7 @@ def part(drawing, x, y, width, height):
     return drawing.replace("<svg ", f'<svg x="{x}" y="{y}" width="{width}" height="{height}" ', 1)
 
 
-def framed(name, width, height, parts):
+def write_card(name, width, height, parts):
     """Writes drawings on a white card, which can be read on dark pages too."""
     target = IMAGES / name
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def framed(name, width, height, parts):
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {width} {height}">\n'
         f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="12" fill="#ffffff" stroke="#e4e2da"/>\n'
-        + plots.written_out("\n".join(parts))
+        + plots.resolve_colours("\n".join(parts))
         + "\n</svg>\n",
         encoding="utf-8",
     )
@@ -56,7 +56,7 @@ def first_run():
         part(rates, 20, 240, 860, 252),
         part(backlog, 20, 494, 860, 210),
     ]
-    framed("first-run.svg", 900, 712, parts)
+    write_card("first-run.svg", 900, 712, parts)
 
 
 def deep_buffer():
@@ -74,19 +74,21 @@ def deep_buffer():
         axes.margins(x=0)
         plots.place_legend(axes)
     drawing = plots.svg(figure, "deep-buffer", "Backlog of the bottleneck with drop-tail and with CoDel")
-    framed("deep-buffer.svg", 900, 290, [part(drawing, 20, 12, 860, 272)])
+    write_card("deep-buffer.svg", 900, 290, [part(drawing, 20, 12, 860, 272)])
 
 
 def feedback_scaling():
     kept = ROOT / "out" / "srmcc" / "measurements"
     done = papers.reproduce("srmcc", figure="feedback-scaling", jobs=os.cpu_count() or 1, out=kept)
-    framed("feedback-scaling.svg", 700, 390, [part(done.figures["feedback-scaling"].svg, 20, 12, 660, 366)])
+    write_card(
+        "feedback-scaling.svg", 700, 390, [part(done.figures["feedback-scaling"].svg, 20, 12, 660, 366)]
+    )
 
 
 def coarse_clocks():
     kept = ROOT / "out" / "mircc" / "measurements"
     done = papers.reproduce("mircc", figure="explanation", jobs=os.cpu_count() or 1, out=kept)
-    framed("coarse-clocks.svg", 800, 340, [part(done.figures["explanation"].svg, 20, 12, 760, 316)])
+    write_card("coarse-clocks.svg", 800, 340, [part(done.figures["explanation"].svg, 20, 12, 760, 316)])
 
 
 COMPARED = {
@@ -130,20 +132,20 @@ COMPARED = {
 """Tables of the comparison, and their columns on its page."""
 
 
-def measured(study):
+def cached_study(study):
     """A study, with what it measured before with this build."""
     return papers.reproduce(study, jobs=os.cpu_count() or 1, out=ROOT / "out" / study / "measurements")
 
 
-def figures_of(study, done):
+def draw_study(study, done):
     """Draws the figures of a study on cards of their own height."""
     for name, figure in done.figures.items():
-        wide, high = size_of(figure.svg)
+        wide, high = svg_size(figure.svg)
         drawn = part(figure.svg, 20, 12, 860, 860 * high / wide)
-        framed(f"{study}-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
+        write_card(f"{study}-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
 
 
-def tables_into(page, tables, first, columns):
+def write_tables(page, tables, first, columns):
     """Fills a page with tables: the column ``first`` and those that ``columns`` names for each."""
     text = page.read_text(encoding="utf-8")
     for name, wanted in columns.items():
@@ -151,27 +153,27 @@ def tables_into(page, tables, first, columns):
             {key: row[key] for key in row if key.removesuffix("_ci95") in (first, *wanted)}
             for row in tables(name).rows()
         ]
-        text = filled(text, name, markdown(rows))
+        text = fill_section(text, name, markdown(rows))
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")
 
 
 def named_data():
-    done = measured("named-data")
-    figures_of("named-data", done)
+    done = cached_study("named-data")
+    draw_study("named-data", done)
     page = ROOT / "docs" / "named-data-comparison.md"
-    tables_into(page, lambda name: done.tables.get(f"table-{name}") or done.tables[name], "scheme", COMPARED)
+    write_tables(page, lambda name: done.tables.get(f"table-{name}") or done.tables[name], "scheme", COMPARED)
 
 
 def background_and_real_time():
     page = ROOT / "docs" / "background-and-real-time.md"
     text = page.read_text(encoding="utf-8")
     for study in ("background", "real-time"):
-        done = measured(study)
+        done = cached_study(study)
         for name, figure in done.figures.items():
-            framed(f"{name}-compared.svg", 900, 809, [part(figure.svg, 20, 12, 860, 785)])
+            write_card(f"{name}-compared.svg", 900, 809, [part(figure.svg, 20, 12, 860, 785)])
         for name, table in done.tables.items():
-            text = filled(text, f"{study} {name}", markdown(list(table.rows())))
+            text = fill_section(text, f"{study} {name}", markdown(list(table.rows())))
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")
 
@@ -196,18 +198,18 @@ SCALING = {
 
 
 def scaling():
-    done = measured("scaling")
-    figures_of("scaling", done)
-    tables_into(ROOT / "docs" / "named-data-control.md", done.tables.__getitem__, "case", SCALING)
+    done = cached_study("scaling")
+    draw_study("scaling", done)
+    write_tables(ROOT / "docs" / "named-data-control.md", done.tables.__getitem__, "case", SCALING)
 
 
-def size_of(svg):
+def svg_size(svg):
     """Width and height of a drawing, by its view box."""
     _, _, wide, high = re.search(r'viewBox="([^"]+)"', svg)[1].split()
     return float(wide), float(high)
 
 
-def filled(text, name, lines):
+def fill_section(text, name, lines):
     """A page with lines between the marks of that name."""
     block = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
     return block.sub(lambda found: f"{found[1]}{lines}\n{found[2]}", text)
@@ -216,7 +218,7 @@ def filled(text, name, lines):
 def markdown(rows):
     """Rows as a table, means with their intervals."""
     shown = with_intervals(rows, lambda value: number(value, 3))
-    heads = [heading_of(name) for name in shown[0]]
+    heads = [column_heading(name) for name in shown[0]]
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)]]
     lines += [
         [value if isinstance(value, str) else number(value, 3) for value in row.values()] for row in shown
@@ -226,11 +228,22 @@ def markdown(rows):
 
 def controllers():
     page = ROOT / "docs" / "controllers.md"
-    text, done = page.read_text(encoding="utf-8"), measured("controllers")
+    text, done = page.read_text(encoding="utf-8"), cached_study("controllers")
     for name in ("summary", "origins", "steps", "lines"):
-        text = filled(text, f"controllers {name}", markdown(list(done.tables[name].rows())))
+        text = fill_section(text, f"controllers {name}", markdown(list(done.tables[name].rows())))
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")
+
+
+def kernel():
+    page = ROOT / "docs" / "kernel.md"
+    text, done = page.read_text(encoding="utf-8"), measured("kernel")
+    text = filled(text, "kernel summary", markdown(list(done.tables["summary"].rows())))
+    cells = [row for row in done.tables["cells"].rows() if row["ours_differs"] != "–"]
+    text = filled(text, "kernel cells", markdown(cells))
+    page.write_text(text, encoding="utf-8")
+    print(f"{page.relative_to(ROOT)} written")
+    figures_of("kernel", done)
 
 
 def main():
@@ -239,6 +252,7 @@ def main():
     named_data()
     background_and_real_time()
     controllers()
+    kernel()
     scaling()
     coarse_clocks()
     feedback_scaling()

@@ -43,8 +43,8 @@ def number(value):
     return "–" if value is None else f"{value:.4g}"
 
 
-def measured(claim):
-    """What was measured, with its interval and unit."""
+def measured_text(claim):
+    """The measured value, with its interval and unit."""
     if claim["measured"] is None:
         return "–"
     text = number(claim["measured"])
@@ -58,8 +58,8 @@ def ratio(claim):
     return ", ".join("–" if one is None else f"{one:.2f}" for one in claim["ratios"].values()) or "–"
 
 
-def said(claim):
-    """The statement, marked where it is no independent evidence, and what was changed in its check."""
+def statement(claim):
+    """The statement, with a mark if it is no independent evidence, and the change of its check."""
     text = claim["statement"]
     if claim["evidence"] == "fitted":
         text += " *(fitted)*"
@@ -68,11 +68,18 @@ def said(claim):
     return text
 
 
-def rows_of(claims, reasons):
+def table_rows(claims, reasons):
     """The table of some claims; with their reasons where they are not confirmed."""
     headings = ["claim", "where", "statement", "expected", "measured", "measured / printed"]
     rows = [
-        [claim["id"], claim["source"], said(claim), claim["expected"], measured(claim), ratio(claim)]
+        [
+            claim["id"],
+            claim["source"],
+            statement(claim),
+            claim["expected"],
+            measured_text(claim),
+            ratio(claim),
+        ]
         + ([claim["reason"] or "–"] if reasons else [])
         for claim in claims
     ]
@@ -92,7 +99,7 @@ def section(record):
     for verdict, title in SECTIONS:
         some = [claim for claim in claims if claim["verdict"] == verdict]
         if some:
-            parts += [f"### {title}\n", rows_of(some, reasons=verdict != "reproduced")]
+            parts += [f"### {title}\n", table_rows(some, reasons=verdict != "reproduced")]
     untestable = [claim for claim in record["claims"] if claim["verdict"] == "not testable"]
     if untestable or record["choices"]:
         parts.append("### Missing in the text\n")
@@ -109,9 +116,9 @@ def section(record):
         if claim["evidence"] not in ("independent", "fitted") and claim["verdict"] != "not testable"
     ]
     if other:
-        parts.append("### Beside the totals\n")
+        parts.append("### Not in the totals\n")
         rows = [
-            [claim["id"], claim["evidence"], claim["statement"], measured(claim), claim["verdict"]]
+            [claim["id"], claim["evidence"], claim["statement"], measured_text(claim), claim["verdict"]]
             for claim in other
         ]
         parts.append(table(["claim", "evidence", "statement", "measured", "verdict"], rows))

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def steps(name):
-    """What is run, in order: arguments of `cargo test`, and those of the tests."""
+    """Steps in order: arguments of `cargo test`, and those of the tests."""
     quiet = ["--locked", "--quiet"]
     return [
         (["--package", "schemes", "--lib", *quiet], [f"{name}::"]),
@@ -22,8 +22,8 @@ def steps(name):
     ]
 
 
-def passes(cargo, tests, name):
-    """Runs a step, showing what it writes; says whether it passed."""
+def run_step(cargo, tests, name):
+    """Runs a step and shows its output; returns whether it passed."""
     argv = ["cargo", "test", *cargo, "--", *tests]
     print("──", " ".join(argv), flush=True)
     env = {**os.environ, "THALWEG_SCHEME": name}
@@ -37,7 +37,7 @@ def main():
         known = sorted(path.parent.name for path in (ROOT / "schemes").glob("[a-z]*/README.md"))
         raise SystemExit(f"usage: make scheme NAME=…, one of {', '.join(known)}")
     start = time.monotonic()
-    passed = [passes(cargo, tests, name) for cargo, tests in steps(name)]
+    passed = [run_step(cargo, tests, name) for cargo, tests in steps(name)]
     failed = passed.count(False)
     result = f"{failed} of {len(passed)} steps failed" if failed else "all tests passed"
     print(f"{name}: {result} in {time.monotonic() - start:.1f} s")

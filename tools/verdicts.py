@@ -12,9 +12,9 @@ BEGIN, END = "<!-- verdicts: tools/verdicts.py -->\n", "<!-- end of verdicts -->
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
 
 
-def cell(sorts, *evidence):
+def cell(by_evidence, *evidence):
     """Counts by verdict of some sorts of evidence, `24 / 2 / 5 / 14`."""
-    rows = [sorts[name] for name in evidence if name in sorts]
+    rows = [by_evidence[name] for name in evidence if name in by_evidence]
     return " / ".join(str(sum(row[verdict] for row in rows)) for verdict in VERDICTS) if rows else "–"
 
 
@@ -25,8 +25,12 @@ def table(papers):
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, counts in papers.items():
-        sorts = counts["by_evidence"]
-        cells = [cell(sorts, "independent"), cell(sorts, "fitted"), cell(sorts, "derived", "literal")]
+        by_evidence = counts["by_evidence"]
+        cells = [
+            cell(by_evidence, "independent"),
+            cell(by_evidence, "fitted"),
+            cell(by_evidence, "derived", "literal"),
+        ]
         cells += [str(counts["by_construction"]), counts["mutants_killed"].replace("/", " of ")]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return "".join(f"{line}\n" for line in lines)

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import thalweg as tw
-from picture import framed, part
+from picture import part, write_card
 from thalweg import plots
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,13 +64,13 @@ def run(mode, text, folder):
     return result, psnr(folder), json.loads(log[log.index("{") :])
 
 
-def row(mode, result, quality, said):
+def row(mode, result, quality, received):
     """A row of the page's table."""
     good = sum(value >= GOOD_DB for value in quality)
     [download] = result.flows.filter(flow="download").to_dicts()
     return (
         f"| {mode} | {100 * good / len(quality):.1f} % | {sum(quality) / len(quality):.1f} "
-        f"| {said['late'] + said['dropped']:,} | {download['goodput_bps'] / 1e6:.2f} |"
+        f"| {received['late'] + received['dropped']:,} | {download['goodput_bps'] / 1e6:.2f} |"
     )
 
 
@@ -89,7 +89,7 @@ def draw(results):
     drawing = plots.svg(
         figure, "live-video", "Rate of a CUBIC flow of the kernel, and PSNR of a film beside it"
     )
-    framed("live-video.svg", 900, 560, [part(drawing, 20, 12, 860, 540)])
+    write_card("live-video.svg", 900, 560, [part(drawing, 20, 12, 860, 540)])
 
 
 def main():

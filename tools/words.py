@@ -120,7 +120,7 @@ def pieces(path: str, source: str) -> Iterator[tuple[str, int, str]]:
         for found in RUST.finditer(source):
             line, at = line + source.count("\n", at, found.start()), found.start()
             if found["comment"] or found["string"] or found["raw"]:
-                yield "text", line, unmarked(found[0])
+                yield "text", line, strip_markup(found[0])
             elif found["name"]:
                 yield "name", line, found[0]
     elif path.endswith(".py"):
@@ -128,14 +128,14 @@ def pieces(path: str, source: str) -> Iterator[tuple[str, int, str]]:
             if token.type in (tokenize.COMMENT, tokenize.STRING) or token.type == getattr(
                 tokenize, "FSTRING_MIDDLE", -1
             ):
-                yield "text", token.start[0], unmarked(token.string)
+                yield "text", token.start[0], strip_markup(token.string)
             elif token.type == tokenize.NAME:
                 yield "name", token.start[0], token.string
     elif path.endswith(".toml"):
         yield "text", 1, source
 
 
-def unmarked(text: str) -> str:
+def strip_markup(text: str) -> str:
     """A comment or string without what is code in it, and without the marks of its lines: a phrase may go over two lines."""
     text = CODE.sub(lambda found: blank(found[0]), text)
     return re.sub(r"(?m)^(\s*)(//[/!]?|#)", lambda found: blank(found[0]), text)
@@ -152,13 +152,13 @@ def findings(path: str, source: str, words: Iterable[Word]) -> Iterator[Finding]
     for kind, first, piece in pieces(path, source):
         if (kind, piece) in clean:
             continue
-        spotless = True
+        is_clean = True
         for word, pattern in patterns[kind]:
             for found in pattern.finditer(piece):
-                spotless = False
+                is_clean = False
                 line = first + piece.count("\n", 0, found.start())
                 yield Finding(path, line, word.name, " ".join(found[0].split()), word.use)
-        if spotless:
+        if is_clean:
             clean.add((kind, piece))
 
 
@@ -185,7 +185,7 @@ def scan(words: list[Word]) -> list[Finding]:
     return found
 
 
-def judged(found: list[Finding], exemptions: list[Exemption]) -> tuple[list[Finding], list[str]]:
+def evaluate(found: list[Finding], exemptions: list[Exemption]) -> tuple[list[Finding], list[str]]:
     """Findings outside the exemptions, and messages about exemptions that nothing needs."""
     needed: set[tuple[str, str]] = set()
     left = []
@@ -203,7 +203,7 @@ def judged(found: list[Finding], exemptions: list[Exemption]) -> tuple[list[Find
     return left, stale
 
 
-def pruned(text: str, found: list[Finding]) -> str:
+def prune(text: str, found: list[Finding]) -> str:
     """The list without exemptions that no finding needs."""
     _, exemptions = read(text)
     head, mark, _ = text.partition("[exempt]\n")
@@ -224,9 +224,9 @@ def main() -> int:
         for (word, place), number in sorted(totals.items()):
             print(f"{number:5} {word:24} {place}")
         return 0
-    left, stale = judged(found, exemptions)
+    left, stale = evaluate(found, exemptions)
     if "--prune" in sys.argv[1:]:
-        LIST.write_text(pruned(LIST.read_text(encoding="utf-8"), found), encoding="utf-8")
+        LIST.write_text(prune(LIST.read_text(encoding="utf-8"), found), encoding="utf-8")
         return 0
     for line in [*map(str, left), *stale]:
         print(line)

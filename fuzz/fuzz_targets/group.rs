@@ -1,5 +1,5 @@
-//! Records and DATAGRAM frames of sessions over QUIC, and packets to a group: any bytes are read or refused, and what is read is written back and
-//! read again as the same.
+//! Records and DATAGRAM frames of sessions over QUIC, and packets to a group: arbitrary bytes are decoded or refused, and decoded messages are encoded and
+//! decoded again to the same.
 #![no_main]
 
 use std::net::SocketAddr;
@@ -12,13 +12,13 @@ use units::Time;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(Some((record, _))) = Record::read(bytes) {
-        let (mut written, mut again) = (Vec::new(), Vec::new());
+        let (mut written, mut rewritten) = (Vec::new(), Vec::new());
         record.write(&mut written);
         let (record, length) =
             Record::read(&written).expect("what was written is read").expect("it is whole");
         // bytes are compared, since parameters may be no numbers, which equal nothing
-        record.write(&mut again);
-        assert_eq!((&written, written.len()), (&again, length));
+        record.write(&mut rewritten);
+        assert_eq!((&written, written.len()), (&rewritten, length));
     }
     if let Some(datagram) = Datagram::read(bytes) {
         let mut written = Vec::new();

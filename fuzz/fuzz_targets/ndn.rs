@@ -1,4 +1,4 @@
-//! Link packets of named data, and what is put together from their pieces: any frames, one after the other, over one link.
+//! Link packets of named data, and their reassembly from fragments: arbitrary frames in sequence over one link.
 //!
 //! The input is frames, each after two bytes: its length, and by how many of 16 ms the clock goes on.
 #![no_main]
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn look(frame: &[u8], link: &mut Reassembly, now: Time) {
     let Ok(piece) = LinkPacket::read(frame) else { return };
-    // a whole packet of which nothing is said is written without a link packet around it, so it has to be one
+    // a packet without fragmentation and link fields is written without a link packet around it, so it has to be one
     if piece.count > 1 || Packet::read(piece.fragment).is_ok() {
         let mut written = Vec::new();
         piece.write(&mut written);

@@ -1,4 +1,4 @@
-//! Messages of the southbound channel: any bytes are read or refused, and what is read is written back and read again as the same.
+//! Messages of the southbound channel: arbitrary bytes are decoded or refused, and decoded messages are encoded and decoded again to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Datagrams of emulated flows, and offers: any bytes are read or refused, and what is read is written back and read again as the same.
+//! Datagrams of emulated flows, and offers: arbitrary bytes are decoded or refused, and decoded messages are encoded and decoded again to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,8 +12,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(datagram) = Datagram::read(bytes) else { return };
     let mut written = Vec::new();
     datagram.write(&mut written);
-    let mut again = Vec::new();
+    let mut rewritten = Vec::new();
     // bytes are compared, since parameters may be no numbers, which equal nothing
-    Datagram::read(&written).expect("what was written is read").write(&mut again);
-    assert_eq!(written, again);
+    Datagram::read(&written).expect("what was written is read").write(&mut rewritten);
+    assert_eq!(written, rewritten);
 });

@@ -1,4 +1,4 @@
-//! What the two ends of a transfer say to each other: any messages, one after the other, to every kind of end.
+//! Messages of the two ends of a transfer: arbitrary sequences for every kind of end.
 //!
 //! The input is a byte that chooses the end, and messages, each after a byte with its length.
 #![no_main]
@@ -21,18 +21,18 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = Manifest::read(bytes);
     let tally = Arc::new(Tally::default());
     match end % 8 {
-        0 => hear(&mut Collector::new(Destination::Pipe(Box::new(sink())), tally), bytes),
+        0 => receive(&mut Collector::new(Destination::Pipe(Box::new(sink())), tally), bytes),
         // of a file, with hashes of blocks, whose manifest was in the offer
-        5 => hear(&mut Collector::of(manifest(), Destination::Pipe(Box::new(sink())), tally), bytes),
+        5 => receive(&mut Collector::of(manifest(), Destination::Pipe(Box::new(sink())), tally), bytes),
         6 => {
             let mut sink = BlockSink::new(manifest(), Destination::Pipe(Box::new(sink())), 1 << 16, tally);
-            let (mut at, mut said) = (0, [0; MAX_MESSAGE_BYTES]);
+            let (mut at, mut output) = (0, [0; MAX_MESSAGE_BYTES]);
             sink.on_open();
             each(bytes, |_, now, content| {
                 sink.write(at, content);
                 at += content.len() as u64;
                 sink.on_contiguous(at, now);
-                assert!(sink.speak(now, &mut said) <= MAX_MESSAGE_BYTES);
+                assert!(sink.write_message(now, &mut output) <= MAX_MESSAGE_BYTES);
                 let _ = (sink.wake(), sink.status());
             });
         }
@@ -48,10 +48,10 @@ fuzz_target!(|bytes: &[u8]| {
                 let _ = (source.end(), source.status());
             });
         }
-        1 => hear(&mut Playout::new(Box::new(sink()), tally), bytes),
+        1 => receive(&mut Playout::new(Box::new(sink()), tally), bytes),
         2 => {
             let (store, manifest) = opened(&tally);
-            pay(&mut Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally), bytes);
+            send(&mut Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally), bytes);
         }
         3 => {
             let (program, pieces) = sync_channel(16);
@@ -61,7 +61,7 @@ fuzz_target!(|bytes: &[u8]| {
                 .for_each(|piece| program.try_send(piece.to_vec()).expect("there is room"));
             drop(program);
             let second = Duration::from_secs(1);
-            pay(&mut LiveStream::of_pieces(pieces, "live", 1, 200, second, tally), bytes);
+            send(&mut LiveStream::of_pieces(pieces, "live", 1, 200, second, tally), bytes);
         }
         _ => {
             let (mut source, _) = Bytes::of_memory(&CONTENT, "file", 1, tally);
@@ -75,7 +75,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What is sent, made once. No thread and no more bytes than it takes: a case is to cost microseconds.
+/// The sent objects, created once, without threads and small, so that a case takes microseconds.
 static CONTENT: LazyLock<Vec<u8>> = LazyLock::new(|| (0..=255).cycle().take(3000).collect());
 /// The same as a file.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -110,18 +110,18 @@ fn each(mut bytes: &[u8], mut act: impl FnMut(u64, Time, &[u8])) {
 }
 
 /// A receiver hears packets, and speaks.
-fn hear(sink: &mut dyn Sink, bytes: &[u8]) {
-    let mut said = [0; MAX_MESSAGE_BYTES];
+fn receive(sink: &mut dyn Sink, bytes: &[u8]) {
+    let mut output = [0; MAX_MESSAGE_BYTES];
     each(bytes, |number, now, content| {
         sink.take(number, now, content);
-        assert!(sink.speak(now, &mut said) <= MAX_MESSAGE_BYTES);
+        assert!(sink.write_message(now, &mut output) <= MAX_MESSAGE_BYTES);
         let _ = (sink.wake(), sink.status());
     });
     sink.on_end(Time::ZERO + Duration::from_secs(10));
 }
 
 /// A sender hears messages, and fills packets.
-fn pay(payload: &mut dyn Payload, bytes: &[u8]) {
+fn send(payload: &mut dyn Payload, bytes: &[u8]) {
     let mut room = [0; 200];
     payload.on_join(EndpointId(1));
     each(bytes, |number, now, message| {

@@ -1,4 +1,4 @@
-"""What a paper's experiments, figures and claims are made of. No simulator and no heavy import here."""
+"""Types of a paper's experiments, figures and claims. They import neither the simulator nor a heavy library."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
 
 Sample = dict[str, Any]
-"""What is kept of one run: numbers, and arrays of numbers."""
+"""The stored values of one run: numbers, and arrays of numbers."""
 
 
 def mapping_loader(package: str, name: str, module: str) -> Callable[[], dict[Any, Any]]:
     """A function that returns the mapping of this name in a module of a package, which it imports when it is called.
 
-    What a paper is made of needs NumPy and more, and most commands have no use for it.
+    Experiments need NumPy and other libraries, which most commands do not use.
     """
     return lambda: dict(getattr(import_module(f"{package}.{module}"), name))
 
@@ -54,15 +54,15 @@ class ExperimentKey(StrEnum):
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of the paper's time is simulated. The events of a run are compressed together with its length."""
+    """The share of the paper's duration that is simulated. The events of a run are compressed together with its length."""
 
     factor: float = 1.0
     fewer: bool = False
-    """Fewer seeds, whatever the time."""
+    """Fewer seeds, independent of the duration."""
 
     @property
     def quick(self) -> bool:
-        """Less than the whole time, or fewer seeds."""
+        """Whether runs are shorter, or seeds fewer."""
         return self.factor < 1.0 or self.fewer
 
     def seconds(self, paper_s: float) -> float:
@@ -70,13 +70,13 @@ class Scale:
         return paper_s * self.factor
 
     def text(self, paper_s: float) -> str:
-        """The same as a scenario writes it."""
+        """The same in the notation of scenarios."""
         return f"{self.seconds(paper_s):g} s"
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Scenarios that differ in one thing, each run with several seeds."""
+    """Scenarios that differ in one property, each run with several seeds."""
 
     name: ExperimentKey
     title: str
@@ -84,15 +84,15 @@ class Experiment:
     tree: Callable[[str, Scale], Tree]
     """Scenario of a variant."""
     extract: Callable[[Any, str, Scale], Sample]
-    """What is kept of a result."""
+    """Computes the stored values of a result."""
     seeds: int = 5
     fewer: tuple[tuple[str, int], ...] = ()
     """Variants that take fewer seeds."""
     quick_seeds: int = 2
     weight: float = 1.0
-    """Cost of one run, in millions of packet-hops, so that the longest start first."""
+    """Cost of one run, in millions of packet-hops, by which the longest runs start first."""
     measure: Callable[[str, int, Scale], Sample] | None = None
-    """Instead of one run of `tree`: measures by itself (cost in time and memory)."""
+    """Replaces the run of `tree` by a measurement of its own (cost in time and memory)."""
     schemes: tuple[tuple[str, str], ...] = ()
     """Pairs of schemes, by their words in the names of variants, that the test of the judge exchanges."""
 
@@ -146,7 +146,7 @@ class Samples:
         return [variant for name, variant in self.by_case if name == experiment]
 
     def exchanged(self, pair: tuple[str, str], experiments: Sequence[ExperimentKey]) -> Samples:
-        """The same with the samples of two schemes in each other's place, in some of the experiments."""
+        """A copy in which the samples of two schemes are exchanged, in some of the experiments."""
         other = dict(zip(pair, reversed(pair), strict=True))
 
         def place(variant: str) -> str:
@@ -170,7 +170,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Measure:
-    """How a claim is measured: from which experiments, and by what function of their samples.
+    """The measurement of a claim: the experiments, and a function of their samples.
 
     A row of ``claims.toml`` names it by module and name: ``measure = "rule_measures.thresholds"``.
     """
@@ -184,7 +184,7 @@ class Measure:
 
 
 def measure(*experiments: ExperimentKey) -> Callable[[Callable[[Samples], Measured]], Measure]:
-    """Makes a function of samples a measure of claims that rests on these experiments."""
+    """Decorates a function of samples as a measure of claims, which needs these experiments."""
     return lambda function: Measure(experiments, function)
 
 
@@ -201,7 +201,7 @@ class Table:
             yield dict(zip(self.columns, values, strict=True))
 
     def frame(self) -> Any:
-        """As a polars data frame."""
+        """The table as a polars DataFrame."""
         import polars
 
         # polars would take keys of experiments for categories
@@ -214,7 +214,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure and the numbers it was drawn from."""
+    """A figure and its numbers."""
 
     title: str
     caption: str
@@ -226,7 +226,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure or a table of the paper: what it is called, what it needs, and how it is made."""
+    """A figure or a table of the paper: its id and title, the experiments that it needs, and the function that draws it."""
 
     id: str
     title: str
@@ -236,28 +236,28 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Pair:
-    """The same cases in two worlds; of the emulated ones only those runs that are valid."""
+    """The same cases simulated and emulated; emulated runs only if they are valid."""
 
     simulated: Samples
     emulated: Samples
 
     def variants(self, experiment: ExperimentKey) -> list[str]:
-        """Variants that there are in both."""
+        """Variants that both have."""
         return [v for v in self.simulated.variants(experiment) if (experiment, v) in self.emulated.by_case]
 
 
 @dataclass(frozen=True)
 class PairFigureSpec:
-    """A figure or a table of two worlds side by side: what it is called and how it is made."""
+    """A figure or a table of simulation and emulation side by side: its id, and the function that draws it."""
 
     id: str
     draw: Callable[[Pair], Figure | Table | None]
-    """None where nothing was run that it could show."""
+    """None if no run belongs to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Emulated:
-    """What of a study is run in real time, with TCP of the kernel, beside the simulation of the same scenarios."""
+    """The part of a study that is emulated, with TCP of the kernel, and compared with the simulation of its scenarios."""
 
     experiments: Callable[[], Mapping[ExperimentKey, Experiment]]
     """Their trees are run in both worlds; `seeds` are those of the simulation."""
@@ -271,8 +271,8 @@ class Emulated:
     """Emulated runs of a case; they take the seed and those that follow it."""
 
 
-AT_ONCE_PER_CORE = 6
-"""Emulations of a few megabits a second that a core does beside each other; too many show as runs that are not valid."""
+EMULATIONS_PER_CORE = 6
+"""Simultaneous emulations of a few megabits per second for each core; with too many, runs are not valid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,19 +298,19 @@ class Study:
     experiments: Callable[[], Mapping[ExperimentKey, Experiment]]
     figure_specs: Callable[[], Sequence[FigureSpec]]
     choices: Callable[[], Mapping[str, str]]
-    """What the paper leaves open and we chose, or how the comparison was made: key, choice and reason."""
+    """Choices where the paper is not explicit, or the method of the comparison: key, choice and reason."""
     quick_factor: float = 0.25
     """Share of the simulated time that a quick reproduction takes; 1 where claims need all of it."""
     emulated: Callable[[], Emulated] | None = None
-    """What of it can be run in real time, too."""
+    """The part that can also be run in real time."""
     only_emulated: bool = False
-    """It is about real time and nothing else."""
+    """The study has a real-time part only."""
     live: Callable[[], Live] | None = None
-    """What of it runs over real sockets, too."""
+    """The part that can also be run over real sockets."""
 
     @property
     def of_paper(self) -> bool:
-        """Of a paper, which makes claims; otherwise a comparison of our own."""
+        """Whether it is a paper, which makes claims, and not a comparison of Thalweg's own."""
         return isinstance(self, Paper)
 
     @property
@@ -330,11 +330,11 @@ class Study:
         progress: Callable[[int, int, str], object] | None = None,
     ) -> Reproduction:
         """See `thalweg_papers.reproduce`."""
-        from ._runner import carry_out
+        from ._runner import reproduce_study
 
         if self.only_emulated:
             raise KeyError(f"{self.name!r} is about real time: it can be emulated only")
-        return carry_out(
+        return reproduce_study(
             self,
             figure=figure,
             claim=claim,
@@ -358,18 +358,18 @@ class Study:
         import os
 
         from thalweg.errors import EmulationError
-        from thalweg.real import refused
+        from thalweg.real import emulation_refusal
 
-        from ._real import carry_out
+        from ._emulation import emulate_study
 
         if self.emulated is None:
             raise KeyError(f"nothing of {self.name!r} is emulated")
-        if (why := refused()) is not None:
+        if (why := emulation_refusal()) is not None:
             raise EmulationError(why, "run it as root; `thalweg doctor` says what is missing")
-        return carry_out(
+        return emulate_study(
             self,
             minutes=minutes,
-            at_once=at_once or AT_ONCE_PER_CORE * (os.cpu_count() or 1),
+            at_once=at_once or EMULATIONS_PER_CORE * (os.cpu_count() or 1),
             seed=seed,
             out=None if out is None else Path(out),
             progress=progress,
@@ -383,9 +383,9 @@ class Paper(Study):
     claims: Callable[[], Sequence[Claim]]
     """Reads them; raises ``ValueError`` for what is wrong in the file."""
     profiles: Callable[[], Sequence[Profile]] = tuple
-    """Other set-ups in which each claim is judged as well, when the whole paper is reproduced."""
+    """Other set-ups in which each claim is also judged when the whole paper is reproduced."""
     readings: Callable[[], Sequence[Reading]] = tuple
-    """What the paper leaves open, with the options for it."""
+    """Passages of the paper that have several readings, with the options."""
 
     def compare_readings(
         self,
@@ -420,15 +420,15 @@ class Reproduction:
     quick: bool
     seed: int
     figure: str | None = None
-    """The one figure or table that was wanted; None: all."""
+    """The only requested figure or table; None for all."""
     claim: str | None = None
-    """The one claim that was wanted; None: all."""
+    """The only requested claim; None for all."""
     of_paper: bool = True
-    """Of a paper, which makes claims; otherwise a comparison of our own."""
+    """Whether it is a paper, which makes claims, and not a comparison of Thalweg's own."""
     emulated: bool = False
-    """Simulation and emulation stand side by side: claims have `simulated` as well, and runs say whether they are valid."""
+    """Simulation and emulation are compared: claims also have `simulated`, and runs have `valid`."""
     profiles: dict[str, str] = field(default_factory=dict)
-    """Other set-ups in which claims were judged as well: name, and what it is. Claims have `profiles`, by name."""
+    """Other set-ups in which claims were also judged: name and description. Claims have `profiles`, by name."""
 
     def counts(self) -> dict[str, Any]:
         """Claims by verdict, without those by construction, literal or derived; and what is left out."""
@@ -443,8 +443,8 @@ class Reproduction:
         return counts(self.claims, name, VERDICTS)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything that fits JSON; figures without their drawings."""
-        from ._judge import by_evidence, unharmed
+        """All values as JSON types; figures without their drawings."""
+        from ._judge import by_evidence, without_kills
 
         return {
             "paper": self.paper,
@@ -457,7 +457,7 @@ class Reproduction:
             "emulated": self.emulated,
             "counts": self.counts(),
             "by_evidence": by_evidence(self.claims),
-            "no_mutant_kills": unharmed(self.claims),
+            "no_mutant_kills": without_kills(self.claims),
             "notes": self.notes,
             "choices": self.choices,
             "profiles": [

@@ -1,4 +1,4 @@
-"""Claims: read from ``claims.toml``, with what each is measured by."""
+"""Claims: read from ``claims.toml``, with their measures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Check:
 
 
 Evidence = Literal["independent", "fitted", "literal", "derived", "by construction"]
-"""What a row says of the paper when it is reproduced.
+"""The evidence that a reproduced claim gives for the paper.
 
 ``independent``: the paper's statement holds here. ``fitted``: the row helped to choose between readings of the paper.
 ``literal``: it judges a profile that takes the text literally, which the paper's results do not come from. ``derived``: the
@@ -53,11 +53,11 @@ fail.
 TOLERANCE = 0.1
 """Share of a printed number by which what is accepted may differ from it without a reason."""
 ROUNDED = 0.005
-"""The same of limits that are rounded to a few digits."""
+"""The same for limits that are rounded to a few digits."""
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A row of ``claims.toml`` as it is written."""
+class ClaimRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A claim as it is written in ``claims.toml``."""
 
     id: str
     kind: Literal["N", "R", "G", "U", "D", "X"]
@@ -78,7 +78,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What a paper claims, how it is measured, and what is accepted."""
+    """A claim of a paper: its statement, its measure, and the accepted values."""
 
     id: str
     kind: str
@@ -94,9 +94,9 @@ class Claim:
     accept: tuple[Check, ...] = ()
     needs: tuple[Check, ...] = ()
     band: str | None = None
-    """Why more is accepted than a tenth either way of what is printed."""
+    """The reason if more than a tenth above or below the printed value is accepted."""
     changed: str | None = None
-    """What the check was before, where it was changed after a measurement."""
+    """The earlier check, if it was changed after a measurement."""
     testable: bool = True
     reason: str | None = None
 
@@ -111,13 +111,13 @@ def read(path: Path, package: str) -> list[Claim]:
     claims = []
     for row in rows:
         try:
-            claims.append(_claim(msgspec.convert(row, Row), package))
+            claims.append(_claim(msgspec.convert(row, ClaimRow), package))
         except ValueError as error:
             raise ValueError(f"{path}: claim {row.get('id', '?')}: {error}") from error
     return claims
 
 
-def _claim(row: Row, package: str) -> Claim:
+def _claim(row: ClaimRow, package: str) -> Claim:
     if row.testable and not (row.measure and row.accept):
         raise ValueError("a testable claim needs `measure` and `accept`")
     if not row.testable and not row.reason:
@@ -138,16 +138,16 @@ def _claim(row: Row, package: str) -> Claim:
             "needs": tuple(map(Check.parse, row.needs)),
         }
     )
-    if (wide := _wide(claim)) and not row.band:
+    if (name := _wider_than_tolerance(claim)) and not row.band:
         raise ValueError(
-            f"accept: {wide} may differ from the printed {claim.printed[wide]:g} by more than {TOLERANCE:.0%}; "
+            f"accept: {name} may differ from the printed {claim.printed[name]:g} by more than {TOLERANCE:.0%}; "
             "say why in `band`"
         )
     return claim
 
 
-def _wide(claim: Claim) -> str | None:
-    """A quantity of which more is accepted than a tenth either way of what is printed."""
+def _wider_than_tolerance(claim: Claim) -> str | None:
+    """A quantity for which more than a tenth above or below the printed value is accepted."""
     for name, value in claim.printed.items():
         checks = [check for check in claim.accept if check.name == name]
         ends = [value * (1 + side * (TOLERANCE + ROUNDED)) for side in (-1, 1)]

@@ -1,4 +1,4 @@
-"""What the papers' scenarios, measures and figures share."""
+"""Common functions for scenarios, measures and figures of papers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def custom(title: str, duration_s: float, links: list[Tree], flows: list[Tree], 
 
 
 def recording(every: str, *series: str, events: bool = False) -> Tree:
-    """What a scenario records."""
+    """The table `[record]` of a scenario."""
     return {"every": every, "series": list(series), "events": events}
 
 
@@ -54,13 +54,13 @@ def mean_between(times: Any, values: Any, begin: float, end: float) -> float:
 
 
 MIN_SEEDS = 3
-"""Fewest seeds of which an interval is drawn."""
+"""Minimum number of seeds for an interval."""
 
 
 def over_seeds(values: Any) -> tuple[Any, Any]:
     """Mean over seeds (the first axis) and half width of its 95 % confidence interval, value by value.
 
-    Below three seeds the half width is not-a-number: two values say next to nothing of an interval.
+    Below three seeds the half width is not-a-number: an interval of two values is meaningless.
     """
     stacked = np.asarray(values, dtype=float)
     mean = stacked.mean(axis=0)
@@ -107,7 +107,7 @@ def percent(quantity: Quantity) -> str:
 
 
 def quick_note(scale: Scale) -> str:
-    """What a caption says of a quick run."""
+    """The sentence about a quick run in a caption."""
     if scale.factor < 1.0:
         return f" Quick run: {scale.factor:.0%} of the paper's time."
     return " Quick run: fewer seeds." if scale.quick else ""

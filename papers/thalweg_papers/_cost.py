@@ -1,4 +1,4 @@
-"""What a group costs the program: processor time per delivered packet, and memory per receiver.
+"""Cost of a group: processor time per delivered packet, and memory per receiver.
 
 Each case runs in a process of its own, so that caches and the allocator start equal. A paper's module calls
 `own_process` from its `measure` with its own name, and `spend` when it is run as that process.
@@ -20,7 +20,7 @@ REPETITIONS = 3
 
 
 def own_process(module: str, variant: str, seed: int, scale: Scale) -> Sample:
-    """What `python -m module VARIANT SEED FACTOR` prints."""
+    """The output of `python -m module VARIANT SEED FACTOR`."""
     arguments = [sys.executable, "-m", module, variant, str(seed), str(scale.factor)]
     done = subprocess.run(arguments, check=True, capture_output=True, text=True)
     sample: Sample = json.loads(done.stdout)

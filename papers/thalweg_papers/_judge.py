@@ -1,4 +1,4 @@
-"""How a claim gets its verdict from measured quantities, and how verdicts are counted."""
+"""Verdicts of claims from measured quantities, and their counts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from ._base import VERDICTS, Measured, Quantity
 from ._claims import Check, Claim
 
-NEEDED = {"U": 1.0, "G": 1.0}
+REQUIRED_SHARE = {"U": 1.0, "G": 1.0}
 """Share of seeds for which a check must hold, besides in the mean: all for rules and gates."""
-OF_OTHERS = 0.8
+DEFAULT_REQUIRED_SHARE = 0.8
 
 
 def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
-    """The row as it is printed: what was measured, the verdict, and the reason when it is not reproduced."""
+    """The result of a claim: the measured values, the verdict, and the reason if it is not reproduced."""
     first = next(iter(measured.values()), Quantity(()))
     results = [result(claim, check, measured) for check in claim.accept]
     missing = [check for check in claim.needs if not result(claim, check, measured)["holds"]]
@@ -34,17 +34,17 @@ def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
         "expected": claim.expected,
         "band": claim.band,
         "changed": claim.changed,
-        "measured": _number(first.mean),
+        "measured": _finite(first.mean),
         "unit": first.unit,
-        "ci95": _number(first.ci95),
+        "ci95": _finite(first.ci95),
         "n": len(first.values),
         "ratios": _ratios(claim, measured),
         "verdict": verdict,
         "reason": reason,
         "quantities": {
             name: {
-                "mean": _number(quantity.mean),
-                "ci95": _number(quantity.ci95),
+                "mean": _finite(quantity.mean),
+                "ci95": _finite(quantity.ci95),
                 "n": len(quantity.values),
                 "unit": quantity.unit,
                 "published": claim.printed.get(name),
@@ -56,7 +56,7 @@ def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
 
 
 def not_testable(claim: Claim) -> dict[str, Any]:
-    """The row of a claim that no run can decide."""
+    """The result of a claim that no run can decide."""
     bare = replace(claim, printed={}, accept=(), needs=())
     return {**judge(bare, {}, quick=False), "verdict": "not testable", "reason": claim.reason}
 
@@ -70,15 +70,15 @@ def result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
     mean_holds = check.holds(quantity.mean)
     return {
         "check": check.text,
-        "mean": _number(quantity.mean),
+        "mean": _finite(quantity.mean),
         "mean_holds": mean_holds,
         "share_of_seeds": share,
-        "holds": mean_holds and share >= NEEDED.get(claim.kind, OF_OTHERS),
+        "holds": mean_holds and share >= REQUIRED_SHARE.get(claim.kind, DEFAULT_REQUIRED_SHARE),
     }
 
 
 def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The headline: verdicts of what the paper says, how many of the reproduced rows were fitted, and what is left out.
+    """Totals: claims of the paper by verdict, fitted ones among the reproduced, and those that are not counted.
 
     Rows by construction are in no total; literal profiles and derived numbers are counted by `by_evidence` only.
     """
@@ -97,7 +97,7 @@ def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def by_evidence(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """Claims by verdict for each sort of evidence that there is, without those by construction."""
+    """Claims by verdict for each kind of evidence, without those by construction."""
     return {
         evidence: _by_verdict([claim for claim in claims if claim["evidence"] == evidence])
         for evidence in ("independent", "fitted", "derived", "literal")
@@ -105,8 +105,8 @@ def by_evidence(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]
     }
 
 
-def unharmed(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Rows in which checks hold and no mutant makes one fail."""
+def without_kills(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Ids of claims with checks that hold and no mutant that makes one fail."""
     tried = [claim for claim in claims if claim.get("mutants")]
     return [
         claim["id"]
@@ -137,7 +137,7 @@ def _ratios(claim: Claim, measured: Measured) -> dict[str, float | None]:
                 f"{claim.id}: {name!r} of `printed` is not measured; there are: {', '.join(measured)}"
             )
     return {
-        name: _number(measured[name].mean / value) if value else None for name, value in claim.printed.items()
+        name: _finite(measured[name].mean / value) if value else None for name, value in claim.printed.items()
     }
 
 
@@ -150,7 +150,7 @@ def _reason(
         parts.append(f"too few samples to judge ({seen})")
     else:
         failed = [one for one in results if not one["holds"]]
-        parts.append("; ".join(_miss(one) for one in failed))
+        parts.append("; ".join(_failure_text(one) for one in failed))
         if claim.reason is not None:
             parts.append(claim.reason)
     if quick:
@@ -158,7 +158,7 @@ def _reason(
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 
-def _miss(one: dict[str, Any]) -> str:
+def _failure_text(one: dict[str, Any]) -> str:
     mean = "nothing" if one["mean"] is None else f"{one['mean']:.4g}"
     if one["mean_holds"]:
         share = f"{one['share_of_seeds']:.0%}"
@@ -166,6 +166,6 @@ def _miss(one: dict[str, Any]) -> str:
     return f"wanted {one['check']}, got {mean}"
 
 
-def _number(value: float | None) -> float | None:
+def _finite(value: float | None) -> float | None:
     """JSON has no NaN."""
     return None if value is None or not math.isfinite(value) else value

@@ -16,26 +16,26 @@ from ._base import Experiment, ExperimentKey, Measured, Quantity, Samples
 from ._claims import Check, Claim
 from ._judge import result
 
-NEAR = 0.002
-"""A limit this near to zero or one is that of an order."""
+ORDER_TOLERANCE = 0.002
+"""A limit within this distance of zero or one is treated as a relation of order."""
 
 
-def tried(
+def run_mutants(
     claim: Claim,
     measured: Measured,
     samples: Samples,
     experiments: Mapping[ExperimentKey, Experiment],
 ) -> dict[str, Any]:
-    """How many mutants there are of the checks that hold, how many of them make a check fail, and those that do not."""
-    held = [check for check in claim.accept if result(claim, check, measured)["holds"]]
+    """The number of mutants of the checks that hold, the number that make a check fail (killed), and the surviving ones."""
+    satisfied = [check for check in claim.accept if result(claim, check, measured)["holds"]]
     found = [
         (f"{check.name} {name}", not result(claim, check, {**measured, check.name: wrong})["holds"])
-        for check in held
-        for name, wrong in _changed(check, measured[check.name])
+        for check in satisfied
+        for name, wrong in _wrong_values(check, measured[check.name])
     ]
     found += [
-        (name, any(not result(claim, check, other)["holds"] for check in held))
-        for name, other in _exchanged(claim, held, measured, samples, experiments)
+        (name, any(not result(claim, check, other)["holds"] for check in satisfied))
+        for name, other in _exchanged(claim, satisfied, measured, samples, experiments)
     ]
     return {
         "killed": sum(killed for _, killed in found),
@@ -44,19 +44,19 @@ def tried(
     }
 
 
-def _changed(check: Check, quantity: Quantity) -> Iterator[tuple[str, Quantity]]:
-    """The quantity made wrong in every way that the check should refuse."""
+def _wrong_values(check: Check, quantity: Quantity) -> Iterator[tuple[str, Quantity]]:
+    """Wrong values of the quantity, which the check should reject."""
     changes: dict[str, Callable[[float], float]]
     above, below = check.holds(1e300), check.holds(-1e300)
     one_sided = above != below
     step = -1.0 if above else 1.0
-    if one_sided and check.holds(NEAR) != check.holds(-NEAR):
+    if one_sided and check.holds(ORDER_TOLERANCE) != check.holds(-ORDER_TOLERANCE):
         changes = {"turned": lambda value: -value if value * step < 0 else step}
     elif one_sided and check.holds(0) and quantity.mean * step < 0:
         changes = {"turned": lambda value: -value}
     else:
         changes = {"doubled": lambda value: 2 * value, "halved": lambda value: value / 2}
-        if one_sided and check.holds(1 + NEAR) != check.holds(1 - NEAR):
+        if one_sided and check.holds(1 + ORDER_TOLERANCE) != check.holds(1 - ORDER_TOLERANCE):
             changes["inverted"] = lambda value: 1 / value if value else value
         if not any(quantity.values):
             changes = {"one more": lambda _: step}
@@ -69,7 +69,7 @@ def _changed(check: Check, quantity: Quantity) -> Iterator[tuple[str, Quantity]]
 
 def _exchanged(
     claim: Claim,
-    held: list[Check],
+    satisfied: list[Check],
     measured: Measured,
     samples: Samples,
     experiments: Mapping[ExperimentKey, Experiment],
@@ -84,5 +84,5 @@ def _exchanged(
         except (KeyError, ZeroDivisionError):
             # the other scheme does not have what is measured
             continue
-        if any(other[check.name].values != measured[check.name].values for check in held):
+        if any(other[check.name].values != measured[check.name].values for check in satisfied):
             yield f"{pair[0]} and {pair[1]} exchanged", other

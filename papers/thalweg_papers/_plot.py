@@ -34,13 +34,13 @@ __all__ = [
 
 
 PRINTED = "printed in the paper"
-"""What a legend calls values of the paper."""
+"""Label of the paper's values in a legend."""
 
 
 def panels(
     rows: int, columns: int, *, width: float = 9.2, height: float = 2.2
 ) -> tuple[Figure, list[list[Axes]]]:
-    """A grid of panels, ``height`` inches a row."""
+    """A grid of panels; ``height`` is the height of a row, in inches."""
     from matplotlib import rc_context
 
     with rc_context(_settings()):
@@ -52,7 +52,7 @@ def panels(
 def colour_of(colour: int | str) -> str:
     """The colour with that number, or the one that a scheme has in every picture.
 
-    `reno +` is a lighter one, for what is told apart from the first of its scheme.
+    `reno +` is a lighter colour, for a second line of the same scheme.
     """
     if isinstance(colour, int):
         return COLOURS[colour]
@@ -135,7 +135,7 @@ def logarithmic(axes: Axes, *which: str) -> None:
 
 
 def whole_ticks(axes: Axes, ticks: Sequence[float]) -> None:
-    """Numbers as they are read, not powers, at a logarithmic axis of values."""
+    """Plain numbers instead of powers at a logarithmic axis of values."""
     low, high = axes.get_ylim()
     axes.set_yticks([tick for tick in ticks if low <= tick <= high])
     axes.set_yticks([], minor=True)
@@ -152,7 +152,7 @@ def legend(figure: Figure, axes: Axes) -> None:
             placed = figure.legend(
                 handles, names, loc="outside upper left", ncols=columns, handlelength=1.2, columnspacing=1.4
             )
-            if columns == 1 or plots.width_of(placed) <= 0.97 * figure.bbox.width:
+            if columns == 1 or plots.legend_width(placed) <= 0.97 * figure.bbox.width:
                 break
             placed.remove()
 
@@ -176,7 +176,7 @@ def finish(
         axes.set_ylim(bottom=0, top=top)
     axes.margins(x=margin)
     if axes.get_yscale() == "linear" and top is None:
-        plots.steady(axes)
+        plots.widen_axis(axes)
     with rc_context(_settings()):
         above = plots.place_legend(axes, rows=3) if legend else 0
         axes.set_title(title, loc="left", pad=9 + 13 * above if above else 6)

@@ -15,11 +15,11 @@ from ._base import Experiment, ExperimentKey, Scale, Tree
 
 @dataclass(frozen=True)
 class Profile:
-    """A set-up that a paper may have had, beside the one that its headline verdicts are of."""
+    """An alternative set-up that a paper may have had; the verdicts in the totals are of the default one."""
 
     name: str
     sentence: str
-    """What it is, and why it is worth a look."""
+    """Description, and the reason to try it."""
     change: Callable[[Tree], None]
     """Edits a scenario in place; it is given a copy. A scenario that it does not concern is left as it is."""
     fitted: tuple[str, ...] = ()
@@ -50,12 +50,12 @@ class Profile:
 
 
 def verdict(row: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
-    """What a claim's row has of a profile: of the row that was judged in it."""
-    return {**{key: row[key] for key in SHOWN}, "fitted": row["id"] in profile.fitted}
+    """The values of a claim in a profile, taken from the claim that was judged in it."""
+    return {**{key: row[key] for key in COLUMNS}, "fitted": row["id"] in profile.fitted}
 
 
-SHOWN = ("measured", "unit", "ci95", "n", "verdict", "reason", "quantities", "checks")
-"""What a row says of a claim in a profile."""
+COLUMNS = ("measured", "unit", "ci95", "n", "verdict", "reason", "quantities", "checks")
+"""Columns of a claim in a profile."""
 
 
 def counts(claims: Sequence[Mapping[str, Any]], profile: str, verdicts: Sequence[str]) -> dict[str, int]:

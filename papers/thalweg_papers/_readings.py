@@ -1,4 +1,4 @@
-"""Readings: what a paper leaves open, the options for it, and what each option does to the paper's claims.
+"""Readings: passages of a paper that have several readings, the options, and their effect on the paper's claims.
 
 A reading changes scenarios and nothing else. An experiment is affected by an option where a scenario of it changes, so that
 nobody lists which claims an option touches.
@@ -28,9 +28,9 @@ class Option:
 
     name: str
     sentence: str
-    """The sentence of the paper that speaks for it, with its place; or what it says is ours."""
+    """The sentence of the paper that supports it, with its place; or a remark that it is Thalweg's."""
     change: Change | None = None
-    """What it changes in scenarios; None: nothing, which makes it the default."""
+    """The change of scenarios; None for the default, which changes nothing."""
     only: tuple[ExperimentKey, ...] = ()
     """The experiments that it changes; all where it is empty."""
 
@@ -73,7 +73,7 @@ def parameters(scheme: str, /, **values: Any) -> Change:
     return change
 
 
-def changed(
+def affected_experiments(
     experiments: Mapping[ExperimentKey, Experiment], option: Option, scale: Scale
 ) -> set[ExperimentKey]:
     """The experiments of which an option changes a scenario. Raises ``ValueError`` where there are none."""
@@ -93,7 +93,7 @@ def changed(
 
 @dataclass
 class Comparison:
-    """What the options of a paper's readings do to its claims."""
+    """The effect of the options of a paper's readings on its claims."""
 
     paper: str
     title: str
@@ -107,7 +107,7 @@ class Comparison:
     quick: bool
     seed: int
     claim: str | None = None
-    """The one claim that was wanted; None: all. It is listed whether an option changes it or not."""
+    """The only requested claim; None for all. It is listed even if no option changes it."""
     notes: list[str] = field(default_factory=list)
 
     def rows(self, reading: str) -> list[dict[str, Any]]:
@@ -115,11 +115,11 @@ class Comparison:
         return [
             claim
             for claim in self.claims
-            if any(way["changed"] for way in claim["options"].get(reading, {}).values())
+            if any(case["changed"] for case in claim["options"].get(reading, {}).values())
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it."""
+        """All values as JSON types."""
         return {
             "paper": self.paper,
             "title": self.title,
@@ -148,42 +148,47 @@ def compare(
     from . import _judge, _runner
 
     readings, experiments = tuple(paper.readings()), paper.experiments()
-    claims = _runner.checked(paper.claims(), experiments)
+    claims = _runner.check_measures(paper.claims(), experiments)
     if claim is not None:
         one = _runner.find_claim(paper, claims, claim)
         claim, claims = one.id, [one]
     scale = Scale(paper.quick_factor, fewer=True) if quick else Scale()
-    ways = [
-        _Way(reading, option, changed(experiments, option, scale))
+    cases = [
+        _OptionCase(reading, option, affected_experiments(experiments, option, scale))
         for reading in readings
         for option in reading.others
     ]
-    ways = [way for way in ways if way.fed(claims)]
-    if claim is not None and not ways:
+    cases = [case for case in cases if case.affected(claims)]
+    if claim is not None and not cases:
         raise KeyError(f"no reading of {paper.name} touches {claim}")
-    needed: dict[_Way | None, list[Run]] = {}
-    for way in ways:
-        fed = {key for claim in way.fed(claims) for key in _rests_on(claim)}
-        needed[way] = _runner.plan(way.experiments(experiments).values(), fed & way.keys, scale, seed)
-    rested = {key for way in ways for claim in way.fed(claims) for key in _rests_on(claim)}
-    needed[None] = _runner.plan(experiments.values(), rested, scale, seed)
+    needed: dict[_OptionCase | None, list[Run]] = {}
+    for case in cases:
+        affected = {key for claim in case.affected(claims) for key in _experiments_of(claim)}
+        needed[case] = _runner.plan(case.experiments(experiments).values(), affected & case.keys, scale, seed)
+    default_keys = {
+        key for case in cases for claim in case.affected(claims) for key in _experiments_of(claim)
+    }
+    needed[None] = _runner.plan(experiments.values(), default_keys, scale, seed)
 
     # a variant that an option leaves as it is has the same key as without it, and runs once
-    runs = {run.key: run for of_way in needed.values() for run in of_way}
+    runs = {run.key: run for planned in needed.values() for run in planned}
     done = _runner.run_all(list(runs.values()), jobs=jobs, out=out, progress=progress)
     samples = {key: sample for key, (_, sample) in zip(runs, done, strict=True)}
 
-    def judged(way: _Way | None, of: Iterable[Claim]) -> dict[str, dict[str, Any]]:
+    def judge_claims(case: _OptionCase | None, of: Iterable[Claim]) -> dict[str, dict[str, Any]]:
         """Rows of claims by id, with the runs of an option where it has some."""
-        taken = [run for run in needed[None] if way is None or run.experiment.name not in way.keys]
+        taken = [run for run in needed[None] if case is None or run.experiment.name not in case.keys]
         collected = _runner.collect(
-            [(run, samples[run.key]) for run in (*(needed[way] if way else ()), *taken)]
+            [(run, samples[run.key]) for run in (*(needed[case] if case else ()), *taken)]
         )
         measured = ((claim, claim.measure(collected)) for claim in of if claim.measure)
         return {claim.id: _judge.judge(claim, found, quick=quick) for claim, found in measured}
 
-    usual = judged(None, [claim for claim in claims if any(way.fed([claim]) for way in ways)])
-    options = {way: judged(way, way.fed(claims)) for way in ways}
+    usual = judge_claims(
+        None,
+        [claim for claim in claims if any(case.affected([claim]) for case in cases)],
+    )
+    options = {case: judge_claims(case, case.affected(claims)) for case in cases}
     return Comparison(
         paper=paper.name,
         title=paper.title,
@@ -199,7 +204,7 @@ def compare(
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
+class _OptionCase:
     """An option of a reading, and the experiments that it changes."""
 
     reading: Reading
@@ -214,12 +219,12 @@ class _Way:
             if key in self.keys
         }
 
-    def fed(self, claims: Iterable[Claim]) -> list[Claim]:
+    def affected(self, claims: Iterable[Claim]) -> list[Claim]:
         """The claims that rest on one of the changed experiments."""
-        return [claim for claim in claims if self.keys.intersection(_rests_on(claim))]
+        return [claim for claim in claims if self.keys.intersection(_experiments_of(claim))]
 
 
-def _rests_on(claim: Claim) -> tuple[ExperimentKey, ...]:
+def _experiments_of(claim: Claim) -> tuple[ExperimentKey, ...]:
     return claim.measure.experiments if claim.testable and claim.measure else ()
 
 
@@ -246,26 +251,26 @@ def _described(reading: Reading) -> dict[str, Any]:
 
 def _rows(
     usual: Mapping[str, dict[str, Any]],
-    options: Mapping[_Way, Mapping[str, dict[str, Any]]],
+    options: Mapping[_OptionCase, Mapping[str, dict[str, Any]]],
     *,
     every: bool,
 ) -> Iterable[dict[str, Any]]:
     """Claims that an option changes, or every one that was judged, in the order of the paper."""
     for name, before in usual.items():
         found: dict[str, dict[str, Any]] = {}
-        for way, rows in options.items():
+        for case, rows in options.items():
             if name in rows:
                 after = rows[name]
-                found.setdefault(way.reading.name, {})[way.option.name] = {
+                found.setdefault(case.reading.name, {})[case.option.name] = {
                     **{key: after[key] for key in RESULT},
                     "changed": differs(before, after),
                 }
-        if every or any(way["changed"] for reading in found.values() for way in reading.values()):
-            yield {**{key: before[key] for key in SHOWN}, "options": found}
+        if every or any(case["changed"] for reading in found.values() for case in reading.values()):
+            yield {**{key: before[key] for key in COLUMNS}, "options": found}
 
 
 RESULT = ("verdict", "measured", "ci95", "unit", "n", "checks")
-SHOWN = ("id", "source", "statement", "expected", *RESULT)
+COLUMNS = ("id", "source", "statement", "expected", *RESULT)
 """Columns of a claim in a comparison."""
 
 
@@ -284,14 +289,14 @@ def differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 def _unchanged(
     reading: Reading,
     usual: Mapping[str, dict[str, Any]],
-    options: Mapping[_Way, Mapping[str, dict[str, Any]]],
+    options: Mapping[_OptionCase, Mapping[str, dict[str, Any]]],
 ) -> int:
-    fed = {name for way, rows in options.items() if way.reading is reading for name in rows}
+    affected = {name for case, rows in options.items() if case.reading is reading for name in rows}
     return sum(
         not any(
             differs(usual[name], rows[name])
-            for way, rows in options.items()
-            if way.reading is reading and name in rows
+            for case, rows in options.items()
+            if case.reading is reading and name in rows
         )
-        for name in fed
+        for name in affected
     )

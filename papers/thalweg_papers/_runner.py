@@ -1,4 +1,4 @@
-"""Carries out the experiments of a paper: which runs are needed, several at a time, each kept for the next time."""
+"""Runs the experiments of a paper: selection, several runs at a time, a cache of their samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from thalweg import Scenario, plots
-from thalweg.jobs import Control, Job, SampleFile, Standing, digest
+from thalweg.jobs import Control, Job, JobProgress, SampleFile, digest
 from thalweg.jobs import run as run_jobs
 
 from . import _claims, _common, _cost, _judge, _mutants, _profiles, _read
@@ -47,11 +47,11 @@ class Run:
 
     @property
     def label(self) -> str:
-        """What a progress bar says."""
+        """Label of the progress bar."""
         return f"{self.experiment.name} {self.variant}, seed {self.seed}"
 
-    def carry_out(self, control: Control) -> Sample | None:
-        """Simulates in this thread and keeps what the experiment keeps; `control` may stop it from another."""
+    def simulate(self, control: Control) -> Sample | None:
+        """Simulates in this thread and returns the sample of the experiment; `control` can stop it from another thread."""
         if self.experiment.measure is not None:
             return self.experiment.measure(self.variant, self.seed, self.scale)
         plan = Scenario.from_tree(self.experiment.tree(self.variant, self.scale)).plan(self.seed)
@@ -63,8 +63,8 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Digest of everything the sample depends on."""
-        code = code_of(self.experiment.measure or self.experiment.extract)
+        """Digest of all inputs of the sample."""
+        code = source_code_of(self.experiment.measure or self.experiment.extract)
         tree = {} if self.experiment.measure is not None else self.experiment.tree(self.variant, self.scale)
         what = json.dumps(
             [self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True
@@ -72,12 +72,12 @@ class Run:
         return digest(*code, what)
 
     def job(self, out: Path | None) -> Job[Sample]:
-        """The same as a job. What measures cost goes on alone: what else runs would be in its numbers."""
-        kept = None if out is None else SampleFile(out / "samples" / f"{self.key}.npz")
-        return Job(self.label, self.carry_out, kept, alone=self.experiment.measure is not None)
+        """The run as a job. Measurements of cost are exclusive, because other runs would change them."""
+        cache = None if out is None else SampleFile(out / "samples" / f"{self.key}.npz")
+        return Job(self.label, self.simulate, cache, exclusive=self.experiment.measure is not None)
 
 
-def carry_out(
+def reproduce_study(
     study: Study,
     *,
     figure: str | None,
@@ -93,28 +93,30 @@ def carry_out(
         raise ValueError("a figure and a claim exclude each other")
     figure_specs = list(study.figure_specs()) if figure is None else [find_figure(study, figure)]
     experiments = study.experiments()
-    claims = checked(study.claims(), experiments) if isinstance(study, Paper) else []
-    wanted = set(experiments)
+    claims = check_measures(study.claims(), experiments) if isinstance(study, Paper) else []
+    selected = set(experiments)
     if figure is not None:
-        wanted = {name for spec in figure_specs for name in spec.experiments}
+        selected = {name for spec in figure_specs for name in spec.experiments}
     if claim is not None:
         one = find_claim(study, claims, claim)
         claim, claims, figure_specs = one.id, [one], []
-        wanted = set(one.measure.experiments) if one.measure else set()
+        selected = set(one.measure.experiments) if one.measure else set()
     scale = Scale(study.quick_factor, fewer=True) if quick else Scale()
     profiles = study.profiles() if isinstance(study, Paper) and figure is None else ()
-    judges = {name for row in claims if row.measure for name in row.measure.experiments}
-    planned = [plan(experiments.values(), wanted, scale, seed)]
-    planned += [plan(p.experiments(experiments, scale).values(), judges, scale, seed) for p in profiles]
+    measured_keys = {name for row in claims if row.measure for name in row.measure.experiments}
+    planned = [plan(experiments.values(), selected, scale, seed)]
+    planned += [
+        plan(p.experiments(experiments, scale).values(), measured_keys, scale, seed) for p in profiles
+    ]
     done = iter(run_all([run for runs in planned for run in runs], jobs=jobs, out=out, progress=progress))
     samples, *others = [list(itertools.islice(done, len(runs))) for runs in planned]
     collected = collect(samples)
 
-    figures, tables = draw_all((spec.id, partial(spec.draw, collected, scale)) for spec in figure_specs)
-    verdicts = list(judged(claims, collected, experiments, whole=figure is None, quick=quick))
+    figures, tables = draw_figures((spec.id, partial(spec.draw, collected, scale)) for spec in figure_specs)
+    verdicts = list(judge_claims(claims, collected, experiments, whole=figure is None, quick=quick))
     for profile, found in zip(profiles, others, strict=True):
-        beside = Samples({**collected.by_case, **collect(found).by_case})
-        rows = judged(claims, beside, experiments, whole=True, quick=quick)
+        combined = Samples({**collected.by_case, **collect(found).by_case})
+        rows = judge_claims(claims, combined, experiments, whole=True, quick=quick)
         for verdict, row in zip(verdicts, rows, strict=True):
             verdict.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
     return Reproduction(
@@ -124,7 +126,7 @@ def carry_out(
         figures=figures,
         tables=tables,
         runs=[
-            _row(run, sample, name)
+            _run_record(run, sample, name)
             for name, found in zip(("", *(p.name for p in profiles)), (samples, *others), strict=True)
             for run, sample in found
         ],
@@ -139,10 +141,10 @@ def carry_out(
     )
 
 
-def draw_all(
+def draw_figures(
     specs: Iterable[tuple[str, Callable[[], Figure | Table | None]]],
 ) -> tuple[dict[str, Figure], dict[str, Table]]:
-    """Figures and tables by id, each drawn in the style of plots; without those that have nothing to show."""
+    """Figures and tables by id, each drawn in the style of plots; empty ones are omitted."""
     figures: dict[str, Figure] = {}
     tables: dict[str, Table] = {}
     for name, draw in specs:
@@ -177,12 +179,14 @@ def find_claim(study: Study, claims: Sequence[_claims.Claim], text: str) -> _cla
     raise KeyError(f"{study.name} has no claim {text!r}{hint}")
 
 
-def plan(experiments: Iterable[Experiment], wanted: set[ExperimentKey], scale: Scale, seed: int) -> list[Run]:
-    """All runs of the wanted experiments, the longest first so that jobs end together."""
+def plan(
+    experiments: Iterable[Experiment], selected: set[ExperimentKey], scale: Scale, seed: int
+) -> list[Run]:
+    """All runs of the selected experiments, the longest first, so that jobs end at about the same time."""
     runs = [
         Run(experiment, variant, seed + number, scale)
         for experiment in experiments
-        if experiment.name in wanted
+        if experiment.name in selected
         for variant in experiment.variants
         for number in range(_seeds(experiment, variant, scale))
     ]
@@ -192,13 +196,13 @@ def plan(experiments: Iterable[Experiment], wanted: set[ExperimentKey], scale: S
 def run_all(
     runs: list[Run], *, jobs: int, out: Path | None = None, progress: Progress | None = None
 ) -> list[tuple[Run, Sample]]:
-    """Samples in the order of ``runs``, ``jobs`` at a time. What is found in ``out`` is not run again."""
+    """Samples in the order of ``runs``, ``jobs`` at a time. Runs with a sample in ``out`` are not repeated."""
 
-    def tell(at: Standing) -> None:
+    def report_progress(at: JobProgress) -> None:
         if progress is not None:
             progress(at.done, at.total, at.label)
 
-    samples = run_jobs([run.job(out) for run in runs], at_once=jobs, progress=tell)
+    samples = run_jobs([run.job(out) for run in runs], at_once=jobs, progress=report_progress)
     return list(zip(runs, samples, strict=True))
 
 
@@ -210,10 +214,10 @@ def collect(samples: list[tuple[Run, Sample]]) -> Samples:
     return Samples(by_case)
 
 
-def checked(
+def check_measures(
     claims: Sequence[_claims.Claim], experiments: Mapping[ExperimentKey, Experiment]
 ) -> Sequence[_claims.Claim]:
-    """The same claims. Raises ``ValueError`` where the measure of one rests on an experiment that there is not."""
+    """The same claims. Raises ``ValueError`` if a measure needs an experiment that does not exist."""
     for claim in claims:
         for key in claim.measure.experiments if claim.measure else ():
             if key not in experiments:
@@ -223,7 +227,7 @@ def checked(
     return claims
 
 
-def judged(
+def judge_claims(
     claims: Sequence[_claims.Claim],
     samples: Samples,
     experiments: Mapping[ExperimentKey, Experiment],
@@ -231,7 +235,7 @@ def judged(
     whole: bool,
     quick: bool,
 ) -> Iterable[dict[str, Any]]:
-    """Every claim with its verdict, and what mutants do to it. Unless ``whole``, only those whose experiments were run."""
+    """Every claim with its verdict and its mutants. Unless ``whole``, only those whose experiments were run."""
     for claim in claims:
         measure = claim.measure
         if not claim.testable or measure is None:
@@ -244,12 +248,12 @@ def judged(
             row = _judge.judge(claim, measured, quick=quick)
             # what a row by construction refuses is no merit of the table
             if row["verdict"] != "not testable" and claim.evidence != "by construction":
-                row["mutants"] = _mutants.tried(claim, measured, samples, experiments)
+                row["mutants"] = _mutants.run_mutants(claim, measured, samples, experiments)
             yield row
 
 
-def code_of(function: Callable[..., object]) -> list[bytes]:
-    """What the making of a sample depends on: modules of the paper that the function uses, and those that read results."""
+def source_code_of(function: Callable[..., object]) -> list[bytes]:
+    """The source code on which a sample depends: modules of the paper that the function uses, and those for results."""
     known = {module.__name__: module for module in (_read, _common, _cost)}
     _add_used(known, inspect.getmodule(function))
     return [Path(inspect.getfile(known[name])).read_bytes() for name in sorted(known)]
@@ -271,7 +275,7 @@ def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:
     return min(seeds, dict(experiment.fewer).get(variant, seeds))
 
 
-def _row(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:
+def _run_record(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:
     return {
         "experiment": f"{run.experiment.name}, {profile}" if profile else str(run.experiment.name),
         "variant": run.variant,
@@ -282,17 +286,17 @@ def _row(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:
 
 
 def notes(study: Study, scale: Scale, only: str | None) -> list[str]:
-    """What a report says first: that fewer or shorter runs were made, or those of one figure or claim only."""
+    """Notes at the start of a report: fewer or shorter runs, or a single figure or claim."""
     of_paper = study.of_paper
-    said = []
+    lines = []
     if scale.quick:
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
         time = f"runs take {scale.factor:.0%} of {whose} time, with" if scale.factor < 1.0 else "runs take"
-        said.append(f"Quick: {time} fewer seeds; {what} are indicative.")
+        lines.append(f"Quick: {time} fewer seeds; {what} are indicative.")
     if only is not None:
         claims = "; only the claims that rest on it are listed" if of_paper else ""
-        said.append(f"Only what {only} needs was run{claims}.")
-    return said
+        lines.append(f"Only what {only} needs was run{claims}.")
+    return lines
 
 
 def _plain(text: str) -> str:
@@ -303,13 +307,13 @@ def _plain(text: str) -> str:
 
 __all__ = [
     "Run",
-    "carry_out",
-    "code_of",
     "collect",
     "find_claim",
     "find_figure",
-    "judged",
+    "judge_claims",
     "notes",
     "plan",
+    "reproduce_study",
     "run_all",
+    "source_code_of",
 ]

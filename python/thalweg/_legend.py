@@ -42,7 +42,7 @@ def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
             borderaxespad=0.2,
             **words,
         )
-        if width_of(legend) <= room:
+        if legend_width(legend) <= room:
             return lines + bool(title)
     legend = axes.legend(
         handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **words
@@ -63,7 +63,7 @@ def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
     return 0
 
 
-def width_of(legend: Legend) -> float:
+def legend_width(legend: Legend) -> float:
     """The width of a legend, in pixels of its figure."""
     return float(legend.get_window_extent(_renderer(legend)).width)
 

@@ -10,7 +10,7 @@ from .catalogue import renamed
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-FEW = 16
+MAX_LISTED = 16
 """Up to this number of known names are all listed if none is near."""
 
 
@@ -22,10 +22,10 @@ def nearest(word: str, known: Collection[str]) -> str:
     return f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known)}"
 
 
-def no_such(kind: str, word: str, known: Collection[str]) -> str:
+def unknown_name(kind: str, word: str, known: Collection[str]) -> str:
     """A message: there is no such metric, table or flow, and the nearest names; all names if few and none near."""
     near = get_close_matches(word, known, 3, 0.5)
     if near:
         return f"no {kind} {word!r}; did you mean {' or '.join(near)}?"
-    listed = f"; there are {', '.join(known)}" if 0 < len(known) <= FEW else ""
+    listed = f"; there are {', '.join(known)}" if 0 < len(known) <= MAX_LISTED else ""
     return f"no {kind} {word!r}{listed}"

@@ -320,10 +320,10 @@ class Transfer:
     """A transfer: told what to do in one thread, watched and steered from others."""
 
     def __new__(cls) -> Transfer: ...
-    def send(self, told: str) -> str:
+    def send(self, options: str) -> str:
         """Sends, and returns when that is over: what is left of it as JSON. Raises `ValueError`, or `OSError`."""
 
-    def receive(self, told: str) -> str:
+    def receive(self, options: str) -> str:
         """Receives, and returns when that is over: what is left of it as JSON. Raises `ValueError`, or `OSError`."""
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What the builders of a scenario's parts have in common.
+"""Base class of the builders of a scenario's parts.
 
 A builder only assembles a plain dict with the keys of a scenario file, and passes on keys that it does not know: one
 loader, in the core, reads all scenarios and says what is wrong.
@@ -25,7 +25,7 @@ class Part(Keys):
 
 
 def _listed(value: object) -> object:
-    """Anything that can be gone through, except texts and tables, as a list."""
+    """An iterable, except a text or a table, as a list."""
     return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)) else value
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def schemes() -> list[dict[str, Any]]:
-    """Every scheme: `{name, title, families, transport, documented, sources, params}`, ordered by name."""
+    """Every scheme: `{name, title, families, transport, router, documented, sources, params}`, ordered by name."""
     rows: list[dict[str, Any]] = json.loads(_native.schemes())
     return rows
 
@@ -41,7 +41,7 @@ def trace_models() -> list[dict[str, Any]]:
 
 @cache
 def systems() -> list[dict[str, str]]:
-    """What the papers name and Thalweg lacks: `{name, text, named_by, known, missing}`, in the order of names."""
+    """Systems that the papers name and Thalweg lacks: `{name, text, named_by, known, missing}`, in the order of names."""
     text = files(__package__).joinpath("systems.toml").read_text(encoding="utf-8")
     rows: list[dict[str, str]] = tomllib.loads(text)["system"]
     return rows
@@ -68,7 +68,7 @@ def renames() -> list[tuple[str, str]]:
 
 
 def renamed(word: str, known: Collection[str]) -> str | None:
-    """What `word` is called now, where that is one of `known`; None otherwise."""
+    """The present name of `word`, if that is one of `known`; None otherwise."""
     return next((new for old, new in renames() if old == word and new in known), None)
 
 

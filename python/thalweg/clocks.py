@@ -25,7 +25,7 @@ INTEREST_BYTES = 50
 
 
 @dataclass(frozen=True)
-class Way:
+class WaitMethod:
     """A method of waiting for the next departure."""
 
     name: str
@@ -35,13 +35,17 @@ class Way:
     words: str
 
 
-WAYS = (
-    Way("sleep", "sleep", 0, "sleeps until each departure; the system may group its timers (50 µs on Linux)"),
-    Way("exact sleep", "exact", 0, "the same, with timers that are not grouped"),
-    Way("spin", "spin", 0, "looks at the clock all the time"),
-    Way("sleep, spin", "mixed", 100e-6, "sleeps until 100 µs before, then looks at the clock"),
-    Way("tick 1 ms", "tick", 1e-3, "wakes each millisecond and lets go all that is due, many by one call"),
-    Way("tick 100 ms", "tick", 100e-3, "the same each 100 ms, as the coarse clocks of the paper"),
+WAIT_METHODS = (
+    WaitMethod(
+        "sleep", "sleep", 0, "sleeps until each departure; the system may group its timers (50 µs on Linux)"
+    ),
+    WaitMethod("exact sleep", "exact", 0, "the same, with timers that are not grouped"),
+    WaitMethod("spin", "spin", 0, "looks at the clock all the time"),
+    WaitMethod("sleep, spin", "mixed", 100e-6, "sleeps until 100 µs before, then looks at the clock"),
+    WaitMethod(
+        "tick 1 ms", "tick", 1e-3, "wakes each millisecond and lets go all that is due, many by one call"
+    ),
+    WaitMethod("tick 100 ms", "tick", 100e-3, "the same each 100 ms, as the coarse clocks of the paper"),
 )
 """All of them."""
 
@@ -81,9 +85,9 @@ def pacing(
     *,
     seconds: float = 1.0,
     intervals_s: Sequence[float] | None = None,
-    ways: Sequence[Way] = WAYS,
+    ways: Sequence[WaitMethod] = WAIT_METHODS,
     size: int | None = INTEREST_BYTES,
-    told: Callable[[Way, float], None] | None = None,
+    on_start: Callable[[WaitMethod, float], None] | None = None,
 ) -> Iterator[Pacing]:
     """Measures every interval with every method of waiting; each takes `seconds`, or ten intervals if that is longer.
 
@@ -93,8 +97,8 @@ def pacing(
 
     for interval_s in INTERVALS_S if intervals_s is None else intervals_s:
         for way in ways:
-            if told is not None:
-                told(way, interval_s)
+            if on_start is not None:
+                on_start(way, interval_s)
             span_s = max(seconds, 10 * interval_s)
             found = json.loads(
                 _native.measure_pacing(
@@ -111,7 +115,7 @@ def pacing(
             )
 
 
-def machine() -> dict[str, Any]:
+def host_info() -> dict[str, Any]:
     """The host of the measurement, and its load."""
     try:
         cpu = next(

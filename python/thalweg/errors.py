@@ -13,7 +13,7 @@ class Problem:
     """One error or one warning of a scenario."""
 
     message: str
-    """What is wrong."""
+    """Text of the error or warning."""
     key: str
     """Dotted key of the value, with entries of lists by their names; empty for the file as a whole."""
     file: str
@@ -23,7 +23,7 @@ class Problem:
     column: int | None
     """Column in characters, from 1."""
     hint: str | None
-    """What to write instead."""
+    """Suggested correction."""
 
 
 class ScenarioError(ValueError):
@@ -32,7 +32,7 @@ class ScenarioError(ValueError):
     def __init__(self, picture: str, problems: str | list[Problem] = "[]") -> None:
         super().__init__(picture)
         self.picture = picture
-        self.problems = problems_of(json.loads(problems)) if isinstance(problems, str) else problems
+        self.problems = to_problems(json.loads(problems)) if isinstance(problems, str) else problems
         """Every mistake, in the order of their places."""
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[str, list[Problem]]]:
@@ -77,7 +77,7 @@ class EmulationError(RuntimeError):
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do, if known."""
+        """The remedy, if known."""
 
 
 class TransferError(RuntimeError):
@@ -86,17 +86,17 @@ class TransferError(RuntimeError):
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do, if known."""
+        """The remedy, if known."""
 
 
 class NdnError(RuntimeError):
     """A file was not fetched completely, or could not be served."""
 
-    def __init__(self, message: str, hint: str | None = None, told: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, result: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do, if known."""
-        self.told = told or {}
+        """The remedy, if known."""
+        self.result = result or {}
         """The status at that time, as returned by `ndn.get` and `ndn.put`."""
 
 
@@ -114,7 +114,7 @@ def without_number(message: str) -> str:
     return re.sub(r" \(os error \d+\)", "", message)
 
 
-def problems_of(rows: list[dict[str, Any]]) -> list[Problem]:
+def to_problems(rows: list[dict[str, Any]]) -> list[Problem]:
     """Errors or warnings of the core as diagnostics."""
     return [
         Problem(

@@ -1,4 +1,4 @@
-"""What is accepted of a number: the relations that `[expect]` of a scenario has, such as ``">= 0.9"`` and ``"in 1 .. 3"``.
+"""Accepted values of a number: the relations of `[expect]` in scenarios, such as ``">= 0.9"`` and ``"in 1 .. 3"``.
 
 >>> from thalweg.expect import Relation
 >>> Relation("<= 20 ms").holds(0.015)

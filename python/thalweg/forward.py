@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._work import Work
+from ._worker import WorkerThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def example() -> str:
     return _EXAMPLE.replace("{socket}", default_socket())
 
 
-def settings_of(path: Path) -> dict[str, Any]:
+def read_settings(path: Path) -> dict[str, Any]:
     """The settings in a file. Raises ``ValueError`` for invalid TOML, with its place, and ``OSError`` for no file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -59,23 +59,23 @@ def settings_of(path: Path) -> dict[str, Any]:
         raise ValueError(message) from error
 
 
-def with_key(settings: dict[str, Any]) -> dict[str, Any]:
+def resolve_key(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings with the bytes of the controller's key in place of its file name.
 
     Raises `TransferError` for an invalid key, ``OSError`` if the file cannot be read.
     """
-    from .keys import key_of
+    from .keys import read_key
 
     controller = settings.get("controller")
     if not isinstance(controller, dict) or not isinstance(controller.get("key"), str):
         return settings
-    return {**settings, "controller": {**controller, "key": key_of(controller["key"])}}
+    return {**settings, "controller": {**controller, "key": read_key(controller["key"])}}
 
 
 def forward(
     settings: dict[str, Any],
     *,
-    told: Callable[[dict[str, Any]], bool] | None = None,
+    on_status: Callable[[dict[str, Any]], bool] | None = None,
     pcap: str | Path | None = None,
 ) -> dict[str, Any]:
     """Forwards until `told`, which receives the status some times per second, returns False, or until Ctrl-C.
@@ -86,9 +86,11 @@ def forward(
     from . import _native
 
     control = _native.ForwardControl()
-    text = json.dumps(with_key(settings))
+    text = json.dumps(resolve_key(settings))
     file = None if pcap is None else str(pcap)
-    return _carry_out(lambda: _native.ndn_forward(text, control, file), control, told, name="thalweg-forward")
+    return _run_until_stopped(
+        lambda: _native.ndn_forward(text, control, file), control, on_status, name="thalweg-forward"
+    )
 
 
 def control(
@@ -97,7 +99,7 @@ def control(
     key: str | Path,
     *,
     seed: int | None = None,
-    told: Callable[[dict[str, Any]], bool] | None = None,
+    on_status: Callable[[dict[str, Any]], bool] | None = None,
 ) -> dict[str, Any]:
     """Controls forwarders by the network and ``[sdn]`` of `scenario`, until `told` returns False, or Ctrl-C.
 
@@ -106,14 +108,16 @@ def control(
     ``OSError`` for a socket that cannot be opened.
     """
     from . import _native
-    from .keys import key_of
+    from .keys import read_key
 
-    secret, plan = bytes(key_of(key) or []), scenario.plan(seed)
+    secret, plan = bytes(read_key(key) or []), scenario.plan(seed)
     watch = _native.SdnControl()
-    return _carry_out(lambda: plan.control(listen, secret, watch), watch, told, name="thalweg-control")
+    return _run_until_stopped(
+        lambda: plan.control(listen, secret, watch), watch, on_status, name="thalweg-control"
+    )
 
 
-def together(experiment: dict[str, Any]) -> list[dict[str, Any]]:
+def run_forwarders(experiment: dict[str, Any]) -> list[dict[str, Any]]:
     """Runs several hosts as forwarders of this process, over sockets of this host; returns the final status of each.
 
     `experiment` has `span`, `hosts` and the `wires` between them. Ctrl-C ends it early. Raises ``ValueError`` for an
@@ -122,27 +126,27 @@ def together(experiment: dict[str, Any]) -> list[dict[str, Any]]:
     from . import _native
 
     control, text = _native.ForwardControl(), json.dumps(experiment)
-    work = Work(lambda: _native.ndn_together(text, control), control.stop, name="thalweg-together")
+    work = WorkerThread(lambda: _native.ndn_together(text, control), control.stop, name="thalweg-together")
     if work.watch(every_s=EVERY_S):
         raise KeyboardInterrupt
     hosts: list[dict[str, Any]] = json.loads(work.result())
     return hosts
 
 
-def _carry_out(
+def _run_until_stopped(
     call: Callable[[], str],
     control: _native.ForwardControl | _native.SdnControl,
-    told: Callable[[dict[str, Any]], bool] | None,
+    on_status: Callable[[dict[str, Any]], bool] | None,
     *,
     name: str,
 ) -> dict[str, Any]:
-    def look() -> None:
+    def poll() -> None:
         stats = control.stats
-        if told is not None and stats is not None and not told(json.loads(stats)):
+        if on_status is not None and stats is not None and not on_status(json.loads(stats)):
             control.stop()
 
     # the status is returned after Ctrl-C too
-    work = Work(call, control.stop, name=name)
-    work.watch(look, every_s=EVERY_S)
+    work = WorkerThread(call, control.stop, name=name)
+    work.watch(poll, every_s=EVERY_S)
     answer: dict[str, Any] = json.loads(work.result())
     return answer

@@ -21,15 +21,15 @@ from . import _native
 from ._native import Control
 from .errors import Interrupted
 
-__all__ = ["Control", "Job", "Kept", "SampleFile", "Standing", "digest", "program", "run"]
+__all__ = ["Control", "Job", "JobProgress", "OutputCache", "SampleFile", "core_digest", "digest", "run"]
 
 Output = TypeVar("Output")
 
-LOOKED_S = 0.2
+POLL_INTERVAL_S = 0.2
 """Default number of seconds between polls of the progress."""
 
 
-class Kept(Protocol[Output]):
+class OutputCache(Protocol[Output]):
     """The place where the output of a job is kept between calls."""
 
     def load(self) -> Output | None:
@@ -39,7 +39,7 @@ class Kept(Protocol[Output]):
         """Writes the output atomically; returns it, or an object that reads it when needed."""
 
 
-def _never(_output: Any) -> bool:
+def _no(_output: Any) -> bool:
     return False
 
 
@@ -51,24 +51,24 @@ class Job(Generic[Output]):
     """Label in a progress bar."""
     work: Callable[[Control], Output | None]
     """Runs the job in the calling thread. `Control` can stop it from another thread; the result is then None."""
-    kept: Kept[Output] | None = None
+    cache: OutputCache[Output] | None = None
     """The file that keeps the output for the next time; None if it is not kept."""
     seconds: float = 0.0
     """Expected duration, if known."""
-    alone: bool = False
+    exclusive: bool = False
     """The job measures time or memory: it runs after the others, alone."""
-    again: Callable[[Output], bool] = _never
+    must_repeat: Callable[[Output], bool] = _no
     """Whether the job must be repeated."""
 
 
 @dataclass(frozen=True)
-class Standing:
+class JobProgress:
     """Progress of a list of jobs."""
 
     done: int
     """Finished jobs."""
     total: int
-    going: int
+    running: int
     """Running jobs."""
     label: str
     """The job that finished last."""
@@ -82,7 +82,7 @@ def run(
     jobs: Sequence[Job[Output]],
     *,
     at_once: int = 1,
-    progress: Callable[[Standing], object] | None = None,
+    progress: Callable[[JobProgress], object] | None = None,
     every_s: float | None = None,
 ) -> list[Output]:
     """Outputs in the order of ``jobs``, with ``at_once`` jobs at a time.
@@ -93,22 +93,22 @@ def run(
     """
     if at_once < 1:
         raise ValueError("jobs must be at least 1")
-    return _Round(jobs, at_once, progress, every_s).outputs()
+    return _JobRunner(jobs, at_once, progress, every_s).outputs()
 
 
-class _Round(Generic[Output]):
+class _JobRunner(Generic[Output]):
     """One call of `run`."""
 
     def __init__(
         self,
         jobs: Sequence[Job[Output]],
         at_once: int,
-        progress: Callable[[Standing], object] | None,
+        progress: Callable[[JobProgress], object] | None,
         every_s: float | None,
     ) -> None:
         self.jobs, self.at_once, self.progress, self.every_s = jobs, at_once, progress, every_s
         self.done: dict[int, Output] = {}
-        self.going: dict[Future[Output | None], tuple[int, Control]] = {}
+        self.running: dict[Future[Output | None], tuple[int, Control]] = {}
         self.ready_s = self.total_s = 0.0
         self.label = ""
 
@@ -116,57 +116,57 @@ class _Round(Generic[Output]):
         """Runs the jobs whose output is missing."""
         try:
             for number, job in enumerate(self.jobs):
-                if job.kept is not None and (found := job.kept.load()) is not None:
+                if job.cache is not None and (found := job.cache.load()) is not None:
                     self.finish(number, found)
             missing = [number for number in range(len(self.jobs)) if number not in self.done]
             self.total_s = sum(self.jobs[number].seconds for number in missing)
-            self.together([number for number in missing if not self.jobs[number].alone])
+            self.run_parallel([number for number in missing if not self.jobs[number].exclusive])
             for number in missing:
-                if self.jobs[number].alone:
+                if self.jobs[number].exclusive:
                     # in this thread, so that Ctrl-C reaches the functions that it calls
-                    self.take(number, self.carry_out(number, Control()))
+                    self.record(number, self.run_job(number, Control()))
         except KeyboardInterrupt:
             raise Interrupted([self.done.get(number) for number in range(len(self.jobs))]) from None
         return [self.done[number] for number in range(len(self.jobs))]
 
-    def together(self, numbers: Sequence[int]) -> None:
+    def run_parallel(self, numbers: Sequence[int]) -> None:
         """Runs jobs, several at a time."""
         waiting = deque(numbers)
         with ThreadPoolExecutor(max_workers=self.at_once, thread_name_prefix="thalweg-run") as pool:
             try:
-                while waiting or self.going:
-                    while waiting and len(self.going) < self.at_once:
+                while waiting or self.running:
+                    while waiting and len(self.running) < self.at_once:
                         number, control = waiting.popleft(), Control()
-                        self.going[pool.submit(self.carry_out, number, control)] = (number, control)
-                    timeout = LOOKED_S if self.every_s is None else self.every_s
-                    for future in wait(self.going, timeout=timeout, return_when=FIRST_COMPLETED).done:
-                        number, _ = self.going.pop(future)
-                        if not self.take(number, future.result()):
+                        self.running[pool.submit(self.run_job, number, control)] = (number, control)
+                    timeout = POLL_INTERVAL_S if self.every_s is None else self.every_s
+                    for future in wait(self.running, timeout=timeout, return_when=FIRST_COMPLETED).done:
+                        number, _ = self.running.pop(future)
+                        if not self.record(number, future.result()):
                             waiting.append(number)
                     if self.every_s is not None:
-                        self.tell()
+                        self.report_progress()
             except BaseException as error:
-                for _, control in self.going.values():
+                for _, control in self.running.values():
                     control.stop()
                 if isinstance(error, KeyboardInterrupt):
-                    self.collect()
+                    self.collect_stopped()
                 raise
 
-    def carry_out(self, number: int, control: Control) -> Output | None:
+    def run_job(self, number: int, control: Control) -> Output | None:
         """Runs one job in the calling thread, and keeps its output unless the job must be repeated."""
         job = self.jobs[number]
         output = job.work(control)
-        if output is None or job.kept is None or job.again(output):
+        if output is None or job.cache is None or job.must_repeat(output):
             return output
-        return job.kept.save(output)
+        return job.cache.save(output)
 
-    def take(self, number: int, output: Output | None) -> bool:
+    def record(self, number: int, output: Output | None) -> bool:
         """Records the output of a job; false if the job must be repeated."""
         job = self.jobs[number]
         if output is None:
             raise KeyboardInterrupt
         self.ready_s += job.seconds
-        if job.again(output):
+        if job.must_repeat(output):
             self.total_s += job.seconds
             return False
         self.finish(number, output)
@@ -176,24 +176,24 @@ class _Round(Generic[Output]):
         """Records that a job is finished."""
         self.done[number] = output
         self.label = self.jobs[number].label
-        self.tell()
+        self.report_progress()
 
-    def collect(self) -> None:
+    def collect_stopped(self) -> None:
         """Waits for stopped jobs; an output that one of them finished before counts."""
-        for future, (number, _) in self.going.items():
+        for future, (number, _) in self.running.items():
             if future.exception() is None and (output := future.result()) is not None:
                 self.done[number] = output
 
-    def tell(self) -> None:
+    def report_progress(self) -> None:
         """Calls `progress`."""
         if self.progress is None:
             return
-        passed = [min(control.now_s, self.jobs[number].seconds) for number, control in self.going.values()]
+        passed = [min(control.now_s, self.jobs[number].seconds) for number, control in self.running.values()]
         self.progress(
-            Standing(
+            JobProgress(
                 done=len(self.done),
                 total=len(self.jobs),
-                going=len(self.going),
+                running=len(self.running),
                 label=self.label,
                 now_s=self.ready_s + sum(passed),
                 total_s=self.total_s,
@@ -206,7 +206,7 @@ class SampleFile:
     """A file with the output of a run: numbers, texts and arrays by name."""
 
     path: Path
-    holds: Callable[[dict[str, Any]], bool] = lambda _sample: True
+    is_valid: Callable[[dict[str, Any]], bool] = lambda _sample: True
     """Whether the stored output is valid."""
 
     def load(self) -> dict[str, Any] | None:
@@ -215,10 +215,10 @@ class SampleFile:
 
         if not self.path.exists():
             return None
-        with numpy.load(self.path, allow_pickle=False) as kept:
-            sample: dict[str, Any] = json.loads(str(kept["__rest__"]))
-            sample.update({key: kept[key] for key in kept.files if key != "__rest__"})
-        return sample if self.holds(sample) else None
+        with numpy.load(self.path, allow_pickle=False) as cache:
+            sample: dict[str, Any] = json.loads(str(cache["__rest__"]))
+            sample.update({key: cache[key] for key in cache.files if key != "__rest__"})
+        return sample if self.is_valid(sample) else None
 
     def save(self, output: dict[str, Any]) -> dict[str, Any]:
         """Arrays in their own format, everything else as JSON; written atomically."""
@@ -238,13 +238,13 @@ class SampleFile:
 
 def digest(*parts: str | bytes) -> str:
     """A name that depends on the compiled core and on these values: 32 hexadecimal digits."""
-    whole = [program(), *parts]
+    whole = [core_digest(), *parts]
     return hashlib.sha256(
         b"\0".join(part if isinstance(part, bytes) else part.encode() for part in whole)
     ).hexdigest()[:32]
 
 
 @cache
-def program() -> str:
+def core_digest() -> str:
     """Digest of the compiled core, because another build can give other results."""
     return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()

@@ -15,20 +15,20 @@ from typing import Any
 from . import _native
 from .errors import TransferError, without_number
 
-LONGEST_KEY = 4096
-SHORTEST_KEY = 16
+MAX_KEY_BYTES = 4096
+MIN_KEY_BYTES = 16
 
-VARIABLE = "THALWEG_KEY"
+KEY_VARIABLE = "THALWEG_KEY"
 """The environment variable with the key if neither a file nor another variable is named."""
 
-MAKE = "`head -c 32 /dev/urandom > secret` makes a key file"
+CREATE_KEY_HINT = "`head -c 32 /dev/urandom > secret` makes a key file"
 
 FINGERPRINT = re.compile(r"sha256:(?:[0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """How the ends of a transfer authenticate each other: by a key that both have, or by fingerprints of their certificates.
+    """Authentication of the ends of a transfer: by a key that both have, or by fingerprints of their certificates.
 
     For other hosts than this one, a key, a peer or `insecure` is required.
     """
@@ -47,7 +47,7 @@ class Security:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreed:
+class Credentials:
     """The credentials of an end, as the core needs them."""
 
     key: list[int] | None
@@ -55,39 +55,45 @@ class Agreed:
     peers: list[str]
     mode: str
     """`"key"`, `"pinned"` or `"open"`."""
-    says: str
-    """The same for users."""
+    description: str
+    """The mode as a sentence for users."""
 
-    def told(self) -> dict[str, Any]:
+    def to_settings(self) -> dict[str, Any]:
         """The settings for the core."""
         return {"key": self.key, "identity": self.identity, "peers": self.peers}
 
 
-def agreed(
+def resolve_credentials(
     places: dict[str, Any], security: Security, *, group: str | None = None, interface: str | None = None
-) -> Agreed:
+) -> Credentials:
     """The credentials of an end, and the peers that it accepts.
 
     Loopback addresses and `Security.insecure` need no key and no peer. Otherwise one is required: raises `TransferError` if
     there is none, if settings exclude each other, or if one is invalid.
     """
     _check(security)
-    key = _key_of(security)
+    key = _configured_key(security)
     if key is not None:
-        return Agreed(key=key, identity=None, peers=[], mode="key", says="both ends have the same key")
-    says = "the other end is not authenticated"
+        return Credentials(
+            key=key, identity=None, peers=[], mode="key", description="both ends have the same key"
+        )
+    description = "the other end is not authenticated"
     if not security.peers and not security.insecure:
         _require_loopback(places, security, group, interface)
-        says = "the other end is not authenticated, and is on this computer"
+        description = "the other end is not authenticated, and is on this computer"
     identity, own = None, ""
     if security.identity is not None:
         identity = str(security.identity)
         own = f"; this end is {fingerprint(identity)}"
     peers = list(security.peers)
     if peers:
-        says = f"the other end must be {' or '.join(peers)}"
-    return Agreed(
-        key=None, identity=identity, peers=peers, mode="pinned" if peers else "open", says=f"{says}{own}"
+        description = f"the other end must be {' or '.join(peers)}"
+    return Credentials(
+        key=None,
+        identity=identity,
+        peers=peers,
+        mode="pinned" if peers else "open",
+        description=f"{description}{own}",
     )
 
 
@@ -103,13 +109,13 @@ def _check(security: Security) -> None:
     """Refuses settings that exclude each other."""
     given = [
         name
-        for name, is_there in (
+        for name, value in (
             ("--key", security.key),
             ("--key-env", security.key_env),
             ("--peer", security.peers),
             ("--insecure", security.insecure),
         )
-        if is_there
+        if value
     ]
     if security.identity is not None and {"--key", "--key-env"} & set(given):
         given.append("--identity")
@@ -123,48 +129,48 @@ def _check(security: Security) -> None:
             )
 
 
-def _key_of(security: Security) -> list[int] | None:
+def _configured_key(security: Security) -> list[int] | None:
     if security.key is not None:
-        return key_of(security.key)
+        return read_key(security.key)
     if security.key_env is not None:
-        return _from_environment(security.key_env)
+        return _key_from_environment(security.key_env)
     others = security.insecure or security.peers or security.identity is not None
-    return None if others or not os.environ.get(VARIABLE) else _from_environment(VARIABLE)
+    return None if others or not os.environ.get(KEY_VARIABLE) else _key_from_environment(KEY_VARIABLE)
 
 
 def _require_loopback(
     places: dict[str, Any], security: Security, group: str | None, interface: str | None
 ) -> None:
     addresses = places.get("listen") or [places["call"]]
-    beyond = [address for address in addresses if not is_loopback(address)]
+    remote = [address for address in addresses if not is_loopback(address)]
     listens = "listen" in places
-    if group is not None and not beyond and not _stays_here(interface):
-        beyond, listens = [group], False
-    if not beyond:
+    if group is not None and not remote and not _is_loopback_interface(interface):
+        remote, listens = [group], False
+    if not remote:
         return
-    doing = f"listening at {', '.join(beyond)}" if listens else f"a transfer with {beyond[0]}"
+    action = f"listening at {', '.join(remote)}" if listens else f"a transfer with {remote[0]}"
     here = "; `--bind 127.0.0.1` listens to this computer only" if listens else ""
     if security.identity is not None:
         raise TransferError(
-            f"{doing} with `--identity` needs `--peer`: the fingerprint of the other side",
+            f"{action} with `--identity` needs `--peer`: the fingerprint of the other side",
             f"`thalweg identity FILE` prints it at the other side{here}; `--insecure` accepts any side",
         )
     raise TransferError(
-        f"{doing} needs a key: without one, an attacker on the path could impersonate the other side",
-        f"{MAKE}; copy it to the other side and add `--key secret` at both, or pin certificates with `--identity` and "
-        f"`--peer`{here}; `--insecure` works without authentication",
+        f"{action} needs a key: without one, an attacker on the path could impersonate the other side",
+        f"{CREATE_KEY_HINT}; copy it to the other side and add `--key secret` at both, or pin certificates with "
+        f"`--identity` and `--peer`{here}; `--insecure` works without authentication",
     )
 
 
-def key_of(path: str | Path | None) -> list[int] | None:
+def read_key(path: str | Path | None) -> list[int] | None:
     """The bytes of a key file. Raises `TransferError` for an invalid length, ``OSError`` if the file is missing."""
     if path is None:
         return None
     with Path(path).open("rb") as file:
-        key = file.read(LONGEST_KEY + 1)
-    if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
+        key = file.read(MAX_KEY_BYTES + 1)
+    if not MIN_KEY_BYTES <= len(key) <= MAX_KEY_BYTES:
         raise TransferError(
-            f"{path}: a key file has {SHORTEST_KEY} to {LONGEST_KEY} bytes",
+            f"{path}: a key file has {MIN_KEY_BYTES} to {MAX_KEY_BYTES} bytes",
             "`head -c 32 /dev/urandom > key` creates one",
         )
     return list(key)
@@ -178,20 +184,20 @@ def is_loopback(address: str) -> bool:
     return (mapped or ip).is_loopback
 
 
-def _from_environment(name: str) -> list[int]:
-    held = os.environ.get(name)
-    if held is None:
+def _key_from_environment(name: str) -> list[int]:
+    value = os.environ.get(name)
+    if value is None:
         raise TransferError(f"{name}: there is no such environment variable", f"`export {name}=…` sets it")
-    key = os.fsencode(held)
-    if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
+    key = os.fsencode(value)
+    if not MIN_KEY_BYTES <= len(key) <= MAX_KEY_BYTES:
         raise TransferError(
-            f"the environment variable {name}: a key has {SHORTEST_KEY} to {LONGEST_KEY} bytes",
+            f"the environment variable {name}: a key has {MIN_KEY_BYTES} to {MAX_KEY_BYTES} bytes",
             f'`export {name}="$(head -c 32 /dev/urandom | base64)"` makes one',
         )
     return list(key)
 
 
-def _stays_here(interface: str | None) -> bool:
+def _is_loopback_interface(interface: str | None) -> bool:
     """Whether a group on this interface stays on this host."""
     if interface is None:
         return False

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from . import _native
-from ._work import Work
+from ._worker import WorkerThread
 from .errors import Interrupted, NdnError
 
 NFD_SOCKET = "/run/nfd/nfd.sock"
@@ -47,9 +47,9 @@ def default_socket() -> str:
 
 def default_face() -> str:
     """Address of the forwarder: NDN_CLIENT_TRANSPORT, `client.conf`, `default_socket`, or that of NFD."""
-    said = os.environ.get("NDN_CLIENT_TRANSPORT")
-    if said:
-        return said
+    transport = os.environ.get("NDN_CLIENT_TRANSPORT")
+    if transport:
+        return transport
     for folder in (Path.home() / ".ndn", Path("/usr/local/etc/ndn"), Path("/etc/ndn")):
         try:
             lines = (folder / "client.conf").read_text(encoding="utf-8").splitlines()
@@ -65,9 +65,9 @@ def default_face() -> str:
 
 def _listens(path: str) -> bool:
     """Whether a program accepts connections at this Unix socket."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as way:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
-            way.connect(path)
+            probe.connect(path)
         except OSError:
             return False
     return True
@@ -75,7 +75,7 @@ def _listens(path: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Consumer:
-    """How a consumer requests segments and controls congestion. Quantities are texts with units."""
+    """Requests and congestion control of a consumer. Quantities are texts with units."""
 
     scheme: str = "cubic"
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -90,6 +90,22 @@ class Consumer:
     """Minimum retransmission timeout; default `"200 ms"`."""
     access: str | None = None
     """Capacity of this host's access link, for schemes that use it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Producer:
+    """Version, segments and route of a producer. Quantities are texts with units."""
+
+    version: int | None = None
+    """Version of the file, which must increase; default: microseconds since 1970."""
+    segment: int | None = None
+    """Payload of a segment in bytes, at most 8400; default 8000."""
+    freshness: str | None = None
+    """How long stores may answer requests for the latest version; default `"4 s"`."""
+    cost: int = 0
+    """Cost of the registered route."""
+    register: bool = True
+    """Register the prefix with the forwarder; otherwise the route must exist."""
 
 
 def get(
@@ -111,7 +127,7 @@ def get(
     is not complete, `ValueError` for invalid arguments, and `Interrupted` after Ctrl-C.
     """
     consumer = consumer or Consumer()
-    wanted = {
+    request = {
         "name": name,
         "face": default_face() if face is None else face,
         **vars(consumer),
@@ -126,14 +142,14 @@ def get(
         raise ValueError("sha256: 64 hexadecimal digits")
     path = None if out is None else Path(out)
     part = None if path is None else path.with_name(f".{path.name}.{os.getpid()}.part")
-    words = json.dumps({key: value for key, value in wanted.items() if value is not None})
+    words = json.dumps({key: value for key, value in request.items() if value is not None})
     try:
-        told = _watch(
+        result = _watch(
             lambda control: _native.ndn_get(words, None if part is None else str(part), control), progress
         )
         if path is not None and part is not None:
             part.replace(path)
-        return told
+        return result
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
@@ -144,32 +160,25 @@ def put(
     file: str | Path | BinaryIO,
     *,
     face: str | None = None,
-    version: int | None = None,
-    segment: int | None = None,
-    freshness: str | None = None,
-    cost: int = 0,
-    register: bool = True,
+    producer: Producer | None = None,
     pcap: str | Path | None = None,
     stop: threading.Event | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> dict[str, Any]:
     """Serves `file` under `name` until Ctrl-C, or until `stop` is set; returns a dict with counts.
 
-    A file object is read completely into memory. The default version is the time in microseconds. The frames are
-    written to the capture file `pcap`. Raises `NdnError` if the file cannot be served.
+    A file object is read completely into memory. The frames are written to the capture file `pcap`. Raises `NdnError` if
+    the file cannot be served.
     """
-    wanted = {
+    producer = producer or Producer()
+    request = {
         "name": name,
         "face": default_face() if face is None else face,
-        "version": version,
-        "segment": segment,
-        "freshness": freshness,
-        "cost": cost,
-        "register": register,
+        **vars(producer),
         "pcap": None if pcap is None else str(pcap),
         "now_ns": time.time_ns(),
     }
-    words = json.dumps({key: value for key, value in wanted.items() if value is not None})
+    words = json.dumps({key: value for key, value in request.items() if value is not None})
     path = str(file) if isinstance(file, str | Path) else None
     content = None if isinstance(file, str | Path) else file.read()
     try:
@@ -187,7 +196,7 @@ def _watch(
     control = _native.NdnControl()
     began, cpu = time.monotonic(), time.process_time()
 
-    def look() -> None:
+    def poll() -> None:
         if stop is not None and stop.is_set():
             control.stop()
         if progress is not None:
@@ -202,13 +211,13 @@ def _watch(
                 )
             )
 
-    work = Work(lambda: call(control), control.stop, name="thalweg-ndn")
-    interrupted = work.watch(look)
-    told: dict[str, Any] = json.loads(work.result())
-    told["cpu_s"] = time.process_time() - cpu
-    failure = told.pop("failure")
+    work = WorkerThread(lambda: call(control), control.stop, name="thalweg-ndn")
+    interrupted = work.watch(poll)
+    result: dict[str, Any] = json.loads(work.result())
+    result["cpu_s"] = time.process_time() - cpu
+    failure = result.pop("failure")
     if interrupted:
-        raise Interrupted(told)
+        raise Interrupted(result)
     if failure is not None:
-        raise NdnError(failure["message"], failure["hint"], told)
-    return told
+        raise NdnError(failure["message"], failure["hint"], result)
+    return result

@@ -50,7 +50,7 @@ class Paper(Protocol):
 
     @property
     def readings(self) -> Callable[[], Sequence[object]]:
-        """What the paper leaves open, with the options for it."""
+        """Passages of the paper that have several readings, with the options."""
 
     def compare_readings(
         self,

@@ -475,6 +475,7 @@ if TYPE_CHECKING:
         rto_floor: str | None
         max_rto: str | None
         receive_window: str | None
+        send_buffer: str | None
         handshake: bool | None
         header: str | None
 
@@ -1540,6 +1541,9 @@ class Tcp(Part):
       variation.
     - `max_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum retransmission timeout. Default: 60 s.
     - `receive_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Receive window. Default: unlimited.
+    - `send_buffer` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Memory of the send buffer at the start. It
+      counts segments with the overhead of the kernel, and grows with the congestion window. Default:
+      unlimited; Linux: 16384 B.
     - `handshake` (true or false): Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
     - `header` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Header of every packet, and size of an
       acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B with `live`.

@@ -1,8 +1,8 @@
 """Style of figures, and plots of a run's tables. All numbers come from tables.
 
 Colours are safe for the colour-blind and legible on light and dark pages. Figures in files have explicit colours on
-white, since few programs except browsers support CSS variables; in a page `inked` uses the page's colours for text and
-background.
+white, since few programs except browsers support CSS variables; in a page `use_page_colours` replaces those of text and
+background by the page's.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import styles
 from ._legend import LABEL
+from ._legend import legend_width as legend_width
 from ._legend import place_legend as place_legend
-from ._legend import width_of as width_of
-from ._names import nearest, no_such
+from ._names import nearest, unknown_name
 from .quantities import numbers
 from .styles import COLOURS as COLOURS
 from .styles import FAINT as FAINT
@@ -91,10 +91,10 @@ NO_SCHEME = "#9aa3ab"
 SHADES = (0.0, 0.38, -0.3, 0.6)
 """Lightness steps of the flows of one scheme relative to the first of them."""
 
-STEADY = 0.02
+MIN_AXIS_RANGE = 0.02
 """Minimum range of an axis as a share of its value, so that noise in the last digits does not look like a change."""
 
-WIDE = 16.0
+LOGARITHMIC_RATIO = 16.0
 """An axis of quantities whose largest is at least this many times the smallest is logarithmic."""
 
 MAX_TICKS = 10
@@ -120,7 +120,7 @@ UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "bytes": ("kB", 1e-3), "1": 
 """Unit and factor of values of a unit in figures."""
 
 
-def title_of(series: str) -> str:
+def series_title(series: str) -> str:
     """The label of a series."""
     return TITLES.get(series) or series.replace("_", " ").capitalize()
 
@@ -144,10 +144,10 @@ def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     plt.close(figure)
-    return adopt(text.getvalue(), name, alt)
+    return prepare_svg(text.getvalue(), name, alt)
 
 
-def adopt(drawing: str, name: str, alt: str | None = None) -> str:
+def prepare_svg(drawing: str, name: str, alt: str | None = None) -> str:
     """Prepares an SVG document for a page with others: no prologue, unique ids, size from the page."""
     body = drawing[drawing.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S)
@@ -169,24 +169,24 @@ def adopt(drawing: str, name: str, alt: str | None = None) -> str:
     return re.sub(r"<svg ", '<svg role="img" ', body, count=1) if 'role="img"' not in body else body
 
 
-def inked(drawing: str) -> str:
+def use_page_colours(drawing: str) -> str:
     """A figure for a page, light or dark: text, grid and background are the page's."""
     for colour, variable in ((INK, "--ink"), (FAINT, "--faint"), (GROUND, "--card")):
         drawing = re.sub(rf"(?<!, ){colour}\b", f"var({variable}, {colour})", drawing)
     return drawing
 
 
-def written_out(drawing: str) -> str:
+def resolve_colours(drawing: str) -> str:
     """A figure for a file: CSS variables and colour mixtures, which few programs but browsers support, become colours."""
     drawing = re.sub(r"var\(--\w+, (#[0-9a-f]+)\)", r"\1", drawing)
     return re.sub(
         r"color-mix\(in srgb, (#[0-9a-f]+) (\d+)%, (#[0-9a-f]+)\)",
-        lambda mix: mixed(mix[1], mix[3], int(mix[2]) / 100),
+        lambda mix: mix_colours(mix[1], mix[3], int(mix[2]) / 100),
         drawing,
     )
 
 
-def mixed(one: str, other: str, share: float) -> str:
+def mix_colours(one: str, other: str, share: float) -> str:
     """A mixture of two colours, with this share of the first."""
     pairs = zip(_parts(one), _parts(other), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
@@ -228,15 +228,15 @@ def series(
     import polars as pl
     from matplotlib import rc_context
 
-    rows = recorded(frame, name, subjects)
+    rows = series_rows(frame, name, subjects)
     look = look or styles.page()
     unit, factor = unit_of(name)
-    title = title or title_of(name)
+    title = title or series_title(name)
     means = rows.group_by("subject").agg(pl.col("value").abs().mean())
-    loud = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
-    names = loud.sort("value", "subject", descending=[True, False])["subject"].head(limit).sort().to_list()
+    drawn = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
+    names = drawn.sort("value", "subject", descending=[True, False])["subject"].head(limit).sort().to_list()
     with rc_context(look.settings):
-        figure, axes = styles.begin(size, look)
+        figure, axes = styles.new_figure(size, look)
         kept = colours or {}
         taken = {kept[subject] for subject in names if subject in kept}
         free = [colour for colour in COLOURS if colour not in taken] or list(COLOURS)
@@ -265,7 +265,9 @@ def series(
     return figure
 
 
-def recorded(frame: polars.DataFrame, name: str, subjects: Sequence[str] | None = None) -> polars.DataFrame:
+def series_rows(
+    frame: polars.DataFrame, name: str, subjects: Sequence[str] | None = None
+) -> polars.DataFrame:
     """The rows of a series, of these subjects. Raises ``ValueError`` with the nearest names if there are none."""
     import polars as pl
 
@@ -283,7 +285,7 @@ def recorded(frame: polars.DataFrame, name: str, subjects: Sequence[str] | None 
         return rows
     known = set(frame["subject"].unique())
     if unknown := [subject for subject in subjects if subject not in known]:
-        raise ValueError(no_such("subject", unknown[0], sorted(rows["subject"].unique())))
+        raise ValueError(unknown_name("subject", unknown[0], sorted(rows["subject"].unique())))
     part = rows.filter(pl.col("subject").is_in(list(subjects)))
     if part.is_empty():
         raise ValueError(f"series {name!r} was not recorded for these subjects: {', '.join(subjects)}")
@@ -305,13 +307,13 @@ def cdf(
     """
     import polars as pl
 
-    told = {name: sorted(values) for name, values in samples.items() if len(values) > 0}
-    if not told:
+    sorted_samples = {name: sorted(values) for name, values in samples.items() if len(values) > 0}
+    if not sorted_samples:
         raise ValueError("there are no samples")
     frame = pl.DataFrame(
         [
             (name, value, (index + 1) / len(values))
-            for name, values in list(told.items())[:limit]
+            for name, values in list(sorted_samples.items())[:limit]
             for index, value in enumerate(values)
         ],
         schema={"subject": pl.String, "value_s": pl.Float64, "share": pl.Float64},
@@ -337,7 +339,7 @@ def distributions(
 
     look = look or styles.page()
     with rc_context(look.settings):
-        figure, axes = styles.begin(size, look)
+        figure, axes = styles.new_figure(size, look)
         parts = list(frame.group_by("subject", maintain_order=True))[:limit]
         for index, ((subject,), part) in enumerate(parts):
             colour = (colours or {}).get(str(subject)) or COLOURS[index % len(COLOURS)]
@@ -382,7 +384,7 @@ def scatter(
 
     look = look or styles.page()
     with rc_context(look.settings):
-        figure, axes = styles.begin(size, look)
+        figure, axes = styles.new_figure(size, look)
         for index, row in enumerate(flows.drop_nulls([delay, "throughput_bps"]).to_dicts()):
             axes.plot(
                 row[delay] * 1e3,
@@ -414,7 +416,7 @@ def bars(
 
     look = styles.page()
     with rc_context(look.settings):
-        figure, axes = styles.begin(size, look)
+        figure, axes = styles.new_figure(size, look)
         width = min(0.8, 0.08 * max(len(labels), 4)) / max(len(groups), 1)
         for index, (group, values) in enumerate(groups.items()):
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
@@ -446,33 +448,33 @@ def grid(
     """
     from matplotlib import rc_context
 
-    across = Across.of(rows, keys[0])
-    lines = lines_of(rows, keys, metric)
+    axis_x = GridAxis.of(rows, keys[0])
+    lines = group_lines(rows, keys, metric)
     look = look or styles.page()
     with rc_context(look.settings):
-        figure, axes = styles.begin(size, look)
+        figure, axes = styles.new_figure(size, look)
         for index, (rest, part) in enumerate(lines.items()):
-            aside = 0.0 if across.joined else min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2)
-            part.sort(key=lambda row: across.places[row[keys[0]]])
+            aside = 0.0 if axis_x.joined else min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2)
+            part.sort(key=lambda row: axis_x.places[row[keys[0]]])
             axes.errorbar(
-                [across.places[row[keys[0]]] + aside for row in part],
+                [axis_x.places[row[keys[0]]] + aside for row in part],
                 [row[metric][0] for row in part],
                 [row[metric][1] or 0.0 for row in part],
                 capsize=2 if look.printed else 3,
                 label=", ".join(map(str, rest)) or None,
                 **look.points(index, COLOURS[index % len(COLOURS)])
-                | ({} if across.joined else {"linestyle": "none"}),
+                | ({} if axis_x.joined else {"linestyle": "none"}),
             )
-        axes.set_xlabel(across.label)
-        if across.numeric:
-            _axis_of(axes, list(across.places.values()), across.logarithmic)
+        axes.set_xlabel(axis_x.label)
+        if axis_x.numeric:
+            _set_axis(axes, list(axis_x.places.values()), axis_x.logarithmic)
         else:
-            words = [str(value) for value in across.places]
+            words = [str(value) for value in axis_x.places]
             turned = sum(map(len, words)) > 80 / (8.2 / figure.get_figwidth())
             axes.set_xticks(range(len(words)), words, rotation=60 if turned else 0)
         axes.margins(x=0.06)
         axes.set_ylabel(textwrap.fill(axis, LABEL))
-        steady(axes)
+        widen_axis(axes)
         # tick labels are the values; their keys are above them
         place_legend(
             axes, ", ".join(key.removeprefix("topology.") for key in keys[1:]), rows=look.legend_rows
@@ -481,7 +483,7 @@ def grid(
 
 
 @dataclass(frozen=True)
-class Across:
+class GridAxis:
     """The horizontal axis of a grid."""
 
     places: dict[Any, float]
@@ -494,7 +496,7 @@ class Across:
     logarithmic: bool
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]], key: str) -> Across:
+    def of(cls, rows: Sequence[Mapping[str, Any]], key: str) -> GridAxis:
         """The axis for a key of these rows."""
         values = list(dict.fromkeys(row[key] for row in rows))
         name = key.removeprefix("topology.")
@@ -506,13 +508,13 @@ class Across:
                 f"{name} ({found[1]})" if found[1] else name,
                 True,
                 True,
-                low > 0 and high / low >= WIDE,
+                low > 0 and high / low >= LOGARITHMIC_RATIO,
             )
         ordered = not any(isinstance(value, str) and not value[:1].isdigit() for value in values)
         return cls({value: float(place) for place, value in enumerate(values)}, name, False, ordered, False)
 
 
-def lines_of(
+def group_lines(
     rows: Sequence[Mapping[str, Any]], keys: Sequence[str], metric: str
 ) -> dict[tuple[Any, ...], list[Mapping[str, Any]]]:
     """The rows that have the metric, by the values of all keys but the first."""
@@ -523,7 +525,7 @@ def lines_of(
     return lines
 
 
-def _axis_of(axes: Axes, places: Sequence[float], logarithmic: bool) -> None:
+def _set_axis(axes: Axes, places: Sequence[float], logarithmic: bool) -> None:
     """The horizontal axis for these quantities, with a tick at each if they are few."""
     from matplotlib.ticker import NullLocator
 
@@ -538,10 +540,10 @@ def _axis_of(axes: Axes, places: Sequence[float], logarithmic: bool) -> None:
         axes.set_xticks(places, [f"{place:g}" for place in places])
 
 
-def steady(axes: Axes) -> None:
+def widen_axis(axes: Axes) -> None:
     """Extends the axis of values that are almost equal."""
     low, high = axes.get_ylim()
-    span = STEADY * max(abs(low), abs(high))
+    span = MIN_AXIS_RANGE * max(abs(low), abs(high))
     if high - low < span:
         middle = (low + high) / 2
         axes.set_ylim(middle - span / 2, middle + span / 2)

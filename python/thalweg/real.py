@@ -17,7 +17,7 @@ KERNEL_SCHEMES = ("reno", "cubic", "bbr")
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
-def refused() -> str | None:
+def emulation_refusal() -> str | None:
     """The reason why emulation is impossible; None if it is possible."""
     from . import _native
 
@@ -36,13 +36,14 @@ def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
     if not mapped and not any(map(is_real, _flows(scenario))):
         schemes = ", ".join(KERNEL_SCHEMES)
         raise EmulationError(
-            f"no flow has a scheme of the kernel's: {schemes}, over TCP to one receiver", advice(scenario)
+            f"no flow has a scheme of the kernel's: {schemes}, over TCP to one receiver",
+            endpoint_hint(scenario),
         )
     wanted = sorted({str(flow["scheme"]) for flow in mapped})
-    if lacking := [name for name in wanted if not _kernel_has(name)]:
+    if missing := [name for name in wanted if not _kernel_has(name)]:
         raise EmulationError(
-            f"the kernel of this host has no congestion control {', '.join(f'`{name}`' for name in lacking)}",
-            f"it has {', '.join(_available())}; load the module (`modprobe tcp_{lacking[0]}`), or use another scheme",
+            f"the kernel of this host has no congestion control {', '.join(f'`{name}`' for name in missing)}",
+            f"it has {', '.join(_available())}; load the module (`modprobe tcp_{missing[0]}`), or use another scheme",
         )
     changed = (
         scenario.with_({f"flows.{flow['name']}.kernel": flow["scheme"] for flow in mapped})
@@ -57,7 +58,7 @@ def is_real(flow: Keys) -> bool:
     return "kernel" in flow or "commands" in flow or bool(flow.get("live"))
 
 
-def advice(scenario: Scenario) -> str:
+def endpoint_hint(scenario: Scenario) -> str:
     """The keys to write in each flow, so that an emulation has a real endpoint."""
     flows = _flows(scenario)
     for flow in flows:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native, catalogue
-from ._names import no_such
+from ._names import unknown_name
 from .errors import ResultError
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Result:
         """Writes the run folder; `run.json` last, so that a folder with it is complete."""
         folder = Path(folder)
         try:
-            _prepare(folder, self._texts)
+            _prepare_folder(folder, self._texts)
             if isinstance(self._source, Path):
                 for name in TABLES:
                     self.frame(name).write_parquet(folder / f"{name}.parquet", compression="zstd")
@@ -251,7 +251,9 @@ class Result:
                     frame = polars.read_parquet(path)
                 except (OSError, polars.exceptions.PolarsError) as error:
                     raise ResultError(f"{path} cannot be read: {error}") from error
-                self._frames[table] = frame if self.record["format"] == FORMAT else _present(table, frame)
+                self._frames[table] = (
+                    frame if self.record["format"] == FORMAT else _with_new_names(table, frame)
+                )
             else:
                 self._frames[table] = polars.DataFrame(self._source.table(table))
         return self._frames[table]
@@ -362,7 +364,7 @@ class Result:
             words = {known.removeprefix(subject) for known in self.values if known.startswith(subject)}
             if new := _new_names([key], words).get(key):
                 raise KeyError(f"{key!r} was renamed to {new!r}")
-            raise KeyError(no_such("result", key, self.values))
+            raise KeyError(unknown_name("result", key, self.values))
         return self.values[key]
 
     def units(self, table: str) -> dict[str, str]:
@@ -388,16 +390,16 @@ class Result:
         subject, style or width, and if LaTeX is missing.
         """
         from . import plots, styles
-        from .changes import marks
+        from .event_labels import event_marks
 
         figure = plots.series(
             self.series,
             series,
             subjects,
             colours=self.colours,
-            marks=marks(self.plan),
+            marks=event_marks(self.plan),
             title=self.title_of(series),
-            look=styles.chosen(style, width, latex=latex),
+            look=styles.get_style(style, width, latex=latex),
         )
         if out is not None:
             figure.savefig(out)
@@ -418,11 +420,11 @@ class Result:
         from . import plots
 
         if series != "rate" or self.flows.is_empty():
-            return plots.title_of(series)
+            return plots.series_title(series)
         consumers = self.flows["transport"] == "ndn"
         if consumers.all():
             return "Rate of Interests sent"
-        return "Rate (of consumers: Interests sent)" if consumers.any() else plots.title_of(series)
+        return "Rate (of consumers: Interests sent)" if consumers.any() else plots.series_title(series)
 
     @cached_property
     def colours(self) -> dict[str, str]:
@@ -431,20 +433,20 @@ class Result:
 
         flows: list[str] = self.flows["flow"].to_list()
         of_flow = plots.flow_colours(flows, self.flows["scheme"].to_list())
-        heard: list[str] = self.receivers["flow"].to_list()
-        ends = zip(heard, self.receivers["node"].to_list(), strict=True)
+        receiver_flows: list[str] = self.receivers["flow"].to_list()
+        ends = zip(receiver_flows, self.receivers["node"].to_list(), strict=True)
         return {
             **{f"flow.{flow}": colour for flow, colour in of_flow.items()},
             **{
                 f"receiver.{flow}@{node}": of_flow[flow]
                 for flow, node in ends
-                if flow in of_flow and heard.count(flow) == 1
+                if flow in of_flow and receiver_flows.count(flow) == 1
             },
         }
 
     def _known(self, table: str) -> None:
         if table not in TABLES:
-            raise KeyError(no_such("table", table, TABLES))
+            raise KeyError(unknown_name("table", table, TABLES))
 
     def _repr_html_(self) -> str:
         """The output in a notebook."""
@@ -456,7 +458,7 @@ class Result:
         return f"<Result {self.title!r}, seed {self.seed}, {self.record['status']}, trace {self.trace_hash}>"
 
 
-def _present(table: str, frame: polars.DataFrame) -> polars.DataFrame:
+def _with_new_names(table: str, frame: polars.DataFrame) -> polars.DataFrame:
     """A table of an earlier format with the present names of columns, results and series."""
     import polars
 
@@ -494,7 +496,7 @@ def begin(plan: Plan, folder: str | Path) -> Path:
         "cpu_s": 0.0,
     }
     try:
-        _prepare(folder, _texts(plan))
+        _prepare_folder(folder, _texts(plan))
         for table in TABLES:
             (folder / f"{table}.parquet").unlink(missing_ok=True)
         (folder / PART).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
@@ -516,7 +518,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= VALUE_IN_TITLE else f"{text[: VALUE_IN_TITLE - 1]}…"
 
 
-def _prepare(folder: Path, texts: dict[str, str]) -> None:
+def _prepare_folder(folder: Path, texts: dict[str, str]) -> None:
     """Makes the folder, and removes the record and the page of an earlier run, which would contradict the tables."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (MANIFEST, PAGE):

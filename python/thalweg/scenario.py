@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._part import Keys, plain
-from ._work import Work
-from .errors import EmulationError, Interrupted, Problem, ScenarioWarning, problems_of
+from ._worker import WorkerThread
+from .errors import EmulationError, Interrupted, Problem, ScenarioWarning, to_problems
 from .parts import File
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Scenario:
 
         `run`, `emulate` and `sweep` issue each as a `ScenarioWarning`.
         """
-        return problems_of(json.loads(self._checked.warnings))
+        return to_problems(json.loads(self._checked.warnings))
 
     @property
     def warnings_picture(self) -> str:
@@ -261,7 +261,7 @@ class Plan:
 
     @property
     def layout(self) -> Keys:
-        """`{"nodes": [{"name", "x", "y"}], "links": [{"name", "from", "to"}]}`, with coordinates from 0 to 1."""
+        """``{"nodes": [{"name", "x", "y"}], "links": [{"name", "from", "to"}]}``, with coordinates from 0 to 1."""
         keys: Keys = json.loads(self._native.layout)
         return keys
 
@@ -302,11 +302,11 @@ class Plan:
         The loop does not sleep when something is due within `spin_us`, and polls at most once per `poll_interval_us`; with
         `urgent` the system prefers it to ordinary processes. The output of commands is written to `out/commands`.
         """
-        from .real import advice
+        from .real import endpoint_hint
         from .result import begin
 
         if not self.has_real_ends:
-            raise EmulationError("no flow of this scenario has a real endpoint", advice(self.scenario))
+            raise EmulationError("no flow of this scenario has a real endpoint", endpoint_hint(self.scenario))
         folder = None if out is None else begin(self, out)
         files = self._files(folder, capture, qlog, emulated=True)
 
@@ -364,7 +364,7 @@ class Plan:
                 result.save(folder)
             return result
 
-        def look() -> None:
+        def poll() -> None:
             nonlocal kept
             if time.monotonic() - kept >= keep_s:
                 kept = time.monotonic()
@@ -372,8 +372,8 @@ class Plan:
             if progress is not None:
                 progress(self._progress(control, began))
 
-        work = Work(call, control.stop, name="thalweg-run")
-        interrupted = work.watch(look)
+        work = WorkerThread(call, control.stop, name="thalweg-run")
+        interrupted = work.watch(poll)
         result = work.result()
         if interrupted:
             raise Interrupted(result)

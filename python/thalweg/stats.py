@@ -86,11 +86,11 @@ def _quantile(degrees: int) -> float:
         return math.fsum(term / degrees**power for power, term in enumerate(terms))
     low, high = 0.0, math.pi / 2
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if _inside(middle, degrees) < 0.95 else (low, middle)
+        low, high = (middle, high) if _student_t_probability(middle, degrees) < 0.95 else (low, middle)
     return math.sqrt(degrees) * math.tan(low)
 
 
-def _inside(angle: float, degrees: int) -> float:
+def _student_t_probability(angle: float, degrees: int) -> float:
     """The probability that |t| is below √degrees · tan(angle), in closed form."""
     sine, cosine = math.sin(angle), math.cos(angle)
     odd = degrees % 2

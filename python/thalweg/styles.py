@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._names import no_such
+from ._names import unknown_name
 from .errors import FigureError
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 """Markers, in the same order."""
 
 INK = "#1d2733"
-"""Colour of text and axes; in a page `inked` replaces it by the page's."""
+"""Colour of text and axes; in a page `use_page_colours` replaces it by the page's."""
 
 FAINT = "#b8c0c8"
-"""Colour of grids; in a page `inked` replaces it by the page's."""
+"""Colour of grids; in a page `use_page_colours` replaces it by the page's."""
 
 GROUND = "#ffffff"
-"""Background of figures in files; in a page `inked` replaces it by the page's."""
+"""Background of figures in files; in a page `use_page_colours` replaces it by the page's."""
 
 WIDTHS_IN = {
     "acm-column": 3.33,
@@ -108,7 +108,7 @@ _ESCAPES = str.maketrans(
 
 @dataclass(frozen=True)
 class Style:
-    """How a figure looks."""
+    """Size, fonts, colours and lines of a figure."""
 
     name: str
     """`page` or `paper`."""
@@ -168,7 +168,7 @@ def paper(width: str | float = "acm-column", *, latex: bool = False) -> Style:
     `FigureError` for an unknown width, and if LaTeX is missing.
     """
     if isinstance(width, str) and width not in WIDTHS_IN:
-        raise FigureError(no_such("width", width, WIDTHS_IN))
+        raise FigureError(unknown_name("width", width, WIDTHS_IN))
     inches = WIDTHS_IN[width] if isinstance(width, str) else float(width)
     if not 1.0 <= inches <= 20.0:
         raise FigureError(f"a width of {inches:g} in: from 1 to 20")
@@ -204,10 +204,10 @@ def paper(width: str | float = "acm-column", *, latex: bool = False) -> Style:
     return Style("paper", settings, inches, program)
 
 
-def chosen(name: str, width: str | float | None = None, *, latex: bool = False) -> Style:
+def get_style(name: str, width: str | float | None = None, *, latex: bool = False) -> Style:
     """The style of this name; `width` and `latex` are for `paper` only. Raises `FigureError`."""
     if name not in ("page", "paper"):
-        raise FigureError(no_such("style", name, ("page", "paper")))
+        raise FigureError(unknown_name("style", name, ("page", "paper")))
     if name == "page":
         if width is not None or latex:
             raise FigureError(f"{'latex' if latex else 'a width'} is for style 'paper'")
@@ -215,7 +215,7 @@ def chosen(name: str, width: str | float | None = None, *, latex: bool = False) 
     return paper("acm-column" if width is None else width, latex=latex)
 
 
-def begin(plot: tuple[float, float], look: Style) -> tuple[Figure, Axes]:
+def new_figure(plot: tuple[float, float], look: Style) -> tuple[Figure, Axes]:
     """A new figure with one plot; `plot` is its size on a page, in inches. Call it with the settings of the style.
 
     In a notebook it is shown as the value of its cell, and not again at the cell's end.

@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._names import no_such
+from ._names import unknown_name
 from .errors import Interrupted, ResultError
-from .jobs import Control, Job, Standing, program
+from .jobs import Control, Job, JobProgress, core_digest
 from .jobs import run as run_jobs
 from .quantities import numbers as as_numbers
 from .result import Result, manifest
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
-Notice = Callable[[int, int, str], object]
+ProgressCallback = Callable[[int, int, str], object]
 """Called with `(done, total, label)` after each run, in the caller's thread."""
 
 
@@ -67,7 +67,7 @@ class Point:
     """Number of runs that differ, by their trace hash."""
 
 
-def points_of(runs: Iterable[tuple[Mapping[str, Any], str]]) -> list[Point]:
+def group_by_point(runs: Iterable[tuple[Mapping[str, Any], str]]) -> list[Point]:
     """The points of the runs; each run is given by the keys that its grid sets and its trace hash."""
     found: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for values, trace_hash in runs:
@@ -124,7 +124,7 @@ class Sweep:
         return len(self.plans)
 
     def run(
-        self, *, jobs: int = 1, progress: Notice | None = None, out: str | Path | None = None
+        self, *, jobs: int = 1, progress: ProgressCallback | None = None, out: str | Path | None = None
     ) -> SweepResult:
         """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` contains the finished runs."""
         labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
@@ -171,7 +171,7 @@ class SweepResult:
     @property
     def points(self) -> list[Point]:
         """Each point of the grid, with the number of its seeds that gave distinct runs."""
-        return points_of((run.values, run.result.trace_hash) for run in self.runs)
+        return group_by_point((run.values, run.result.trace_hash) for run in self.runs)
 
     @property
     def sameness(self) -> str | None:
@@ -209,7 +209,7 @@ class SweepResult:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """Unit of each key of the grid whose values are quantities, such as `{"topology.bottleneck.rate": "Mbit/s"}`."""
+        """Unit of each key of the grid whose values are quantities, such as ``{"topology.bottleneck.rate": "Mbit/s"}``."""
         found = {key: as_numbers(list(dict.fromkeys(map(_text, self._column(key))))) for key in self.keys}
         return {key: pair[1] for key, pair in found.items() if pair}
 
@@ -266,9 +266,9 @@ class SweepResult:
         several values is neither in `by` nor in `where`.
         """
         from . import plots, styles
-        from .report.sweeps import axis_of, points
+        from .report.sweeps import axis_label, points
 
-        look = styles.chosen(style, width, latex=latex)
+        look = styles.get_style(style, width, latex=latex)
         kept = self._where(where or {})
         several = [key for key in self.keys if len({_text(value) for value in kept._column(key)}) > 1]
         across = self._key(x)
@@ -283,10 +283,10 @@ class SweepResult:
         summary = kept.summary
         known = summary["metric"].unique(maintain_order=True).to_list() if kept.runs else []
         if y not in known:
-            raise KeyError(no_such("result", y, known))
+            raise KeyError(unknown_name("result", y, known))
         keys = [across, *lines]
         rows = points(summary.to_dicts(), keys, [y])
-        figure = plots.grid(rows, keys, y, axis_of(y), look=look)
+        figure = plots.grid(rows, keys, y, axis_label(y), look=look)
         if out is not None:
             figure.savefig(out)
         return figure
@@ -297,7 +297,9 @@ class SweepResult:
         if len(found) > 1:
             raise KeyError(f"{name!r} is ambiguous: {' or '.join(found)}")
         if not found:
-            raise KeyError(no_such("key", name, [*self.keys, *(key.rsplit(".", 1)[-1] for key in self.keys)]))
+            raise KeyError(
+                unknown_name("key", name, [*self.keys, *(key.rsplit(".", 1)[-1] for key in self.keys)])
+            )
         return found[0]
 
     def _where(self, fixed: Mapping[str, Any]) -> SweepResult:
@@ -306,7 +308,7 @@ class SweepResult:
         for key, value in wanted.items():
             there = list(dict.fromkeys(map(_text, self._column(key))))
             if _text(value) not in there:
-                raise KeyError(no_such(f"value of {key}", _text(value), there))
+                raise KeyError(unknown_name(f"value of {key}", _text(value), there))
         runs = [
             run
             for run in self.runs
@@ -360,7 +362,7 @@ def run_many(
     scenarios: Sequence[tuple[Scenario, int | None]],
     *,
     jobs: int = 1,
-    progress: Notice | None = None,
+    progress: ProgressCallback | None = None,
     out: str | Path | None = None,
 ) -> list[Result]:
     """Runs each scenario with its seed (None: its own), `jobs` at a time; results in the same order.
@@ -378,24 +380,24 @@ def run_plans(
     labels: Sequence[str],
     *,
     jobs: int,
-    progress: Notice | None,
+    progress: ProgressCallback | None,
     out: str | Path | None,
 ) -> list[Result]:
     """See `run_many`; `labels` are passed to `progress`."""
     folder = None if out is None else Path(out)
     listed = [
-        Job(label, _work(plan), None if folder is None else RunFolder(folder / run_name(plan), plan))
+        Job(label, _job(plan), None if folder is None else RunFolder(folder / run_folder_name(plan), plan))
         for plan, label in zip(plans, labels, strict=True)
     ]
 
-    def tell(at: Standing) -> None:
+    def report_progress(at: JobProgress) -> None:
         if progress is not None:
             progress(at.done, at.total, at.label)
 
-    return run_jobs(listed, at_once=jobs, progress=tell)
+    return run_jobs(listed, at_once=jobs, progress=report_progress)
 
 
-def _work(plan: Plan) -> Callable[[Control], Result | None]:
+def _job(plan: Plan) -> Callable[[Control], Result | None]:
     def work(control: Control) -> Result | None:
         result = plan.carry_out(control)
         return result if result.complete else None
@@ -412,14 +414,14 @@ class RunFolder:
 
     def load(self) -> Result | None:
         """The run, if it is complete and readable."""
-        return finished(self.folder, self.plan)
+        return load_if_complete(self.folder, self.plan)
 
     def save(self, output: Result) -> Result:
         """The run is written, and read again when needed, so that a long sweep does not keep its tables in memory."""
         return Result.load(output.save(self.folder))
 
 
-def finished(folder: Path, plan: Plan) -> Result | None:
+def load_if_complete(folder: Path, plan: Plan) -> Result | None:
     """The run of this exact plan in `folder`, if it is complete and readable."""
     record = manifest(folder)
     if record is None or record.get("status") != "complete":
@@ -431,12 +433,12 @@ def finished(folder: Path, plan: Plan) -> Result | None:
     return result if result.plan_toml == plan.toml else None
 
 
-def run_name(plan: Plan) -> str:
+def run_folder_name(plan: Plan) -> str:
     """Folder of a run below a sweep's: title, digest of scenario and program, seed.
 
     Only the seeds of one scenario share a folder; other settings or another program never do.
     """
-    digest = hashlib.sha256(f"{program()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
+    digest = hashlib.sha256(f"{core_digest()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
     words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
     return f"{words or 'run'}-{digest}/seed={plan.seed}"
 

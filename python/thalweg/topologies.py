@@ -36,7 +36,7 @@ def names(collection: str = "") -> list[str]:
 
     Raises ImportError if `topohub` is not installed.
     """
-    return sorted(name for name in _walk(_data(), "") if name.startswith(collection))
+    return sorted(name for name in _find_files(_data(), "") if name.startswith(collection))
 
 
 def topohub(name: str, *, rate: str = "10 Gbit/s", **link: Any) -> Custom:
@@ -60,15 +60,15 @@ def topohub(name: str, *, rate: str = "10 Gbit/s", **link: Any) -> Custom:
     from .parts import Custom, Link
 
     graph = _read(name)
-    places = _fitted([node["pos"] for node in graph["nodes"]])
-    called = _called(graph["nodes"])
+    places = _scale_positions([node["pos"] for node in graph["nodes"]])
+    names = _node_names(graph["nodes"])
     nodes = [
-        {"name": called[node["id"]], "x": x, "y": y}
+        {"name": names[node["id"]], "x": x, "y": y}
         for node, (x, y) in zip(graph["nodes"], places, strict=True)
     ]
     links = []
     for edge in graph["edges"]:
-        ends = [called[edge["source"]], called[edge["target"]]]
+        ends = [names[edge["source"]], names[edge["target"]]]
         delay = f"{round(edge['dist'] / KM_PER_S * 1e9)} ns"
         links.append(Link(name="-".join(ends), ends=ends, rate=rate, **{"delay": delay, **link}))
     return Custom(nodes=nodes, links=links)
@@ -87,10 +87,10 @@ def graphml(name: str) -> str:
     for key, kind in (("label", "string"), ("Latitude", "double"), ("Longitude", "double")):
         lines.append(f'<key id="{key}" for="node" attr.name="{key}" attr.type="{kind}"/>')
     lines.append('<graph edgedefault="undirected">')
-    called = _called(graph["nodes"])
+    names = _node_names(graph["nodes"])
     for node in graph["nodes"]:
         longitude, latitude = node["pos"]
-        data = {"label": called[node["id"]], "Latitude": latitude, "Longitude": longitude}
+        data = {"label": names[node["id"]], "Latitude": latitude, "Longitude": longitude}
         inside = "".join(f'<data key="{key}">{escape(str(value))}</data>' for key, value in data.items())
         lines.append(f"<node id={quoteattr(str(node['id']))}>{inside}</node>")
     for edge in graph["edges"]:
@@ -106,10 +106,10 @@ def _data() -> Traversable:
         raise ImportError(MISSING) from None
 
 
-def _walk(folder: Traversable, inside: str) -> Iterator[str]:
+def _find_files(folder: Traversable, inside: str) -> Iterator[str]:
     for entry in folder.iterdir():
         if entry.is_dir():
-            yield from _walk(entry, f"{inside}{entry.name}/")
+            yield from _find_files(entry, f"{inside}{entry.name}/")
         elif entry.name.endswith(".json"):
             yield inside + entry.name.removesuffix(".json")
 
@@ -129,9 +129,9 @@ def _read(name: str) -> dict[str, Any]:
     return graph
 
 
-def _called(nodes: Iterable[dict[str, Any]]) -> dict[Any, str]:
+def _node_names(nodes: Iterable[dict[str, Any]]) -> dict[Any, str]:
     """The name of each node by its id."""
-    called: dict[Any, str] = {}
+    names: dict[Any, str] = {}
     taken: set[str] = set()
     for node in nodes:
         label = str(node.get("name") or f"node{node['id']}")[:80]
@@ -140,11 +140,11 @@ def _called(nodes: Iterable[dict[str, Any]]) -> dict[Any, str]:
         while name in taken:
             name, number = f"{clean}_{number}", number + 1
         taken.add(name)
-        called[node["id"]] = name
-    return called
+        names[node["id"]] = name
+    return names
 
 
-def _fitted(places: list[list[float]]) -> list[tuple[float, float]]:
+def _scale_positions(places: list[list[float]]) -> list[tuple[float, float]]:
     """Longitudes and latitudes as positions within 0.05 .. 0.95, with one scale for both."""
     longitudes, latitudes = [place[0] for place in places], [place[1] for place in places]
     west, north = min(longitudes), max(latitudes)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._work import EVERY_S, Work
+from ._worker import EVERY_S, WorkerThread
 from .errors import TransferError, without_number
-from .keys import Agreed, agreed
+from .keys import Credentials, resolve_credentials
 from .keys import Security as Security
 
-DATAGRAMS = "udp://"
+UDP_PREFIX = "udp://"
 """Begins the address of a program that sends or receives a live stream in datagrams."""
 
 PACKET_BYTES = 1428
@@ -26,12 +26,12 @@ PACKET_BYTES = 1428
 MEDIA_PACKET_BYTES = 1472
 """The same for a datagram of seven packets of MPEG-TS (1316 bytes), which is then one piece."""
 
-OTHER_KEY = ("is not the expected one", "does not accept this one")
+AUTHENTICATION_FAILURES = ("is not the expected one", "does not accept this one")
 """Parts of the messages of failed authentication: at a client, and at a server."""
 
-KNOWN = "both sides need the same `--key`, or each the fingerprint of the other as `--peer`"
+KEY_HINT = "both sides need the same `--key`, or each the fingerprint of the other as `--peer`"
 
-INTERFACES = (
+INTERFACE_HINT = (
     "`--interface` at both ends selects the network interface; on one computer it is 127.0.0.1. Between networks, "
     "switches with IGMP or MLD snooping and routers have to forward the group"
 )
@@ -41,15 +41,15 @@ INTERFACES = (
 class Transfer:
     """A running transfer. A context manager: at the end of the block the transfer is stopped, if it is not over."""
 
-    def __init__(self, verb: str, told: dict[str, Any], known: Agreed) -> None:
-        self._called = "call" in told
-        self.security = known
-        """How this end knows the other."""
+    def __init__(self, verb: str, settings: dict[str, Any], credentials: Credentials) -> None:
+        self._connects = "call" in settings
+        self.security = credentials
+        """The credentials of this end."""
         self.mode: str | None = None
         """The mode of the scheme at the start, if it has modes and the mode is known."""
         self._native = _native.Transfer()
-        words = json.dumps(told)
-        self._work = Work(
+        words = json.dumps(settings)
+        self._work = WorkerThread(
             lambda: getattr(self._native, verb)(words), self._native.stop, name=f"thalweg-{verb}"
         )
 
@@ -63,28 +63,28 @@ class Transfer:
 
     def states(self) -> Iterator[dict[str, Any]]:
         """The status, ten times per second, until the transfer is over."""
-        while not self._work.over:
+        while not self._work.finished:
             yield self._with_mode(json.loads(self._native.told()))
             self._work.wait(EVERY_S)
 
     def result(self) -> dict[str, Any]:
         """The final status. Waits until the transfer is over. Raises `TransferError` if it could not start."""
         try:
-            told: dict[str, Any] = json.loads(self._work.result())
+            status: dict[str, Any] = json.loads(self._work.result())
         except (OSError, ValueError) as failure:
             message, _, hint = without_number(str(failure)).partition("\n")
             if "Address already in use" in message:
                 hint = "another program, or another transfer, has this port: take another one"
             raise TransferError(message, hint or None) from failure
-        told["called"], told["security"] = self._called, self.security.mode
-        self._with_mode(told)
-        told["why"] = told["why"] and without_number(told["why"])
-        told["notes"] = [without_number(note) for note in told["notes"]]
-        return told
+        status["called"], status["security"] = self._connects, self.security.mode
+        self._with_mode(status)
+        status["why"] = status["why"] and without_number(status["why"])
+        status["notes"] = [without_number(note) for note in status["notes"]]
+        return status
 
-    def _with_mode(self, told: dict[str, Any]) -> dict[str, Any]:
-        told["mode"] = told["mode"] or self.mode
-        return told
+    def _with_mode(self, status: dict[str, Any]) -> dict[str, Any]:
+        status["mode"] = status["mode"] or self.mode
+        return status
 
     def stop(self) -> None:
         """Closes the session and ends the transfer; received data are kept."""
@@ -167,11 +167,11 @@ def send(
             raise TransferError(
                 "--qlog: data to a group are not sent on a QUIC connection", "`--pcap` captures them"
             )
-        address, interface, kind = _group(group.address, interface)
+        address, interface, kind = _parse_group(group.address, interface)
         if family not in (0, kind):
             raise TransferError(f"{address}: the group and `-4` or `-6` have different versions of IP")
         family = kind
-    datagrams = datagrams_of(path)
+    datagrams = udp_address(path)
     if datagrams is not None and deadline is None:
         raise TransferError(f"{path}: datagrams have no end", 'they are a live stream: `--deadline "500 ms"`')
     tree = path is not None and not datagrams and Path(path).is_dir()
@@ -180,8 +180,10 @@ def send(
             f"{path}: a folder cannot be sent to a group or with a deadline", "send an archive of it"
         )
     _check_capture(network.pcap, None if datagrams or tree else path)
-    places, known = _ends(to, network, security, family=family, group=address, interface=interface)
-    told = {
+    places, credentials = _endpoint_settings(
+        to, network, security, family=family, group=address, interface=interface
+    )
+    settings = {
         **places,
         "group": address,
         "receivers": 1 if group is None else group.receivers,
@@ -198,12 +200,12 @@ def send(
         "packet": congestion.packet or (MEDIA_PACKET_BYTES if datagrams else PACKET_BYTES),
         "id": secrets.randbits(63),
     }
-    transfer = Transfer("send", told, known)
-    transfer.mode = told["mode"] or congestion.params.get("mode") or mode_of(congestion.scheme)
+    transfer = Transfer("send", settings, credentials)
+    transfer.mode = settings["mode"] or congestion.params.get("mode") or default_mode(congestion.scheme)
     return transfer
 
 
-def _ends(
+def _endpoint_settings(
     place: str,
     network: Network,
     security: Security,
@@ -211,18 +213,18 @@ def _ends(
     family: int = 0,
     group: str | None = None,
     interface: str | None = None,
-) -> tuple[dict[str, Any], Agreed]:
+) -> tuple[dict[str, Any], Credentials]:
     """The network settings of an end for the core, and its credentials."""
     _check_patience(network.patience_s)
-    places = _place(place, family, network.bind)
-    known = agreed(places, security, group=group, interface=interface)
+    places = _parse_endpoint(place, family, network.bind)
+    credentials = resolve_credentials(places, security, group=group, interface=interface)
     pcap = None if network.pcap is None else str(network.pcap)
     qlog = None if network.qlog is None else str(_folder(network.qlog))
     more = {"interface": interface, "patience_s": network.patience_s, "pcap": pcap, "qlog": qlog}
-    return {**places, **more, **known.told()}, known
+    return {**places, **more, **credentials.to_settings()}, credentials
 
 
-def mode_of(scheme: str) -> str | None:
+def default_mode(scheme: str) -> str | None:
     """The default mode of a scheme; `None` for one without modes."""
     from .catalogue import schemes
 
@@ -232,7 +234,7 @@ def mode_of(scheme: str) -> str | None:
 
 def _mode_for(scheme: str, *, live: bool) -> str | None:
     """`None` for the scheme's default. Data with a deadline cannot yield to other traffic."""
-    return "real_time" if live and mode_of(scheme) is not None else None
+    return "real_time" if live and default_mode(scheme) is not None else None
 
 
 def receive(
@@ -253,13 +255,15 @@ def receive(
     replaced only with `replace`. Raises `TransferError`.
     """
     security, network = security or Security(), network or Network()
-    told, known = _ends(at, network, security, family=network.family, interface=network.interface)
-    datagrams = datagrams_of(into)
+    settings, credentials = _endpoint_settings(
+        at, network, security, family=network.family, interface=network.interface
+    )
+    datagrams = udp_address(into)
     if into is not None and datagrams is None:
         _folder(into, "`--name` sets the name of the file in a folder")
     folder = None if into is None or datagrams else str(into)
     more = {"folder": folder, "datagrams": datagrams, "name": name, "replace": replace}
-    return Transfer("receive", {**told, **more}, known)
+    return Transfer("receive", {**settings, **more}, credentials)
 
 
 def _folder(place: str | Path, hint: str | None = None) -> Path:
@@ -274,69 +278,73 @@ def _folder(place: str | Path, hint: str | None = None) -> Path:
     return folder
 
 
-def datagrams_of(place: str | Path | None) -> str | None:
+def udp_address(place: str | Path | None) -> str | None:
     """The address in `udp://HOST:PORT`, a program that sends or receives datagrams; `None` for anything else."""
-    if not isinstance(place, str) or not place.startswith(DATAGRAMS):
+    if not isinstance(place, str) or not place.startswith(UDP_PREFIX):
         return None
-    host, _, port = place.removeprefix(DATAGRAMS).rpartition(":")
+    host, _, port = place.removeprefix(UDP_PREFIX).rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise TransferError(f"{place}: no address and port", "udp://127.0.0.1:5000")
-    address: str = _addresses(host.strip("[]"), port, 0)[0]
+    address: str = _resolve(host.strip("[]"), port, 0)[0]
     return address
 
 
-def is_whole(result: dict[str, Any]) -> bool:
+def is_complete(result: dict[str, Any]) -> bool:
     """Whether all data arrived; also for a live stream."""
     return result["end"] == "complete" and not (result["dropped"] or result["late"] or result["missed"])
 
 
-def words_for(result: dict[str, Any], *, sending: bool) -> str:
+def describe_outcome(result: dict[str, Any], *, sending: bool) -> str:
     """The outcome, in a sentence."""
     other = "receiver" if sending else "sender"
-    not_whole = "not whole"
+    prefix = "incomplete"
     if not (result.get("stats") or {}).get("packets"):
-        not_whole = "nothing was sent" if sending else "nothing came"
+        prefix = "nothing was sent" if sending else "nothing was received"
     match result["end"]:
-        case "complete" if is_whole(result):
-            return "whole: every byte arrived, and its hash is right" if result["total_bytes"] else "whole"
+        case "complete" if is_complete(result):
+            return (
+                "complete: every byte arrived, and the hash is correct"
+                if result["total_bytes"]
+                else "complete"
+            )
         case "complete":
-            gone = result["dropped"] + result["late"]
-            said = [f"{gone} pieces were too late"] if gone else []
+            late = result["dropped"] + result["late"]
+            reasons = [f"{late} pieces were too late"] if late else []
             if result["missed"]:
-                said.append(f"{result['missed']} pieces had been sent before this receiver connected")
-            return f"not whole: {' and '.join(said)}"
+                reasons.append(f"{result['missed']} pieces had been sent before this receiver connected")
+            return f"incomplete: {' and '.join(reasons)}"
         case "stopped":
-            return f"{not_whole}: it was stopped"
+            return f"{prefix}: it was stopped"
         case "unanswered":
-            return f"{not_whole}: no {other} {'answered' if result['called'] else 'connected'}"
+            return f"{prefix}: no {other} {'answered' if result['called'] else 'connected'}"
         case "silent":
-            return f"{not_whole}: the {other} stopped answering"
+            return f"{prefix}: the {other} stopped answering"
         case "quiet" if sending:
-            return f"{not_whole}: the receiver answered, but accepted no data for too long"
+            return f"{prefix}: the receiver answered, but accepted no data for too long"
         case "quiet":
-            return f"{not_whole}: the sender answered, but sent no data for too long"
-        case "refused" | "failed" if _is_stranger(result["why"]):
-            return f"{not_whole}: the {other} seems to have another key or identity, or none"
+            return f"{prefix}: the sender answered, but sent no data for too long"
+        case "refused" | "failed" if _failed_authentication(result["why"]):
+            return f"{prefix}: the {other} seems to have another key or identity, or none"
         case "refused":
-            return f"{not_whole}: the {other} refused: {result['why']}"
+            return f"{prefix}: the {other} refused: {result['why']}"
         case "closed":
-            return f"{not_whole}: the {other} closed the session: {result['why']}"
+            return f"{prefix}: the {other} closed the session: {result['why']}"
         case _:
-            return f"{not_whole}: {result['why']}"
+            return f"{prefix}: {result['why']}"
 
 
-def _is_stranger(why: str | None) -> bool:
-    return any(part in (why or "") for part in OTHER_KEY)
+def _failed_authentication(why: str | None) -> bool:
+    return any(part in (why or "") for part in AUTHENTICATION_FAILURES)
 
 
-def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
-    """What to do about the outcome, if known."""
+def outcome_hint(result: dict[str, Any], *, sending: bool) -> str | None:
+    """A hint for the user about the outcome, if there is one."""
     why, stats = result["why"] or "", result.get("stats") or {}
-    if _is_stranger(why):
+    if _failed_authentication(why):
         # with fingerprints, the reason names those that were expected and found
-        return f"{why}; {KNOWN}" if result["security"] == "pinned" else KNOWN
+        return f"{why}; {KEY_HINT}" if result["security"] == "pinned" else KEY_HINT
     if not stats.get("sessions") and stats.get("refused", {}).get("forged"):
-        return f"a connection attempt was rejected: {KNOWN}"
+        return f"a connection attempt was rejected: {KEY_HINT}"
     if result["end"] == "quiet" or "no data arrived for too long" in why:
         idle = "a program that pauses for longer needs `--key` or `--peer` at both ends"
         return f"`--patience` sets this time; {idle}"
@@ -345,13 +353,13 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
     if "another client is being served" in why:
         return "one at a time; if this was the other side of an interrupted transfer, repeat the command three seconds later"
     if "does the network carry it" in why or "cannot be joined" in why:
-        return INTERFACES
+        return INTERFACE_HINT
     if "No space left" in why:
         return "free space at the receiver and repeat the command: the transfer of a file resumes"
     if result["end"] == "unanswered" and result["called"]:
-        there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
+        command = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
         return (
-            f"run `{there}` at the other side, with the same `--key` if it has one and the same version of Thalweg; "
+            f"run `{command}` at the other side, with the same `--key` if it has one and the same version of Thalweg; "
             "firewalls must let UDP pass"
         )
     return None
@@ -369,7 +377,7 @@ def _check_capture(pcap: str | Path | None, source: str | Path | None) -> None:
         raise TransferError(f"{pcap}: the capture would replace the file that is sent")
 
 
-def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
+def _parse_endpoint(place: str, family: int, bind: str | None) -> dict[str, Any]:
     """`HOST:PORT` is connected to; `PORT` and `:PORT` are listened on, on all addresses or on `bind`."""
     host, _, port = place.rpartition(":")
     if not port.isdigit() or not 0 < int(port) < 65536:
@@ -380,27 +388,27 @@ def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host:
-        raise TransferError(f"{place}: an IPv6 address stands in brackets", f"[{host}]:{port}")
+        raise TransferError(f"{place}: write an IPv6 address in brackets", f"[{host}]:{port}")
     if host:
-        called = _addresses(host, port, family)[0]
-        if called.startswith("[fe80:") and "%" not in called:
+        address = _resolve(host, port, family)[0]
+        if address.startswith("[fe80:") and "%" not in address:
             raise TransferError(f"{host}: a link-local address needs the interface", f"[{host}%eth0]:{port}")
-        _check_way(host, called)
-        return {"call": called}
+        _check_route(host, address)
+        return {"call": address}
     if bind:
-        return {"listen": [_addresses(bind, port, family)[0]]}
+        return {"listen": [_resolve(bind, port, family)[0]]}
     both: dict[int, list[str]] = {socket.AF_INET: [f"0.0.0.0:{port}"], socket.AF_INET6: [f"[::]:{port}"]}
     return {"listen": both.get(family) or [address for listed in both.values() for address in listed]}
 
 
-def _group(group: str, interface: str | None) -> tuple[str, str | None, int]:
+def _parse_group(group: str, interface: str | None) -> tuple[str, str | None, int]:
     """Address and port of a group with the index of its interface (the zone), and the address family."""
     host, _, port = group.rpartition(":")
     if not port.isdigit() or not 0 < int(port) < 65536:
         example = "[ff15::7]:9001" if "::" in group else "239.1.2.3:9001"
         raise TransferError(f"{group}: no port from 1 to 65535", f"a group is written as {example}")
     if not host.startswith("[") and ":" in host:
-        raise TransferError(f"{group}: an IPv6 address stands in brackets", f"[{host}]:{port}")
+        raise TransferError(f"{group}: write an IPv6 address in brackets", f"[{host}]:{port}")
     address, percent, zone = host.strip("[]").partition("%")
     try:
         ip = ipaddress.ip_address(address)
@@ -411,18 +419,18 @@ def _group(group: str, interface: str | None) -> tuple[str, str | None, int]:
     if isinstance(ip, ipaddress.IPv4Address):
         return group, interface, socket.AF_INET
     if percent:
-        zone = str(_index_of(zone))
-        if interface is not None and str(_index_of(interface)) != zone:
+        zone = str(_interface_index(zone))
+        if interface is not None and str(_interface_index(interface)) != zone:
             raise TransferError(f"{group}: the group is on another interface than {interface}")
         interface = interface or zone
-    elif _scope(ip) <= LINK and interface is None:
+    elif _scope(ip) <= LINK_SCOPE and interface is None:
         raise TransferError(
             f"{group}: a group of one link or one computer needs the interface", f"[{address}%eth0]:{port}"
         )
     return f"[{address}]:{port}", interface, socket.AF_INET6
 
 
-LINK = 2
+LINK_SCOPE = 2
 """Scope of IPv6 groups that routers do not forward."""
 
 
@@ -430,7 +438,7 @@ def _scope(group: ipaddress.IPv6Address) -> int:
     return group.packed[1] & 15
 
 
-def _index_of(interface: str) -> int:
+def _interface_index(interface: str) -> int:
     try:
         return int(interface) if interface.isdigit() else socket.if_nametoindex(interface)
     except OSError as error:
@@ -438,29 +446,38 @@ def _index_of(interface: str) -> int:
         raise TransferError(f"{interface}: there is no such interface", f"there are {known}") from error
 
 
-def _check_way(host: str, address: str) -> None:
+def _check_route(host: str, address: str) -> None:
     """Whether this host has a route to other hosts; nothing is sent."""
     number, _, port = address.rpartition(":")
     plain = number.strip("[]")
-    with socket.socket(socket.AF_INET6 if ":" in plain else socket.AF_INET, socket.SOCK_DGRAM) as way:
+    with socket.socket(socket.AF_INET6 if ":" in plain else socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            way.connect((plain, int(port)))
+            probe.connect((plain, int(port)))
         except OSError as error:
-            raise TransferError(f"{host}: no way leads there: {error.strerror}") from error
+            raise TransferError(f"{host}: there is no route to it: {error.strerror}") from error
 
 
-def _addresses(host: str, port: str, family: int) -> list[str]:
+def _resolve(host: str, port: str, family: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, int(port), family, socket.SOCK_DGRAM)
     except OSError as error:
         raise TransferError(f"{host}: {error.strerror or error}") from error
-    written = []
+    addresses = []
     for kind, _, _, _, address in found:
         if kind == socket.AF_INET6:
             scope = f"%{address[3]}" if len(address) > 3 and address[3] else ""
-            written.append(f"[{str(address[0]).partition('%')[0]}{scope}]:{port}")
+            addresses.append(f"[{str(address[0]).partition('%')[0]}{scope}]:{port}")
         elif kind == socket.AF_INET:
-            written.append(f"{address[0]}:{port}")
-    if not written:
+            addresses.append(f"{address[0]}:{port}")
+    if not addresses:
         raise TransferError(f"{host}: no address of this kind")
-    return written
+    return addresses
+
+
+_RENAMED = {"is_whole": "is_complete", "words_for": "describe_outcome", "hint_for": "outcome_hint"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        raise AttributeError(f"`thalweg.transfers.{name}` was renamed to `{_RENAMED[name]}`")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

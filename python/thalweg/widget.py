@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ._names import no_such
+from ._names import unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ export default {
   },
 };
 """
-"""What makes the script of the pages, which defines `ThalwegCharts`, a module for anywidget."""
+"""Source that makes the script of the pages, which defines `ThalwegCharts`, a module for anywidget."""
 
 
 def charts(run: Result, series: Sequence[str] | None = None) -> Any:
@@ -33,17 +33,17 @@ def charts(run: Result, series: Sequence[str] | None = None) -> Any:
 
     Raises ``ValueError`` with the nearest name for a series that was not recorded, and `ImportError` without anywidget.
     """
-    from .changes import marks
+    from .event_labels import event_marks
     from .report import _charts
 
     recorded = sorted(run.series["series"].unique())
     for name in series or ():
         if name not in recorded:
-            raise ValueError(no_such("series", name, recorded))
+            raise ValueError(unknown_name("series", name, recorded))
     if not recorded:
         raise ValueError("no series was recorded: the scenario needs `record`")
     titles = {name: run.title_of(name) for name in (recorded if series is None else series)}
-    return _widget()(data=str(_charts.data(run, titles, marks(run.plan), load="")))
+    return _widget()(data=str(_charts.data(run, titles, event_marks(run.plan), load="")))
 
 
 @cache
@@ -54,13 +54,13 @@ def _widget() -> Any:
     except ImportError as error:
         raise ImportError("the widget needs anywidget: `pip install thalweg[notebook]`") from error
     from .report import _charts
-    from .report._page import part_of
+    from .report._page import template_macro
 
     class Charts(anywidget.AnyWidget):
         """The interactive charts of a run."""
 
         _esm = _charts.script_text() + RENDER
-        _css = part_of("style.html", "notebook")
+        _css = template_macro("style.html", "notebook")
         data = traitlets.Unicode().tag(sync=True)
 
     return Charts

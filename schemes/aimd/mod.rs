@@ -1,4 +1,4 @@
-//! AIMD: `a` segments more per round trip, the share `b` after a loss. Reno is a = 1, b = 1/2.
+//! AIMD: `a` segments more per round trip, the share `b` after a loss. Reno is a = 1, b = 1/2 [CJ89].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

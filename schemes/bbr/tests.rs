@@ -442,7 +442,7 @@ fn there_is_no_probe_after_a_silence() {
     path.controller.on_idle(Duration::from_secs(20), &mut path.bench.cx());
     // exactly at the rate of the bottleneck
     close(path.pacing_mbps(), 10.0);
-    let sent = Sent { bytes: SEGMENT, in_flight: SEGMENT, again: false, app_limited: true };
+    let sent = Sent { bytes: SEGMENT, in_flight: SEGMENT, retransmission: false, app_limited: true };
     path.controller.on_sent(&sent, &mut path.bench.cx());
     path.next.rtt = Some(Duration::from_millis(120));
     path.round();

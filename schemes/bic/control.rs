@@ -31,7 +31,7 @@ pub struct Bic {
     on_timeout: OnTimeout,
     state: State,
     /// The state before the last reduction.
-    before: Option<State>,
+    undo: Option<State>,
 }
 
 /// The variables of BIC.
@@ -77,7 +77,7 @@ impl Bic {
             max_increment: params.max_increment,
             on_timeout: params.on_timeout,
             state,
-            before: None,
+            undo: None,
         };
         controller.set(initial);
         controller
@@ -104,38 +104,38 @@ impl Bic {
     fn grow(&mut self) {
         let Self { low, max_increment, state: s, .. } = self;
         let w = s.window;
-        let grown = if w < *low {
+        let next = if w < *low {
             // W < 14: +1 up to ssthresh, then +1/W                                       [NDNSIM, XHR04 §III]
             if w <= s.threshold { w + 1.0 } else { w + 1.0 / w }
         } else if s.probing {
             // above the maximum: +step/W; at the goal the step is doubled                [NDNSIM, XHR04 §III]
-            let grown = w + s.step / w;
-            if grown >= s.goal {
+            let next = w + s.step / w;
+            if next >= s.goal {
                 s.step *= 2.0;
-                s.goal = grown + s.step;
+                s.goal = next + s.step;
                 s.probing = s.step < *max_increment;
             }
-            grown
+            next
         } else {
             // half the distance to the target per round trip, at most 16 segments        [NDNSIM, XHR04 §III]
             let distance = s.target - w;
-            let grown = w + if distance < *max_increment { distance } else { *max_increment } / w;
-            if grown + EPSILON < s.max {
-                s.min = grown;
+            let next = w + if distance < *max_increment { distance } else { *max_increment } / w;
+            if next + EPSILON < s.max {
+                s.min = next;
                 s.target = (s.max + s.min) / 2.0;
             } else {
                 s.probing = true;
                 s.step = 1.0;
-                s.goal = grown + 1.0;
+                s.goal = next + 1.0;
                 s.max = f64::INFINITY;
             }
-            grown
+            next
         };
-        self.set(grown);
+        self.set(next);
     }
 
     fn cut(&mut self) {
-        self.before = Some(self.state);
+        self.undo = Some(self.state);
         let Self { beta, low, state: s, .. } = self;
         let w = s.window;
         if w >= *low {
@@ -150,8 +150,8 @@ impl Bic {
             // ssthresh = W = β·W                                                          [NDNSIM]
             s.threshold = w * *beta;
         }
-        let kept = w * *beta;
-        self.set(kept);
+        let reduced = w * *beta;
+        self.set(reduced);
     }
 }
 
@@ -182,9 +182,9 @@ impl CongestionControl for Bic {
     }
 
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
-        if let Some(before) = self.before.take() {
-            let window = self.state.window.max(before.window);
-            self.state = before;
+        if let Some(undo) = self.undo.take() {
+            let window = self.state.window.max(undo.window);
+            self.state = undo;
             self.set(window);
         }
     }

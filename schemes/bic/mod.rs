@@ -1,4 +1,4 @@
-//! BIC: after a loss, a binary search for the largest window without loss.
+//! BIC: after a loss, a binary search for the largest window without loss [XHR04].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

@@ -53,9 +53,9 @@ fn the_window_grows_by_sixteen_a_round_at_most() {
     bench.congestion(&mut controller, Cause::Loss);
     bench.ack(&mut controller);
     close(controller.window().0, 800.02);
-    let before = controller.window().0;
+    let undo = controller.window().0;
     bench.round(&mut controller);
-    assert!((15.5..16.0).contains(&(controller.window().0 - before)), "{}", controller.window().0 - before);
+    assert!((15.5..16.0).contains(&(controller.window().0 - undo)), "{}", controller.window().0 - undo);
 }
 
 /// [NDNSIM]: cut again at once, at 80 below 90: W = 64, max = (80 + 64)/2 = 72, target 68. A cut at W beyond the maximum, which the search
@@ -127,13 +127,13 @@ fn a_timeout_is_a_loss_or_leaves_one_segment() {
 #[test]
 fn only_the_first_event_of_an_episode_cuts_and_a_spurious_one_is_undone() {
     let (mut bench, mut controller) = bic(100);
-    let before = *controller.state();
+    let undo = *controller.state();
     bench.congestion(&mut controller, Cause::Mark);
     let event = Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 80, first: false };
     controller.on_congestion(&event, &mut bench.cx());
     close(controller.window().0, 80.0);
     controller.on_spurious(&mut bench.cx());
-    assert_eq!(*controller.state(), before);
+    assert_eq!(*controller.state(), undo);
 }
 
 #[test]
@@ -141,6 +141,6 @@ fn the_window_stands_still_while_it_is_not_filled() {
     let (mut bench, mut controller) = bic(20);
     let mut ack = bench.an_ack(&controller);
     ack.app_limited = true;
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     close(controller.window().0, 20.0);
 }

@@ -14,7 +14,7 @@ contract::choice! {
     pub enum Unpredicted {
         /// The one with the longest round-trip time: a timer that is too short would expire for Data that are on their way.
         Farthest = "farthest",
-        /// The one whose Data came last.
+        /// The source whose Data arrived last.
         Latest = "latest",
     }
 }
@@ -35,7 +35,7 @@ pub struct Cctcp {
     /// Where segments are expected from, by the lower bits of their numbers.
     predictions: Vec<Predicted>,
     /// Data that came, and those of them that came from the source that they were charged to.
-    came: u64,
+    received: u64,
     right: u64,
 }
 
@@ -93,7 +93,7 @@ impl Cctcp {
             latest: 0,
             newest: 0,
             predictions: vec![Predicted::NONE; REMEMBERED],
-            came: 0,
+            received: 0,
             right: 0,
         }
     }
@@ -105,7 +105,7 @@ impl Cctcp {
 
     /// The number of the source with this word.
     fn number(&mut self, node: u64) -> u32 {
-        if let Some(at) = self.sources.iter().position(|known| known.node == node) {
+        if let Some(at) = self.sources.iter().position(|source_entry| source_entry.node == node) {
             return at as u32;
         }
         if self.sources[0].node == 0 {
@@ -126,9 +126,9 @@ impl Cctcp {
 impl SourceWindows for Cctcp {
     fn expect(&mut self, segment: u64) -> u32 {
         self.newest = segment;
-        let known = &mut self.predictions[segment as usize % REMEMBERED];
-        if known.segment == segment {
-            return std::mem::replace(known, Predicted::NONE).source;
+        let source_entry = &mut self.predictions[segment as usize % REMEMBERED];
+        if source_entry.segment == segment {
+            return std::mem::replace(source_entry, Predicted::NONE).source;
         }
         match self.unpredicted {
             Unpredicted::Latest => self.latest,
@@ -140,7 +140,7 @@ impl SourceWindows for Cctcp {
     }
 
     fn identify(&mut self, segment: u64, label: &Label) -> u32 {
-        self.came += 1;
+        self.received += 1;
         let [first, predicted @ ..] = label.0;
         if source(first) == 0 {
             return self.latest;
@@ -173,7 +173,7 @@ impl SourceWindows for Cctcp {
         self.sources[source as usize].rtt = ack.rtt_smoothed;
         if cx.probing() {
             cx.probe("sources", self.sources.len() as f64);
-            cx.probe("predicted", self.right as f64 / self.came.max(1) as f64);
+            cx.probe("predicted", self.right as f64 / self.received.max(1) as f64);
         }
     }
 

@@ -1,6 +1,6 @@
 //! At the links: the node that answers an Interest, and those that its Data pass, write where the anticipated Data would come from.
 
-use contract::{Crossing, Header, LinkAlgorithm, LinkCx, Name, NodeId, Packet, Return};
+use contract::{Header, LinkAlgorithm, LinkCx, Name, NodeId, Packet, ReturnPath, Transit};
 
 use super::Params;
 
@@ -41,7 +41,7 @@ impl Prediction {
 }
 
 impl LinkAlgorithm for Prediction {
-    fn on_data_in(&mut self, data: &mut Packet, _way: &Return, cx: &mut dyn LinkCx) {
+    fn on_data_in(&mut self, data: &mut Packet, _path: &ReturnPath, cx: &mut dyn LinkCx) {
         let Header::Data(answer) = data.header else { return };
         let first = data.label.0[0];
         if source(first) == 0 {
@@ -55,15 +55,15 @@ impl LinkAlgorithm for Prediction {
         }
     }
 
-    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, cx: &mut dyn LinkCx) {
+    fn on_data_out(&mut self, data: &mut Packet, path: &Transit, cx: &mut dyn LinkCx) {
         let Header::Data(answer) = data.header else { return };
-        let from_store = way.from == way.to;
-        if !from_store && cx.face(way.from).link.is_some() {
+        let from_store = path.from == path.to;
+        if !from_store && cx.face(path.from).link.is_some() {
             return;
         }
         // the Data carry the node that served them
         let me = word(data.source.node);
-        let first = lead(way.asked.0[0]) << 32 | me;
+        let first = lead(path.interest_label.0[0]) << 32 | me;
         data.label.0[0] = first;
         for (place, name) in self.names(answer.name, first) {
             // the producer fills what no store has with itself

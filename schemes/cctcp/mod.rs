@@ -1,4 +1,4 @@
-//! CCTCP, a reconstruction: a window and a timer for each source of Data, which anticipated Interests predict.
+//! CCTCP, a reconstruction: a window and a timer for each source of Data, which anticipated Interests predict [SCP13].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

@@ -1,8 +1,8 @@
 //! One test per rule of the reconstruction.
 
 use contract::{
-    Cause, Congestion, CongestionControl, Crossing, FaceId, Label, LinkAlgorithm, Name, NameId, NodeId,
-    SourceWindows,
+    Cause, Congestion, CongestionControl, FaceId, Label, LinkAlgorithm, Name, NameId, NodeId, SourceWindows,
+    Transit,
 };
 use units::{Bytes, Duration, Rate};
 
@@ -31,8 +31,8 @@ fn node(stored: &[u64]) -> LinkBench {
 fn answered(stored: &[u64], from: FaceId) -> [u64; 4] {
     let mut packet = data(name(10));
     packet.source.node = NodeId(4);
-    let way = Crossing { from, to: DOWN, note: 0, asked: Label([20 << 32, 0, 0, 0]) };
-    link(&Params::default(), &setup(1)).on_data_out(&mut packet, &way, &mut node(stored));
+    let path = Transit { from, to: DOWN, note: 0, interest_label: Label([20 << 32, 0, 0, 0]) };
+    link(&Params::default(), &setup(1)).on_data_out(&mut packet, &path, &mut node(stored));
     packet.label.0
 }
 
@@ -71,8 +71,8 @@ fn nothing_is_predicted_where_nothing_is_anticipated() {
     let mut controller = link(&Params { anticipated: 0, ..Params::default() }, &setup(1));
     let mut packet = data(name(10));
     packet.source.node = NodeId(4);
-    let way = Crossing { from: HERE, to: DOWN, note: 0, asked: Label([20 << 32, 0, 0, 0]) };
-    controller.on_data_out(&mut packet, &way, &mut node(&[30]));
+    let path = Transit { from: HERE, to: DOWN, note: 0, interest_label: Label([20 << 32, 0, 0, 0]) };
+    controller.on_data_out(&mut packet, &path, &mut node(&[30]));
     assert_eq!(packet.label.0, [20 << 32 | 5, 0, 0, 0]);
 }
 
@@ -81,7 +81,7 @@ fn controller(params: Params) -> (Bench, Cctcp) {
 }
 
 /// Data of `segment` from a node that predict where the three from `segment` + `lead` on come from.
-fn hear(controller: &mut Cctcp, segment: u64, node: u64, lead: u64, predicted: [u64; 3]) -> u32 {
+fn receive(controller: &mut Cctcp, segment: u64, node: u64, lead: u64, predicted: [u64; 3]) -> u32 {
     let [one, two, three] = predicted;
     controller.identify(segment, &Label([lead << 32 | node, one, two, three]))
 }
@@ -92,10 +92,10 @@ fn a_segment_is_charged_to_its_predicted_source() {
     let (_, mut controller) = controller(Params { unpredicted: Unpredicted::Latest, ..Params::default() });
     assert_eq!(controller.expect(0), 0);
     // the first source is the one that the first segments were charged to
-    assert_eq!(hear(&mut controller, 0, 5, 20, [8, 5, 0]), 0);
+    assert_eq!(receive(&mut controller, 0, 5, 20, [8, 5, 0]), 0);
     assert_eq!(controller.sources(), 2);
     assert_eq!([20, 21, 22].map(|segment| controller.expect(segment)), [1, 0, 0]);
-    assert_eq!(hear(&mut controller, 1, 8, 20, [0; 3]), 1);
+    assert_eq!(receive(&mut controller, 1, 8, 20, [0; 3]), 1);
     assert_eq!(
         [20, 21].map(|segment| controller.expect(segment)),
         [1, 1],
@@ -109,7 +109,7 @@ fn without_a_prediction_the_farthest_source_is_charged() {
     let (mut bench, mut controller) = controller(Params::default());
     for (node, rtt_ms) in [(5, 200), (8, 20)] {
         bench.rtt = Duration::from_millis(rtt_ms);
-        let source = hear(&mut controller, 0, node, 0, [0; 3]);
+        let source = receive(&mut controller, 0, node, 0, [0; 3]);
         let ack = bench.an_ack(&controller);
         SourceWindows::on_ack(&mut controller, source, &ack, &mut bench.cx());
     }
@@ -120,7 +120,10 @@ fn without_a_prediction_the_farthest_source_is_charged() {
 #[test]
 fn each_source_has_reno_s_window() {
     let (mut bench, mut controller) = controller(Params::default());
-    assert_eq!((hear(&mut controller, 0, 5, 0, [0; 3]), hear(&mut controller, 1, 8, 0, [0; 3])), (0, 1));
+    assert_eq!(
+        (receive(&mut controller, 0, 5, 0, [0; 3]), receive(&mut controller, 1, 8, 0, [0; 3])),
+        (0, 1)
+    );
     let windows = |controller: &Cctcp| [0, 1].map(|source| controller.window(source).as_u64());
     let ack = bench.an_ack(&controller);
     let mut acks = |controller: &mut Cctcp, count: u32| {
@@ -149,8 +152,8 @@ fn each_source_has_reno_s_window() {
 #[test]
 fn an_interest_anticipates_what_will_be_wanted_when_its_data_have_come() {
     let (_, mut controller) = controller(Params::default());
-    hear(&mut controller, 0, 5, 0, [0; 3]);
-    hear(&mut controller, 1, 8, 0, [0; 3]);
+    receive(&mut controller, 0, 5, 0, [0; 3]);
+    receive(&mut controller, 1, 8, 0, [0; 3]);
     controller.expect(25);
     assert_eq!(controller.label(20), Label([13 << 32, 0, 0, 0]));
     // as far as predictions are remembered
@@ -161,7 +164,7 @@ fn an_interest_anticipates_what_will_be_wanted_when_its_data_have_come() {
 #[test]
 fn sources_beyond_the_bound_share_the_last_window() {
     let (_, mut controller) = controller(Params { sources: 2, ..Params::default() });
-    assert_eq!([5, 8, 9, 8, 5].map(|node| hear(&mut controller, 0, node, 0, [0; 3])), [0, 1, 1, 1, 0]);
+    assert_eq!([5, 8, 9, 8, 5].map(|node| receive(&mut controller, 0, node, 0, [0; 3])), [0, 1, 1, 1, 0]);
     assert_eq!(controller.sources(), 2);
 }
 

@@ -1,7 +1,7 @@
 //! CHoPCoP at links: random early marking of Data, and fair-share Interest shaping while a queue of Data is long.
 
 use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, Setup,
+    Admission, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, Setup, Transit,
     TransitCx,
 };
 use units::{Duration, Time};
@@ -14,7 +14,7 @@ use crate::shared::{FifoModel, LaneNumbers, Red, RedRules, filled, serve_due};
 pub struct Hops {
     marking: RedRules,
     threshold: f64,
-    room: u32,
+    queue_limit: u32,
     /// Size of a Data packet on the wire, in bits.
     data_bits: f64,
     /// By face.
@@ -23,7 +23,7 @@ pub struct Hops {
     /// By [`LaneId`].
     lines: Vec<Line>,
     wake: Time,
-    held: u32,
+    queued: u32,
 }
 
 /// The queue of Data on a link.
@@ -32,7 +32,7 @@ struct Queue {
     mirror: FifoModel,
     red: Red,
     /// The mean changed since it was last recorded.
-    news: bool,
+    changed: bool,
 }
 
 /// The Interests of a flow for one link.
@@ -53,13 +53,13 @@ impl Hops {
         Self {
             marking: RedRules { gain, min, max, share },
             threshold: params.threshold,
-            room: params.queue_limit,
+            queue_limit: params.queue_limit,
             data_bits: setup.segment.as_f64() * 8.0,
             queues: Vec::new(),
             lanes: LaneNumbers::default(),
             lines: Vec::new(),
             wake: Time::NEVER,
-            held: 0,
+            queued: 0,
         }
     }
 
@@ -79,7 +79,7 @@ impl Hops {
         }
         let bits = self.data_bits;
         let mirror = &mut self.queue(down).mirror;
-        mirror.look(&port.backlog);
+        mirror.update(&port.backlog);
         // our choice: the fair share of n flows with Data in the queue is C/n, a gap of n·S/C   [ZHANG14]
         let gap_s = f64::from(mirror.flows().max(1)) * bits / port.rate.as_bps_f64();
         Some(Duration::from_secs_f64(gap_s.min(LONGEST_S)).max(Duration::from_nanos(1)))
@@ -106,27 +106,27 @@ impl Hops {
 
     /// Records changed means.
     fn show(&mut self, cx: &mut dyn LinkCx) {
-        let held = (0..self.lines.len() as u32).map(|line| cx.lane(LaneId(line)).packets).sum();
-        if held != self.held {
-            self.held = held;
-            cx.probe("shaper_queue", f64::from(held));
+        let queued = (0..self.lines.len() as u32).map(|line| cx.lane(LaneId(line)).packets).sum();
+        if queued != self.queued {
+            self.queued = queued;
+            cx.probe("shaper_queue", f64::from(queued));
         }
     }
 }
 
 impl LinkAlgorithm for Hops {
-    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
         // Data for an endpoint on the node have no queue
-        if cx.face(way.from).link.is_none() {
+        if cx.face(path.from).link.is_none() {
             return Admission::Pass;
         }
-        let lane = self.lanes.lane(way.from, asked.name.prefix, way.to);
+        let lane = self.lanes.lane(path.from, asked.name.prefix, path.to);
         if self.lines.len() <= lane.index() {
-            self.lines.push(Line { down: way.from, last: Time::ZERO, at: Time::NEVER });
+            self.lines.push(Line { down: path.from, last: Time::ZERO, at: Time::NEVER });
         }
-        let (gap, now) = (self.gap(way.from, cx), cx.now());
-        let waits = cx.lane(lane).packets;
+        let (gap, now) = (self.gap(path.from, cx), cx.now());
+        let queue_length = cx.lane(lane).packets;
         let line = &mut self.lines[lane.index()];
         if line.at == Time::NEVER {
             match gap.map(|gap| line.last + gap) {
@@ -136,26 +136,26 @@ impl LinkAlgorithm for Hops {
                     return Admission::Pass;
                 }
             }
-        } else if waits >= self.room {
+        } else if queue_length >= self.queue_limit {
             return Admission::Drop;
         } else if gap.is_none() {
             // waiting Interests are sent first, at once
             line.at = now;
         }
         self.wake = self.wake.min(line.at);
-        self.held += 1;
-        cx.probe("shaper_queue", f64::from(self.held));
+        self.queued += 1;
+        cx.probe("shaper_queue", f64::from(self.queued));
         Admission::Hold(lane)
     }
 
-    fn on_data_out(&mut self, _data: &mut Packet, way: &Crossing, cx: &mut dyn LinkCx) {
-        let queue = self.queue(way.to);
-        if std::mem::take(&mut queue.news) {
+    fn on_data_out(&mut self, _data: &mut Packet, path: &Transit, cx: &mut dyn LinkCx) {
+        let queue = self.queue(path.to);
+        if std::mem::take(&mut queue.changed) {
             cx.probe("mean_queue", queue.red.mean());
         }
     }
 
-    fn watches(&self) -> bool {
+    fn observes_enqueue(&self) -> bool {
         true
     }
 
@@ -164,7 +164,7 @@ impl LinkAlgorithm for Hops {
         let queue = self.queue(to);
         let Header::Data(data) = packet.header else { return queue.mirror.offer(0, size, port) };
         queue.mirror.offer(data.name.prefix.0 + 1, size, port);
-        queue.news = true;
+        queue.changed = true;
         // random early marking signals congestion explicitly                              [ZHANG14]
         // our choice: RED's mean, thresholds and probability                              [FJ93]
         let hit = queue.red.hits(filled(port), port.backlog.packets <= 1, &marking, at.random);

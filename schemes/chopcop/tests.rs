@@ -76,8 +76,8 @@ fn each_flow_has_a_line_of_its_own() {
     for segment in 0..5 {
         for flow in 0..2 {
             let admission = node.interest(&mut controller, name(flow, segment), DOWN, UP);
-            let held = Admission::Hold(LaneId(flow as u32));
-            assert_eq!(admission, if segment == 0 { Admission::Pass } else { held });
+            let queued = Admission::Hold(LaneId(flow as u32));
+            assert_eq!(admission, if segment == 0 { Admission::Pass } else { queued });
         }
     }
     node.run(&mut controller, begun + Duration::from_millis(7));
@@ -124,8 +124,8 @@ fn a_full_line_drops_and_endpoints_of_the_node_pass() {
     fill(&mut node, &mut controller, [80, 0, 0]);
     let admissions: Vec<Admission> =
         (0..5).map(|segment| node.interest(&mut controller, name(0, segment), DOWN, UP)).collect();
-    let held = Admission::Hold(LaneId(0));
-    assert_eq!(admissions, [Admission::Pass, held, held, held, Admission::Drop]);
+    let queued = Admission::Hold(LaneId(0));
+    assert_eq!(admissions, [Admission::Pass, queued, queued, queued, Admission::Drop]);
     assert_eq!(node.interest(&mut controller, name(0, 9), HERE, UP), Admission::Pass);
 }
 
@@ -169,7 +169,7 @@ fn marked(bench: &mut Bench, controller: &mut Control, first: bool) -> f64 {
     controller.on_congestion(&event, &mut bench.cx());
     let mut ack = bench.an_ack(controller);
     ack.marked = true;
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
     controller.window().0
 }
 

@@ -12,11 +12,11 @@ use crate::shared::{Split, SplitRules};
 pub struct Resilient {
     split: Split,
     change: f64,
-    quiet: Duration,
+    recovery_time: Duration,
     /// By number of the FIB entry: the last mark, or the last return of shares.
-    quiet_since: Vec<Time>,
+    uncongested_since: Vec<Time>,
     /// Number of examined Data.
-    looks: u64,
+    examined: u64,
 }
 
 impl Resilient {
@@ -24,8 +24,14 @@ impl Resilient {
     pub fn new(params: &Params) -> Self {
         let suppress = params.retransmissions == Retransmissions::Suppressed;
         let rules = SplitRules { equal: false, probing: params.probing, suppress };
-        let quiet = params.interval.scaled(params.recovery_intervals);
-        Self { split: Split::new(rules), change: params.change, quiet, quiet_since: Vec::new(), looks: 0 }
+        let recovery_time = params.interval.scaled(params.recovery_intervals);
+        Self {
+            split: Split::new(rules),
+            change: params.change,
+            recovery_time,
+            uncongested_since: Vec::new(),
+            examined: 0,
+        }
     }
 
     #[cfg(test)]
@@ -44,19 +50,19 @@ impl Strategy for Resilient {
             return;
         }
         let (index, now, change) = (fib.index as usize, cx.now(), self.change);
-        if self.quiet_since.len() <= index {
-            self.quiet_since.resize(index + 1, now);
+        if self.uncongested_since.len() <= index {
+            self.uncongested_since.resize(index + 1, now);
         }
         // one operation per Data: the time without marks
-        self.looks += 1;
-        let since = &mut self.quiet_since[index];
+        self.examined += 1;
+        let since = &mut self.uncongested_since[index];
         if data.packet.ecn == Ecn::Marked {
             *since = now;
             // routers divert for severe congestion only                                   [MA24]
             if data.packet.label.0[0] >= 2 {
                 self.split.reduce(fib, data.from, cx, |share| change * share);
             }
-        } else if now.saturating_since(*since) >= self.quiet {
+        } else if now.saturating_since(*since) >= self.recovery_time {
             // the best path is used resiliently                                           [LI23A] our choice: 0.02 of the moved shares,
             // once per ten intervals without marks
             *since = now;
@@ -73,6 +79,6 @@ impl Strategy for Resilient {
     }
 
     fn operations(&self) -> u64 {
-        self.split.operations() + self.looks
+        self.split.operations() + self.examined
     }
 }

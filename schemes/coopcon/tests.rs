@@ -20,7 +20,7 @@ fn marked(bench: &mut Bench, controller: &mut Control, level: u64, first: bool) 
     controller.on_congestion(&event, &mut bench.cx());
     let mut ack = bench.an_ack(controller);
     (ack.marked, ack.label) = (true, Label([level, 0, 0, 0]));
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
     controller.window().0
 }
 

@@ -5,7 +5,7 @@ use units::{Segments, Time, math};
 
 use super::Params;
 use super::linux::LinuxCubic;
-use crate::shared::{HyStart, SlowStart};
+use crate::shared::HyStart;
 
 contract::choice! {
     /// What counts as a step towards the cubic function.
@@ -163,21 +163,15 @@ impl WindowUpdate for Cubic {
             step = f64::from(ack.packets);
         }
         if let Some(hystart) = &mut self.hystart {
-            match hystart.on_ack(window, f64::from(ack.packets), ack, cx) {
-                SlowStart::Add(more) if hystart.replaces_step() => step = more,
-                SlowStart::Add(_) => {}
-                SlowStart::End => return None,
-            }
+            step = hystart.slow_start(window.0, step, f64::from(ack.packets), ack, cx)?;
         }
         Some(Segments(window.0 + step))
     }
 
     fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         let w = window.0;
-        if cut.cause == Cause::Timeout
-            && let Some(hystart) = &mut self.hystart
-        {
-            hystart.reset();
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_reduction(cut.cause);
         }
         if let Some(kernel) = &mut self.kernel {
             return Segments(kernel.ssthresh(w, cut.cause));

@@ -39,7 +39,7 @@ fn window(controller: &Control) -> f64 {
 fn slow_start_adds_what_is_acknowledged() {
     let (mut bench, mut cubic) = linux(10);
     let ack = pair(&bench, &cubic);
-    bench.give(&mut cubic, &ack);
+    bench.deliver_ack(&mut cubic, &ack);
     assert_eq!(window(&cubic), 12.0);
 }
 
@@ -86,11 +86,11 @@ fn pairs_count_twice() {
     bench.congestion(&mut cubic, Cause::Loss);
     for _ in 0..11 {
         let ack = pair(&bench, &cubic);
-        bench.give(&mut cubic, &ack);
+        bench.deliver_ack(&mut cubic, &ack);
     }
     assert_eq!(window(&cubic), 70.0);
     let ack = pair(&bench, &cubic);
-    bench.give(&mut cubic, &ack);
+    bench.deliver_ack(&mut cubic, &ack);
     assert_eq!(window(&cubic), 71.0);
 }
 
@@ -153,7 +153,7 @@ fn a_growing_delay_ends_slow_start() {
         bench.now += Duration::from_millis(5);
         bench.rtt = Duration::from_millis(rtt_ms);
         let ack = Ack { round_ended, ..bench.an_ack(cubic) };
-        bench.give(cubic, &ack);
+        bench.deliver_ack(cubic, &ack);
     };
     give(&mut bench, &mut cubic, 112, true);
     for _ in 0..20 {
@@ -192,7 +192,7 @@ fn a_train_of_half_a_round_trip_ends_slow_start() {
         for n in 0..60 {
             bench.now += Duration::from_millis(gap);
             let ack = Ack { round_ended: n == 0, ..bench.an_ack(&cubic) };
-            bench.give(&mut cubic, &ack);
+            bench.deliver_ack(&mut cubic, &ack);
             if n <= 50 {
                 assert!(cubic.in_slow_start(), "{n}");
             }
@@ -209,7 +209,7 @@ fn hystart_plus_slows_down_for_five_rounds() {
         bench.rtt = Duration::from_millis(rtt_ms);
         for n in 0..10 {
             let ack = Ack { round_ended: n == 0, ..bench.an_ack(cubic) };
-            bench.give(cubic, &ack);
+            bench.deliver_ack(cubic, &ack);
         }
         window(cubic)
     };
@@ -233,7 +233,7 @@ fn hystart_plus_goes_on_when_the_delay_falls() {
         bench.rtt = Duration::from_millis(rtt_ms);
         for n in 0..10 {
             let ack = Ack { round_ended: n == 0, ..bench.an_ack(&cubic) };
-            bench.give(&mut cubic, &ack);
+            bench.deliver_ack(&mut cubic, &ack);
         }
     }
     // 10, +10, +7 + 3/4, then a quarter for seven acknowledgements until the eighth sample shows the lower delay, then all

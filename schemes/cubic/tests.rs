@@ -178,7 +178,7 @@ fn time_without_data_to_send_does_not_count() {
             bench.now += Duration::from_secs(10);
             let mut ack = bench.an_ack(&controller);
             ack.app_limited = true;
-            bench.give(&mut controller, &ack);
+            bench.deliver_ack(&mut controller, &ack);
         }
         bench.round(&mut controller);
         controller.window().0

@@ -22,7 +22,7 @@ pub struct Control {
     max: f64,
     /// The window at the last reduction.
     last: f64,
-    cut_at: Time,
+    reduced_at: Time,
 }
 
 impl Control {
@@ -41,7 +41,7 @@ impl Control {
             threshold: f64::INFINITY,
             max: 0.0,
             last: 0.0,
-            cut_at: Time::ZERO,
+            reduced_at: Time::ZERO,
         };
         controller.set(initial);
         controller
@@ -82,7 +82,7 @@ impl CongestionControl for Control {
         if self.window < self.threshold {
             return self.set(self.window + 1.0);
         }
-        let t = (cx.now() - self.cut_at).as_secs_f64();
+        let t = (cx.now() - self.reduced_at).as_secs_f64();
         // W ← W + max(0, max(W(t), W_est) − W)/W                                  [NDNTOOLS]
         let more = (self.aim(t, ack.rtt_smoothed.as_secs_f64()) - self.window).max(0.0);
         self.set((self.window + more / self.window).min(WIDEST));
@@ -100,7 +100,7 @@ impl CongestionControl for Control {
         self.last = w;
         // ssthresh = max(W₀, β·W), W = ssthresh                                   [NDNTOOLS]
         self.threshold = (self.beta * w).max(self.initial);
-        self.cut_at = cx.now();
+        self.reduced_at = cx.now();
         self.set(self.threshold);
     }
 

@@ -1,4 +1,4 @@
-//! CUBIC for named data: the window of ndn-tools' consumers, cut by explicit marks.
+//! CUBIC for named data: the window of ndn-tools' consumers, cut by explicit marks [NDNTOOLS].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

@@ -71,7 +71,7 @@ fn a_window_of_data_has_one_cut() {
         let mut ack = bench.an_ack(&controller);
         ack.marked = true;
         bench.now += Duration::from_secs(1);
-        bench.give(&mut controller, &ack);
+        bench.deliver_ack(&mut controller, &ack);
         close(controller.window().0, window);
     }
 }

@@ -1,4 +1,4 @@
-//! CVIHIS: a stream with two modes; one yields to other traffic, the other takes its share.
+//! CVIHIS: a stream with two modes; one yields to other traffic, the other takes its share [CVIHIS].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Bytes, Duration, Rate};

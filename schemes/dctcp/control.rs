@@ -93,7 +93,8 @@ impl Control {
                 Alpha::Linux { parts: (params.initial_alpha * WHOLE as f64) as u64, shift }
             }
         };
-        let window = Window { whole: params.variant == Variant::Linux, alpha, credit: Credit::default() };
+        let window =
+            Window { integer_cwnd: params.variant == Variant::Linux, alpha, credit: Credit::default() };
         Self { classic: Classic::new(window, setup), alpha, acked: 0, marked: 0, marks_only: false }
     }
 
@@ -160,7 +161,7 @@ impl CongestionControl for Control {
 #[derive(Clone, Debug)]
 struct Window {
     /// Whether it is in whole segments.
-    whole: bool,
+    integer_cwnd: bool,
     alpha: Alpha,
     credit: Credit,
 }
@@ -168,7 +169,7 @@ struct Window {
 impl WindowUpdate for Window {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
-        if self.whole {
+        if self.integer_cwnd {
             let w = window.0 as u64;
             return Segments(self.credit.grow(w, w, u64::from(ack.packets)) as f64);
         }
@@ -184,7 +185,7 @@ impl WindowUpdate for Window {
         ack: &Ack,
         _cx: &mut Cx<'_>,
     ) -> Option<Segments> {
-        Some(Segments(window.0 + if self.whole { f64::from(ack.packets) } else { step.0 }))
+        Some(Segments(window.0 + if self.integer_cwnd { f64::from(ack.packets) } else { step.0 }))
     }
 
     fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
@@ -192,12 +193,14 @@ impl WindowUpdate for Window {
         match cut.cause {
             Cause::Mark | Cause::Refused => Segments(self.alpha.reduced(window.0)),
             // a loss has the effect that it has on Reno                                     [RFC8257 §3.5]
-            Cause::Loss | Cause::Timeout if self.whole => Segments((window.0 as u64 / 2).max(2) as f64),
+            Cause::Loss | Cause::Timeout if self.integer_cwnd => {
+                Segments((window.0 as u64 / 2).max(2) as f64)
+            }
             Cause::Loss | Cause::Timeout => Segments(cut.flight.0 / 2.0),
         }
     }
 
     fn integer_cwnd(&self) -> bool {
-        self.whole
+        self.integer_cwnd
     }
 }

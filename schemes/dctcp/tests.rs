@@ -13,7 +13,7 @@ fn dctcp(initial: u64, settings: &[(&str, f64)]) -> (Bench, Control) {
     (Bench::new(), control(&params, &setup(initial)))
 }
 
-fn whole(initial: u64) -> (Bench, Control) {
+fn integer_cwnd(initial: u64) -> (Bench, Control) {
     let mut params = Params::default();
     params.set("variant", &"linux".into()).expect("a choice");
     (Bench::new(), control(&params, &setup(initial)))
@@ -24,7 +24,7 @@ fn observe(bench: &mut Bench, controller: &mut Control, packets: u32, marked: u3
     let mut ack = bench.an_ack(controller);
     (ack.packets, ack.bytes) = (packets, SEGMENT * u64::from(packets));
     (ack.marked, ack.marked_packets, ack.round_ended) = (marked > 0, marked, true);
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
 }
 
 /// §3.3, steps 4 and 5, with g = 1/16: from 1, half of ten marked: 15/16 + 1/32 = 0.96875; then none: 0.96875 · 15/16 = 0.908203125.
@@ -44,7 +44,7 @@ fn an_observation_window_is_a_window_of_data() {
     let (mut bench, mut controller) = dctcp(10, &[("gain", 1.0)]);
     let mut ack = bench.an_ack(&controller);
     (ack.packets, ack.marked, ack.marked_packets) = (4, true, 1);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     assert_eq!(controller.alpha(), 1.0);
     observe(&mut bench, &mut controller, 4, 1);
     assert_eq!(controller.alpha(), 0.25);
@@ -91,7 +91,7 @@ fn a_spurious_loss_does_not_bring_an_old_alpha_back() {
     bench.congestion(&mut controller, Cause::Loss);
     let mut ack = bench.an_ack(&controller);
     (ack.round_ended, ack.recovering) = (true, true);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     controller.on_spurious(&mut bench.cx());
     assert_eq!((controller.window().0, controller.alpha()), (40.0, 0.9375));
     bench.congestion(&mut controller, Cause::Mark);
@@ -102,7 +102,7 @@ fn a_spurious_loss_does_not_bring_an_old_alpha_back() {
 /// 918. 15 parts, of which a sixteenth is nothing, vanish.
 #[test]
 fn as_in_linux_alpha_is_in_parts_of_1024() {
-    let (mut bench, mut controller) = whole(10);
+    let (mut bench, mut controller) = integer_cwnd(10);
     observe(&mut bench, &mut controller, 10, 3);
     assert_eq!(controller.alpha() * 1024.0, 979.0);
     observe(&mut bench, &mut controller, 10, 0);
@@ -119,10 +119,10 @@ fn as_in_linux_alpha_is_in_parts_of_1024() {
 /// LINUX, dctcp_ssthresh: 25 − ⌊25·979/2048⌋ = 25 − 11 = 14. tcp_cong_avoid_ai: 14 acknowledged segments make 15.
 #[test]
 fn as_in_linux_the_window_is_whole() {
-    let (mut bench, mut controller) = whole(25);
+    let (mut bench, mut controller) = integer_cwnd(25);
     let mut ack = bench.an_ack(&controller);
     (ack.packets, ack.marked_packets, ack.marked, ack.round_ended) = (10, 3, true, true);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     bench.congestion(&mut controller, Cause::Mark);
     assert_eq!(controller.window().0, 14.0);
     for _ in 0..14 {

@@ -1,7 +1,7 @@
 //! Explicit rates at links: one rate for all flows whose Data leave on a link, updated once per interval, and written into these Data.
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, Return, TransitCx,
+    Admission, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, ReturnPath, Transit, TransitCx,
 };
 use units::{Duration, Rate, Time};
 
@@ -132,33 +132,37 @@ impl LinkAlgorithm for Offers {
 
     fn on_interest_in(&mut self, interest: &Packet, from: FaceId, _cx: &mut dyn LinkCx) {
         // d: the mean of the round-trip times in packets                                    [RCP]
-        let told = Duration::from_nanos(interest.label.0[0]).as_secs_f64();
-        if told > 0.0 {
-            smooth(&mut self.links[from.index()].told_s, told.min(LONGEST_S), self.rtt_gain);
+        let reported_rtt = Duration::from_nanos(interest.label.0[0]).as_secs_f64();
+        if reported_rtt > 0.0 {
+            smooth(&mut self.links[from.index()].told_s, reported_rtt.min(LONGEST_S), self.rtt_gain);
         }
     }
 
-    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         // our choice: the node of a consumer writes its round-trip time into Interests
-        if cx.face(way.from).link.is_none() {
-            let own = Duration::from_secs_f64(self.links[way.to.index()].own_s);
+        if cx.face(path.from).link.is_none() {
+            let own = Duration::from_secs_f64(self.links[path.to.index()].own_s);
             interest.label.0[0] = own.as_nanos();
         }
         Admission::Pass
     }
 
-    fn on_data_in(&mut self, _data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
-        if let Some(rtt) = way.rtt {
-            smooth(&mut self.links[way.from.index()].own_s, rtt.as_secs_f64().max(SHORTEST_S), self.rtt_gain);
+    fn on_data_in(&mut self, _data: &mut Packet, path: &ReturnPath, _cx: &mut dyn LinkCx) {
+        if let Some(rtt) = path.rtt {
+            smooth(
+                &mut self.links[path.from.index()].own_s,
+                rtt.as_secs_f64().max(SHORTEST_S),
+                self.rtt_gain,
+            );
         }
     }
 
-    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, _cx: &mut dyn LinkCx) {
+    fn on_data_out(&mut self, data: &mut Packet, path: &Transit, _cx: &mut dyn LinkCx) {
         // the consumer has the minimum of the rates of all routers                          [KATO §2]
-        offer::stamp(&mut data.label, Rate::from_bps_f64(self.links[way.to.index()].rate));
+        offer::stamp(&mut data.label, Rate::from_bps_f64(self.links[path.to.index()].rate));
     }
 
-    fn watches(&self) -> bool {
+    fn observes_enqueue(&self) -> bool {
         true
     }
 

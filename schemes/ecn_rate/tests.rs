@@ -1,6 +1,6 @@
 //! One test per rule of the reconstruction. Links take 10 Mbit/s, Data have 1000 bytes.
 
-use contract::{CongestionControl, Crossing, FaceId, FibEntry, Label, LinkAlgorithm, Name, NameId};
+use contract::{CongestionControl, FaceId, FibEntry, Label, LinkAlgorithm, Name, NameId, Transit};
 use units::{Bytes, Duration, Rate};
 
 use super::link::{Facts, Rule};
@@ -93,7 +93,7 @@ fn interests_tell_the_round_trip_time() {
         let mut packet = interest(name(segment), 1);
         controller.on_interest(
             &mut packet,
-            &mut Crossing { from: HERE, to: UP, note: 0, asked: Label::default() },
+            &mut Transit { from: HERE, to: UP, note: 0, interest_label: Label::default() },
             node,
         );
         packet.label.0[0]
@@ -122,7 +122,7 @@ fn a_consumer_asks_at_the_rate_that_data_offer() {
     let mut ack = bench.an_ack(&controller);
     for (word, rate) in [(3_000_000, 3), (0, 3), (5_000_000, 5)] {
         ack.label = Label([word, 0, 0, 0]);
-        bench.give(&mut controller, &ack);
+        bench.deliver_ack(&mut controller, &ack);
         assert_eq!(controller.allowance().rate, Rate::from_mbps(rate));
         assert_eq!(controller.allowance().window, Bytes::UNLIMITED);
     }

@@ -1,8 +1,8 @@
 //! ECP at links: Interests leave at the rate at which their Data can return, and the level of their queue is written into Data.
 
 use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, Return,
-    Setup,
+    Admission, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Setup,
+    Transit,
 };
 use units::{Duration, Time};
 
@@ -13,7 +13,7 @@ use crate::shared::serve_due;
 #[derive(Clone, Debug)]
 pub struct Levels {
     gain: f64,
-    room: u32,
+    queue_limit: u32,
     /// Mean queues, in Interests, from which a link is busy and congested.
     busy: f64,
     congested: f64,
@@ -22,7 +22,7 @@ pub struct Levels {
     /// By face.
     queues: Vec<Queue>,
     wake: Time,
-    held: u32,
+    queued: u32,
 }
 
 /// The Interest queue of a link.
@@ -39,16 +39,16 @@ struct Queue {
 impl Levels {
     /// The part, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        let room = f64::from(params.queue_limit);
+        let queue_limit = f64::from(params.queue_limit);
         Self {
             gain: params.weight,
-            room: params.queue_limit,
-            busy: params.busy * room,
-            congested: params.congested * room,
+            queue_limit: params.queue_limit,
+            busy: params.busy * queue_limit,
+            congested: params.congested * queue_limit,
             data_bits: setup.segment.as_f64() * 8.0,
             queues: Vec::new(),
             wake: Time::NEVER,
-            held: 0,
+            queued: 0,
         }
     }
 
@@ -85,10 +85,10 @@ impl Levels {
     }
 
     fn show(&mut self, cx: &mut dyn LinkCx) {
-        let held = (0..self.queues.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
-        if held != self.held {
-            self.held = held;
-            cx.probe("shaper_queue", f64::from(held));
+        let queued = (0..self.queues.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
+        if queued != self.queued {
+            self.queued = queued;
+            cx.probe("shaper_queue", f64::from(queued));
         }
     }
 }
@@ -101,25 +101,25 @@ impl Queue {
 }
 
 impl LinkAlgorithm for Levels {
-    fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
-        let (face, now, lane, gain) = (way.to, cx.now(), LaneId(way.to.0), self.gain);
-        let waits = cx.lane(lane).packets;
+    fn on_interest(&mut self, _interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
+        let (face, now, lane, gain) = (path.to, cx.now(), LaneId(path.to.0), self.gain);
+        let queue_length = cx.lane(lane).packets;
         // the length of the outgoing Interest queue                                         [REN16]
         // our choice: avg ← 0.8·avg + 0.2·q with each Interest
         let queue = self.queue(face);
-        queue.mean += gain * (f64::from(waits) - queue.mean);
+        queue.mean += gain * (f64::from(queue_length) - queue.mean);
         let mean = queue.mean;
         let level = self.level(mean);
         cx.probe("queue_level", f64::from(level));
         // the highest level of the path, stored in the PIT entry
-        way.note = way.note.max(level);
+        path.note = path.note.max(level);
         let gap = self.gap(face, cx);
         let queue = self.queue(face);
         if !queue.waiting && queue.free_at <= now {
             queue.free_at = now + gap;
             return Admission::Pass;
         }
-        if waits >= self.room {
+        if queue_length >= self.queue_limit {
             // our choice: a full queue refuses
             return Admission::Refuse(NackReason::Congestion);
         }
@@ -127,17 +127,17 @@ impl LinkAlgorithm for Levels {
         queue.waiting = true;
         let free_at = queue.free_at;
         self.wake = self.wake.min(free_at);
-        self.held += 1;
-        cx.probe("shaper_queue", f64::from(self.held));
+        self.queued += 1;
+        cx.probe("shaper_queue", f64::from(self.queued));
         Admission::Hold(lane)
     }
 
-    fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
+    fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, _cx: &mut dyn LinkCx) {
         if !matches!(data.header, Header::Data(_)) {
             return;
         }
         // explicit feedback to the receiver: two bits of the Data                           [REN16]
-        let level = data.label.0[0].max(u64::from(way.note)).min(2);
+        let level = data.label.0[0].max(u64::from(path.note)).min(2);
         data.label.0[0] = level;
         if level == 2 && data.ecn.is_unmarked() {
             data.ecn = Ecn::Marked;

@@ -38,8 +38,8 @@ fn interests_leave_at_the_rate_of_their_data() {
     let begun = node.now;
     let admissions: Vec<Admission> =
         (0..4).map(|segment| node.interest(&mut controller, name(segment), DOWN, UP)).collect();
-    let held = Admission::Hold(LaneId(0));
-    assert_eq!(admissions, [Admission::Pass, held, held, held]);
+    let queued = Admission::Hold(LaneId(0));
+    assert_eq!(admissions, [Admission::Pass, queued, queued, queued]);
     node.run(&mut controller, begun + Duration::from_millis(3));
     let at = |micros| begun + Duration::from_micros(micros);
     let gone = [(800, 1), (1600, 2), (2400, 3)].map(|(t, segment)| Outcome::Released(at(t), name(segment)));
@@ -102,7 +102,7 @@ fn brings(bench: &mut Bench, controller: &mut Control, level: u64, first: bool) 
     }
     let mut ack = bench.an_ack(controller);
     (ack.label, ack.marked) = (Label([level, 0, 0, 0]), level == 2);
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
     controller.window().0
 }
 

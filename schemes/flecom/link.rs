@@ -1,7 +1,7 @@
 //! FleCom at links: measures the trend of the queueing delay, writes reductions into Data, and shapes Interests with a single next hop.
 
 use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, Return,
+    Admission, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, ReturnPath, Transit,
     TransitCx,
 };
 use units::{Duration, Time};
@@ -14,7 +14,7 @@ use super::trend::{Trend, cut_of, write_cut};
 pub struct Trends {
     params: Params,
     /// How long Interests are shaped after a reduction.
-    lasts: Duration,
+    shaping_time: Duration,
     /// By face.
     links: Vec<Link>,
     operations: u64,
@@ -23,32 +23,32 @@ pub struct Trends {
 #[derive(Clone, Debug)]
 struct Link {
     trend: Trend,
-    heard: Second,
+    measured: MeasuredSecond,
     /// Interests are shaped to one per `gap` until then.
     until: Time,
     gap: Duration,
     /// No Interest before this while they are shaped.
     next: Time,
     /// Interests in its lane.
-    held: u32,
+    queued: u32,
 }
 
 impl Default for Link {
     fn default() -> Self {
         Self {
             trend: Trend::default(),
-            heard: Second::default(),
+            measured: MeasuredSecond::default(),
             until: Time::ZERO,
             gap: Duration::ZERO,
             next: Time::ZERO,
-            held: 0,
+            queued: 0,
         }
     }
 }
 
 /// Data of the last second, in tenths of a second.
 #[derive(Clone, Copy, Debug, Default)]
-struct Second {
+struct MeasuredSecond {
     tenths: [u32; 10],
     /// Number of the present tenth.
     now: u64,
@@ -56,7 +56,7 @@ struct Second {
     since: Option<Time>,
 }
 
-impl Second {
+impl MeasuredSecond {
     fn advance(&mut self, now: Time) {
         let tenth = (now - Time::ZERO).as_nanos() / TENTH_NS;
         for passed in self.now + 1..=tenth.min(self.now + 10) {
@@ -76,9 +76,9 @@ impl Second {
         self.advance(now);
         // nine whole tenths and the present part
         let span = Duration::from_nanos((now - Time::ZERO).as_nanos() % TENTH_NS + 9 * TENTH_NS);
-        let known = self.since.map_or(Duration::ZERO, |since| now - since);
+        let elapsed = self.since.map_or(Duration::ZERO, |since| now - since);
         let count = u64::from(self.tenths.iter().sum::<u32>().max(1));
-        Duration::from_nanos(span.min(known).as_nanos() / count)
+        Duration::from_nanos(span.min(elapsed).as_nanos() / count)
     }
 }
 
@@ -87,8 +87,8 @@ const TENTH_NS: u64 = 100_000_000;
 impl Trends {
     /// The part, with its parameters.
     pub fn new(params: &Params) -> Self {
-        let lasts = params.interval.scaled(params.shaping_intervals);
-        Self { params: params.clone(), lasts, links: Vec::new(), operations: 0 }
+        let shaping_time = params.interval.scaled(params.shaping_intervals);
+        Self { params: params.clone(), shaping_time, links: Vec::new(), operations: 0 }
     }
 
     fn link(&mut self, face: FaceId) -> &mut Link {
@@ -105,40 +105,40 @@ impl Trends {
 }
 
 impl LinkAlgorithm for Trends {
-    fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, _interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         // multipath forwarding or Interest shaping                                        [LI23B]
         // our choice: routers shape; the node of a consumer leaves it to the window
-        let shapes = cx.face(way.from).link.is_some();
+        let shapes = cx.face(path.from).link.is_some();
         let now = cx.now();
         // one operation: whether the next Interest is due
         self.operations += u64::from(shapes);
-        let link = self.link(way.to);
-        if !shapes || (link.held == 0 && now >= link.until) {
+        let link = self.link(path.to);
+        if !shapes || (link.queued == 0 && now >= link.until) {
             return Admission::Pass;
         }
-        if link.held == 0 && now >= link.next {
+        if link.queued == 0 && now >= link.next {
             link.next = now + link.gap;
             return Admission::Pass;
         }
-        link.held += 1;
-        Admission::Hold(LaneId(way.to.0))
+        link.queued += 1;
+        Admission::Hold(LaneId(path.to.0))
     }
 
-    fn on_data_in(&mut self, data: &mut Packet, way: &Return, cx: &mut dyn LinkCx) {
-        let (now, lasts, shaping) = (cx.now(), self.lasts, self.params.shaping);
+    fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, cx: &mut dyn LinkCx) {
+        let (now, shaping_time, shaping) = (cx.now(), self.shaping_time, self.params.shaping);
         // the rate of the last second
         self.operations += 1;
-        let link = self.link(way.from);
-        link.heard.count(now);
+        let link = self.link(path.from);
+        link.measured.count(now);
         let cut = if data.ecn == Ecn::Marked { cut_of(data) } else { 0.0 };
-        if shaping && way.hops < 2 && cut > 0.0 {
+        if shaping && path.hops < 2 && cut > 0.0 {
             // our choice: (1 − cut) of the Data's rate in the last second
-            link.gap = link.heard.gap(now).scaled(1.0 / (1.0 - cut.min(0.99)));
-            link.until = now + lasts;
+            link.gap = link.measured.gap(now).scaled(1.0 / (1.0 - cut.min(0.99)));
+            link.until = now + shaping_time;
         }
     }
 
-    fn watches_departures(&self) -> bool {
+    fn observes_dequeue(&self) -> bool {
         true
     }
 
@@ -169,12 +169,12 @@ impl LinkAlgorithm for Trends {
         let now = cx.now();
         for (face, link) in (0u32..).zip(&mut self.links) {
             // when shaping ends, all others leave at once
-            while link.held > 0 && (now >= link.until || now >= link.next) {
+            while link.queued > 0 && (now >= link.until || now >= link.next) {
                 if cx.release(LaneId(face)).is_none() {
-                    link.held = 0;
+                    link.queued = 0;
                     break;
                 }
-                link.held = cx.lane(LaneId(face)).packets;
+                link.queued = cx.lane(LaneId(face)).packets;
                 link.next = now + link.gap;
             }
         }
@@ -185,7 +185,7 @@ impl LinkAlgorithm for Trends {
     }
 
     fn wake(&self) -> Time {
-        let waiting = self.links.iter().filter(|link| link.held > 0);
+        let waiting = self.links.iter().filter(|link| link.queued > 0);
         waiting.map(|link| link.next.min(link.until)).min().unwrap_or(Time::NEVER)
     }
 }

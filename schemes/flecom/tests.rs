@@ -122,12 +122,12 @@ fn interests_with_one_way_are_shaped_after_a_cut() {
     assert_eq!(gate.interest(&mut controller, name(200), NEAR, FAR), Admission::Pass);
     gate.data_with(&mut controller, name(200), FAR, NEAR, cut(0.1));
     let begun = gate.now;
-    let ask = |gate: &mut LinkBench, controller: &mut Trends, segment| {
+    let request = |gate: &mut LinkBench, controller: &mut Trends, segment| {
         gate.interest(controller, name(segment), NEAR, FAR)
     };
-    assert_eq!(ask(&mut gate, &mut controller, 300), Admission::Pass);
+    assert_eq!(request(&mut gate, &mut controller, 300), Admission::Pass);
     for segment in 301..320 {
-        assert_eq!(ask(&mut gate, &mut controller, segment), Admission::Hold(LaneId(1)));
+        assert_eq!(request(&mut gate, &mut controller, segment), Admission::Hold(LaneId(1)));
     }
     assert_eq!(
         gate.interest(&mut controller, name(999), CONSUMER, FAR),
@@ -147,9 +147,9 @@ fn interests_with_one_way_are_shaped_after_a_cut() {
     // 101 Data in a second: 9.9 ms/0.9
     assert!((times[0] - 11.0).abs() < 0.2 && (times[9] - 110.0).abs() < 2.0, "{times:?}");
     gate.run(&mut controller, begun + ms(121));
-    assert_eq!(gate.held(), 0, "when it ends the rest goes");
-    assert_eq!(ask(&mut gate, &mut controller, 400), Admission::Pass);
-    assert_eq!(ask(&mut gate, &mut controller, 401), Admission::Pass);
+    assert_eq!(gate.queued(), 0, "when it ends the rest goes");
+    assert_eq!(request(&mut gate, &mut controller, 400), Admission::Pass);
+    assert_eq!(request(&mut gate, &mut controller, 401), Admission::Pass);
     assert!(controller.wake() > gate.now);
 }
 
@@ -191,7 +191,7 @@ fn a_consumer_gives_way_by_the_cut_once_an_episode() {
         controller.on_congestion(&event, &mut bench.cx());
         let mut ack = bench.an_ack(controller);
         (ack.marked, ack.label) = (true, Label([value.to_bits(), 0, 0, 0]));
-        bench.give(controller, &ack);
+        bench.deliver_ack(controller, &ack);
         controller.window().0
     };
     near(marked(&mut bench, &mut controller, 0.07, true), 93.0);

@@ -1,4 +1,4 @@
-//! GCC: video that keeps queues short by the trend of its delay, and takes notice of heavy loss.
+//! GCC: video that keeps queues short by the trend of its delay, and takes notice of heavy loss [GCC02].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};

@@ -1,6 +1,6 @@
 //! One test per rule of the draft, with its section; numbers are computed by hand.
 
-use contract::{Arrival, Count, EndpointId, Gap, Label, ReceiverAlgorithm, SenderAlgorithm, Sending};
+use contract::{Arrival, Count, EndpointId, Gap, Label, OutgoingPacket, ReceiverAlgorithm, SenderAlgorithm};
 use proptest::prelude::*;
 use units::{Duration, Rate, Time};
 
@@ -211,10 +211,10 @@ fn near_convergence_half_a_packet_is_added_per_response_time() {
     let mut control = converged();
     control.update(Signal::Normal, Some(1e6), RTT, ms(400));
     near(control.rate(), 0.85e6 + 0.25 * 0.85e6 / 90.0);
-    let before = control.rate();
+    let previous = control.rate();
     // 10 ms: less than the minimum of 1000 bit/s
     control.update(Signal::Normal, Some(1e6), RTT, ms(410));
-    near(control.rate(), before + 1000.0);
+    near(control.rate(), previous + 1000.0);
 }
 
 /// [GCC02 §5.5]: three standard deviations; ours: of √(400 bit/s · 1 Mbit/s) = 20 kbit/s at least.
@@ -223,9 +223,9 @@ fn a_rate_above_the_average_at_overuse_starts_anew() {
     let grown = |first: f64, second: f64| {
         let mut control = converged();
         control.update(Signal::Normal, Some(first), RTT, ms(1300));
-        let before = control.rate();
+        let previous = control.rate();
         control.update(Signal::Normal, Some(second), RTT, ms(2300));
-        control.rate() / before
+        control.rate() / previous
     };
     near(grown(1.07e6, 1e6), 1.08);
     near(grown(1.07e6, 1.059e6), 1.08);
@@ -266,9 +266,9 @@ impl Viewer {
     fn arrives(&mut self, data: &Arrival, arrived: Time) -> Option<Report> {
         self.end.now = arrived;
         let algorithm = &mut self.algorithm;
-        let said = self.end.listen(|cx| algorithm.on_data(data, cx));
-        assert!(said.len() <= 1);
-        said.first().map(|answer| Report::decode(answer.label).expect("a report"))
+        let messages = self.end.listen(|cx| algorithm.on_data(data, cx));
+        assert!(messages.len() <= 1);
+        messages.first().map(|answer| Report::decode(answer.label).expect("a report"))
     }
 
     fn loses(&mut self, packets: u64) {
@@ -346,7 +346,7 @@ fn report(
 ) {
     end.now = ms(at_ms);
     let report = Report { rate_bps, echo: ms(at_ms - 50), received, lost };
-    end.tell(algorithm, VIEWER, ms(at_ms - 25), report.encode());
+    end.send_feedback(algorithm, VIEWER, ms(at_ms - 25), report.encode());
 }
 
 fn rate(algorithm: &Sender) -> f64 {
@@ -359,7 +359,7 @@ fn the_delay_based_rate_limits_the_source() {
     let (mut end, mut algorithm) = source();
     report(&mut end, &mut algorithm, 100, 800_000, 100, 0);
     near(rate(&algorithm), 800e3);
-    let label = end.cx(|cx| algorithm.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
+    let label = end.cx(|cx| algorithm.stamp(&OutgoingPacket { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     assert_eq!(DataHeader::decode(label), Some(DataHeader { rtt: Some(Duration::from_millis(50)) }));
 }
 
@@ -428,7 +428,7 @@ fn a_report_that_cannot_be_is_ignored() {
     let less = Report { rate_bps: 1, echo: ms(60), received: 99, lost: 0 };
     let none = Report { rate_bps: 0, echo: ms(60), received: 200, lost: 0 };
     for label in [ahead.encode(), less.encode(), none.encode(), Label([1, 2, 3, 4])] {
-        end.tell(&mut algorithm, VIEWER, ms(100), label);
+        end.send_feedback(&mut algorithm, VIEWER, ms(100), label);
     }
     near(rate(&algorithm), 800e3);
     assert_eq!(end.meter.count(Count::Ignored), 4);

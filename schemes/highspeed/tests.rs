@@ -18,7 +18,7 @@ fn with(params: Params, initial: u64) -> (Bench, Control) {
 fn ack(bench: &mut Bench, controller: &mut Control, packets: u32) -> u64 {
     let mut ack = bench.an_ack(controller);
     (ack.packets, ack.bytes) = (packets, SEGMENT * u64::from(packets));
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
     window(controller)
 }
 

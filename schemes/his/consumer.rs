@@ -7,7 +7,7 @@ use super::Params;
 
 contract::choice! {
     /// The reaction of a consumer to a NACK.
-    pub enum Answer {
+    pub enum NackReaction {
         /// It halves the data in flight, once per window.
         Aimd = "aimd",
         /// It reduces the window by the one refused segment, each time.
@@ -22,7 +22,7 @@ pub struct Consumer {
     allowed: Bytes,
     window: f64,
     threshold: f64,
-    answer: Answer,
+    nack_reaction: NackReaction,
 }
 
 impl Consumer {
@@ -34,7 +34,7 @@ impl Consumer {
             allowed: Bytes::ZERO,
             window: 1.0,
             threshold: f64::INFINITY,
-            answer: params.consumer,
+            nack_reaction: params.consumer,
         };
         controller.set(initial);
         controller
@@ -64,7 +64,7 @@ impl CongestionControl for Consumer {
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        if self.answer == Answer::Relentless && event.cause == Cause::Refused {
+        if self.nack_reaction == NackReaction::Relentless && event.cause == Cause::Refused {
             // cwnd ← cwnd − 1, at least 1; ssthresh = cwnd                                 [CCNEW]
             self.set(self.window - 1.0);
             self.threshold = self.window;

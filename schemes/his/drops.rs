@@ -25,7 +25,7 @@ pub(super) struct Pie {
     wait_s: f64,
     /// Time that is left of the burst allowance.
     burst: Duration,
-    reckoned_at: Time,
+    updated_at: Time,
 }
 
 /// The queueing delay of the first Interest.
@@ -42,7 +42,7 @@ impl Pie {
         params: &Params,
         random: &mut Random,
     ) -> bool {
-        self.reckon(lane, now, params);
+        self.update_probability(lane, now, params);
         let target_s = params.pie_target.as_secs_f64();
         // no refusal in a burst, nor while the queue is short                                [RFC8033 §4.1, §4.4]
         if self.burst > Duration::ZERO
@@ -55,16 +55,16 @@ impl Pie {
     }
 
     /// Updates the probability, once per interval.
-    fn reckon(&mut self, lane: &LaneView, now: Time, params: &Params) {
-        if self.reckoned_at == Time::ZERO {
-            (self.reckoned_at, self.burst) = (now, params.pie_max_burst);
+    fn update_probability(&mut self, lane: &LaneView, now: Time, params: &Params) {
+        if self.updated_at == Time::ZERO {
+            (self.updated_at, self.burst) = (now, params.pie_max_burst);
         }
         let target_s = params.pie_target.as_secs_f64();
-        let mut left = MAX_INTERVALS;
-        while now.saturating_since(self.reckoned_at) >= params.pie_update_interval {
-            self.reckoned_at = if left == 0 { now } else { self.reckoned_at + params.pie_update_interval };
-            left = left.saturating_sub(1);
-            let wait_s = wait(lane, self.reckoned_at).as_secs_f64();
+        let mut remaining = MAX_INTERVALS;
+        while now.saturating_since(self.updated_at) >= params.pie_update_interval {
+            self.updated_at = if remaining == 0 { now } else { self.updated_at + params.pie_update_interval };
+            remaining = remaining.saturating_sub(1);
+            let wait_s = wait(lane, self.updated_at).as_secs_f64();
             // p += α·(delay − target) + β·(delay − old), in smaller steps while p is small  [CCNEW, RFC8033 §4.2]
             let step = params.pie_alpha * (wait_s - target_s) + params.pie_beta * (wait_s - self.wait_s);
             let scale = match self.probability {
@@ -133,8 +133,8 @@ impl Codel {
         self.dropping = true;
         // soon after the last dropping state, the drop rate continues where it was            [RFC8289 §5.4]
         let delta = self.count - self.last_count;
-        let soon = now.saturating_since(self.next_at) < interval * 16;
-        self.count = if soon && delta > 1 { delta } else { 1 };
+        let recent = now.saturating_since(self.next_at) < interval * 16;
+        self.count = if recent && delta > 1 { delta } else { 1 };
         self.next_at = now + spaced(interval, self.count);
         self.last_count = self.count;
         true

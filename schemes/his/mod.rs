@@ -1,5 +1,5 @@
 //! HIS, the improved hop-by-hop Interest shaper: Interests are sent at a rate at which their Data, and the Interests and Data of the other direction,
-//! fit into both directions of a link.
+//! fit into both directions of a link [WRNOR13].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Bytes, Duration};
@@ -11,7 +11,7 @@ mod share;
 #[cfg(test)]
 mod tests;
 
-pub use consumer::{Answer, Consumer};
+pub use consumer::{Consumer, NackReaction};
 pub use drops::Queue;
 pub use shaper::Shaper;
 
@@ -76,7 +76,7 @@ contract::params! {
     /// CoDel: time for which the queueing delay can exceed the target.
     codel_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 100 ms";
     /// Reaction of a consumer to a NACK.
-    consumer: Answer = Answer::Aimd, from "CCNEW has both";
+    consumer: NackReaction = NackReaction::Aimd, from "CCNEW has both";
 }
 
 /// The part at a consumer.

@@ -1,7 +1,7 @@
 //! HIS at links: every node shapes at every link, including the nodes of consumers.
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, Return, Setup,
+    Admission, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Setup, Transit,
 };
 use units::{Bytes, Duration, Time};
 
@@ -18,7 +18,7 @@ pub struct Shaper {
     /// Per face; used for links only.
     links: Vec<Link>,
     wake: Time,
-    held: u32,
+    queued: u32,
 }
 
 /// The state of a link.
@@ -49,7 +49,7 @@ impl Shaper {
             data: setup.segment.as_f64().max(1.0),
             links: Vec::new(),
             wake: Time::NEVER,
-            held: 0,
+            queued: 0,
         }
     }
 
@@ -120,10 +120,10 @@ impl Shaper {
     }
 
     fn count_held(&mut self, cx: &mut dyn LinkCx) {
-        let held = (0..self.links.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
-        if held != self.held {
-            self.held = held;
-            cx.probe("shaper_queue", f64::from(held));
+        let queued = (0..self.links.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
+        if queued != self.queued {
+            self.queued = queued;
+            cx.probe("shaper_queue", f64::from(queued));
         }
     }
 }
@@ -164,8 +164,8 @@ impl LinkAlgorithm for Shaper {
         link.observe(now, every);
     }
 
-    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
-        let (face, now, size) = (way.to, cx.now(), interest.size());
+    fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
+        let (face, now, size) = (path.to, cx.now(), interest.size());
         let lane = cx.lane(LaneId(face.0));
         let link = self.link(face);
         if !link.waiting && link.free_at <= now {
@@ -185,23 +185,23 @@ impl LinkAlgorithm for Shaper {
         let link = &mut self.links[face.index()];
         link.waiting = true;
         self.wake = self.wake.min(link.free_at);
-        cx.probe("shaper_queue", f64::from(self.held + 1));
-        self.held += 1;
+        cx.probe("shaper_queue", f64::from(self.queued + 1));
+        self.queued += 1;
         Admission::Hold(LaneId(face.0))
     }
 
-    fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
+    fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, _cx: &mut dyn LinkCx) {
         if let Header::Data(_) = data.header {
             let gain = self.params.size_gain;
-            let link = self.link(way.from);
+            let link = self.link(path.from);
             link.d_in += gain * (data.size().as_f64() - link.d_in);
         }
     }
 
-    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, _cx: &mut dyn LinkCx) {
+    fn on_data_out(&mut self, data: &mut Packet, path: &Transit, _cx: &mut dyn LinkCx) {
         if let Header::Data(_) = data.header {
             let gain = self.params.size_gain;
-            let link = self.link(way.to);
+            let link = self.link(path.to);
             link.d_out += gain * (data.size().as_f64() - link.d_out);
         }
     }

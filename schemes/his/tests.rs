@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Rate, Time};
 
 use super::drops::{Codel, Pie};
 use super::share::LinkRates;
-use super::{Answer, Consumer, Params, Queue, Shaper, control, link};
+use super::{Consumer, NackReaction, Params, Queue, Shaper, control, link};
 use crate::shared::forwarders::{LinkBench, Outcome, faces, interest};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
@@ -184,14 +184,14 @@ fn pie_refuses_the_more_the_longer_the_line_stands() {
     assert!(pie.probability < 1.0);
 }
 
-fn consumer(answer: Answer, initial: u64) -> (Bench, Consumer) {
-    (Bench::new(), control(&Params { consumer: answer, ..Params::default() }, &setup(initial)))
+fn consumer(nack_reaction: NackReaction, initial: u64) -> (Bench, Consumer) {
+    (Bench::new(), control(&Params { consumer: nack_reaction, ..Params::default() }, &setup(initial)))
 }
 
 /// [CCNEW]: slow start from 2; 8 in flight: ssthresh = W = 4; then +1/4, and so on. At least 2.
 #[test]
 fn a_refusal_halves_what_is_in_flight() {
-    let (mut bench, mut controller) = consumer(Answer::Aimd, 2);
+    let (mut bench, mut controller) = consumer(NackReaction::Aimd, 2);
     (0..6).for_each(|_| bench.ack(&mut controller));
     close(controller.window().0, 8.0);
     bench.congestion(&mut controller, Cause::Refused);
@@ -211,7 +211,7 @@ fn a_refusal_halves_what_is_in_flight() {
 /// [CCNEW]: one less with each refusal, and no more slow start.
 #[test]
 fn a_relentless_consumer_takes_off_what_was_refused() {
-    let (mut bench, mut controller) = consumer(Answer::Relentless, 8);
+    let (mut bench, mut controller) = consumer(NackReaction::Relentless, 8);
     for first in [true, false, false] {
         let event = Congestion { cause: Cause::Refused, bytes: SEGMENT, in_flight: SEGMENT * 8, first };
         controller.on_congestion(&event, &mut bench.cx());
@@ -219,7 +219,7 @@ fn a_relentless_consumer_takes_off_what_was_refused() {
     close(controller.window().0, 5.0);
     bench.ack(&mut controller);
     close(controller.window().0, 5.2);
-    let (mut bench, mut controller) = consumer(Answer::Relentless, 1);
+    let (mut bench, mut controller) = consumer(NackReaction::Relentless, 1);
     bench.congestion(&mut controller, Cause::Refused);
     close(controller.window().0, 1.0);
 }

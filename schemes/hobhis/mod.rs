@@ -1,4 +1,4 @@
-//! HoBHIS: each router shapes Interests so that the queue of their Data converges to a target.
+//! HoBHIS: each router shapes Interests so that the queue of their Data converges to a target [RF12].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Duration, Rate};

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, NameId, Packet, PortView,
-    Return, Setup, TransitCx,
+    Admission, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, NameId, Packet, PortView,
+    ReturnPath, Setup, Transit, TransitCx,
 };
 use units::{Duration, Time};
 
@@ -48,7 +48,7 @@ pub struct Shaper {
     /// By [`LaneId`].
     lines: Vec<Waiting>,
     wake: Time,
-    held: u32,
+    queued: u32,
 }
 
 /// The state of a link.
@@ -92,7 +92,7 @@ struct Waiting {
     /// When the next action is due; [`Time::NEVER`] if no Interest waits.
     at: Time,
     /// Whether that action is to compute the rate again; otherwise it is to send the first Interest.
-    looks: bool,
+    recomputes: bool,
 }
 
 /// When the next Interest may leave.
@@ -118,7 +118,7 @@ impl Shaper {
             conversations: Vec::new(),
             lines: Vec::new(),
             wake: Time::NEVER,
-            held: 0,
+            queued: 0,
         }
     }
 
@@ -166,7 +166,7 @@ impl Shaper {
         *known = next + 1;
         if link.line == 0 || !by_link {
             link.line = lines + 1;
-            self.lines.push(Waiting { up, line: VecDeque::new(), at: Time::NEVER, looks: false });
+            self.lines.push(Waiting { up, line: VecDeque::new(), at: Time::NEVER, recomputes: false });
         }
         let line = self.links[up.index()].line - 1;
         self.conversations.push(Conversation { content, up, down, delay_s: 0.0, asked_at: Time::ZERO, line });
@@ -177,9 +177,15 @@ impl Shaper {
     fn active(&mut self, down: FaceId, now: Time) -> u32 {
         let counted_at = self.link(down).counted_at;
         if counted_at == Time::ZERO || now.saturating_since(counted_at) >= RECOUNT {
-            let since =
-                |talk: &&Conversation| now.saturating_since(talk.asked_at) <= self.params.idle_timeout;
-            let active = self.conversations.iter().filter(|talk| talk.down == down).filter(since).count();
+            let since = |conversation: &&Conversation| {
+                now.saturating_since(conversation.asked_at) <= self.params.idle_timeout
+            };
+            let active = self
+                .conversations
+                .iter()
+                .filter(|conversation| conversation.down == down)
+                .filter(since)
+                .count();
             let link = self.link(down);
             (link.active, link.counted_at) = (active as u32, now);
         }
@@ -188,8 +194,14 @@ impl Shaper {
 
     /// γ in Interests per second, and the rate of the link; infinite before the first Data and without such a link. `parts` is the number
     /// of conversations that share the downstream link and the target equally; without it they share the target as they share the queue.
-    pub(super) fn rate(&mut self, talk: u32, h: f64, parts: Option<u32>, cx: &mut dyn LinkCx) -> (f64, f64) {
-        let Conversation { content, up, down, delay_s, .. } = self.conversations[talk as usize];
+    pub(super) fn rate(
+        &mut self,
+        conversation: u32,
+        h: f64,
+        parts: Option<u32>,
+        cx: &mut dyn LinkCx,
+    ) -> (f64, f64) {
+        let Conversation { content, up, down, delay_s, .. } = self.conversations[conversation as usize];
         let (Some(upwards), Some(downwards)) = (cx.face(up).link, cx.face(down).link) else {
             return (f64::INFINITY, 0.0);
         };
@@ -203,7 +215,7 @@ impl Shaper {
         let data =
             if self.links[up.index()].data > 0.0 { self.links[up.index()].data } else { self.data_bytes };
         let link = self.link(down);
-        link.queue.look(&downwards.backlog);
+        link.queue.update(&downwards.backlog);
         let (mine, all) = link.queue.data(content);
         // share = e_k/e, 1 if either is 0                                                   [HOBHIS]
         let of_queue = if mine == 0 || all == 0 { 1.0 } else { f64::from(mine) / f64::from(all) };
@@ -216,12 +228,14 @@ impl Shaper {
 
     /// The gap before the first Interest of a queue.
     fn gap(&mut self, line: u32, cx: &mut dyn LinkCx) -> Gap {
-        let Some(talk) = self.lines[line as usize].line.front().copied() else { return Gap::None };
+        let Some(conversation) = self.lines[line as usize].line.front().copied() else { return Gap::None };
         let parts = match self.params.queue_per {
             QueuePer::Link => None,
-            QueuePer::Conversation => Some(self.active(self.conversations[talk as usize].down, cx.now())),
+            QueuePer::Conversation => {
+                Some(self.active(self.conversations[conversation as usize].down, cx.now()))
+            }
         };
-        let (rate, leaving) = self.rate(talk, self.params.h, parts, cx);
+        let (rate, leaving) = self.rate(conversation, self.params.h, parts, cx);
         cx.probe(
             "shaping_rate",
             if rate.is_finite() { (rate * 8.0 * self.data_bytes).max(0.0) } else { 0.0 },
@@ -235,7 +249,7 @@ impl Shaper {
         let gap = self.gap(line, cx);
         let retry = self.params.retry;
         let waiting = &mut self.lines[line as usize];
-        (waiting.at, waiting.looks) = match gap {
+        (waiting.at, waiting.recomputes) = match gap {
             Gap::None => (now, false),
             Gap::Of(span) => (now + span, false),
             Gap::Closed => (now + retry, true),
@@ -251,11 +265,11 @@ impl Shaper {
         let lane = LaneId(line);
         loop {
             let waiting = &mut self.lines[line as usize];
-            if !waiting.looks {
+            if !waiting.recomputes {
                 let released = cx.release(lane);
                 // answered and expired Interests before it were removed as well
-                let left = cx.lane(lane).packets as usize;
-                while waiting.line.len() > left {
+                let remaining = cx.lane(lane).packets as usize;
+                while waiting.line.len() > remaining {
                     waiting.line.pop_front();
                 }
                 if let Some(size) = released {
@@ -263,7 +277,7 @@ impl Shaper {
                 }
             }
             let waiting = &mut self.lines[line as usize];
-            waiting.looks = false;
+            waiting.recomputes = false;
             if waiting.line.is_empty() {
                 waiting.at = Time::NEVER;
                 return;
@@ -282,10 +296,10 @@ impl Shaper {
 
     /// Records the number of queued Interests.
     fn count_held(&mut self, cx: &mut dyn LinkCx) {
-        let held = self.lines.iter().map(|waiting| waiting.line.len() as u32).sum();
-        if held != self.held {
-            self.held = held;
-            cx.probe("shaper_queue", f64::from(held));
+        let queued = self.lines.iter().map(|waiting| waiting.line.len() as u32).sum();
+        if queued != self.queued {
+            self.queued = queued;
+            cx.probe("shaper_queue", f64::from(queued));
         }
     }
 }
@@ -308,30 +322,30 @@ fn smooth(mean: &mut f64, sample: f64, gain: f64) {
 }
 
 impl LinkAlgorithm for Shaper {
-    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
         // routers shape, clients do not                                                     [HOBHIS]
-        if cx.face(way.from).link.is_none() {
+        if cx.face(path.from).link.is_none() {
             return Admission::Pass;
         }
         let content = self.content(asked.name.prefix, cx);
-        let talk = self.conversation(content, way.to, way.from);
-        let known = &mut self.conversations[talk as usize];
-        (known.down, known.asked_at) = (way.from, cx.now());
+        let conversation = self.conversation(content, path.to, path.from);
+        let known = &mut self.conversations[conversation as usize];
+        (known.down, known.asked_at) = (path.from, cx.now());
         let line = known.line;
-        way.note = talk + 1;
-        let waits = cx.lane(LaneId(line)).packets;
-        if waits >= self.params.queue_limit {
+        path.note = conversation + 1;
+        let queue_length = cx.lane(LaneId(line)).packets;
+        if queue_length >= self.params.queue_limit {
             return match self.params.when_full {
                 WhenFull::Drop => Admission::Drop,
                 WhenFull::Nack => Admission::Refuse(NackReason::Congestion),
             };
         }
-        self.lines[line as usize].line.push_back(talk);
+        self.lines[line as usize].line.push_back(conversation);
         if self.lines[line as usize].at == Time::NEVER && self.plan(line, cx) {
             let waiting = &mut self.lines[line as usize];
             waiting.line.clear();
-            (waiting.at, waiting.looks) = (Time::NEVER, false);
+            (waiting.at, waiting.recomputes) = (Time::NEVER, false);
             self.note_interest(line, interest.size().as_f64());
             return Admission::Pass;
         }
@@ -339,27 +353,30 @@ impl LinkAlgorithm for Shaper {
         Admission::Hold(LaneId(line))
     }
 
-    fn on_data_in(&mut self, data: &mut Packet, way: &Return, cx: &mut dyn LinkCx) {
+    fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, cx: &mut dyn LinkCx) {
         let Header::Data(answer) = data.header else { return };
         self.content(answer.name.prefix, cx);
         let gain = self.params.size_gain;
-        smooth(&mut self.link(way.from).data, data.size().as_f64(), gain);
-        let Some(talk) = way.note.checked_sub(1).filter(|talk| (*talk as usize) < self.conversations.len())
+        smooth(&mut self.link(path.from).data, data.size().as_f64(), gain);
+        let Some(conversation) = path
+            .note
+            .checked_sub(1)
+            .filter(|conversation| (*conversation as usize) < self.conversations.len())
         else {
             return;
         };
-        let known = &mut self.conversations[talk as usize];
-        if known.up != way.from {
+        let known = &mut self.conversations[conversation as usize];
+        if known.up != path.from {
             return;
         }
-        if let Some(rtt) = way.rtt {
+        if let Some(rtt) = path.rtt {
             // A = 0.8·sample + 0.2·A                                                        [HOBHIS]
             smooth(&mut known.delay_s, rtt.as_secs_f64().max(SHORTEST_S), self.params.delay_gain);
         }
         if self.params.client {
             // our choice: the rate for conversations that share the downstream link equally, as a rate of Data
-            let parts = self.active(self.conversations[talk as usize].down, cx.now());
-            let rate = self.rate(talk, self.params.client_h, Some(parts), cx).0;
+            let parts = self.active(self.conversations[conversation as usize].down, cx.now());
+            let rate = self.rate(conversation, self.params.client_h, Some(parts), cx).0;
             if rate.is_finite() {
                 let bps = (rate * 8.0 * data.size().as_f64()).max(1.0) as u64;
                 let written = &mut data.label.0[0];
@@ -369,13 +386,13 @@ impl LinkAlgorithm for Shaper {
         }
     }
 
-    fn on_data_out(&mut self, data: &mut Packet, _way: &Crossing, cx: &mut dyn LinkCx) {
+    fn on_data_out(&mut self, data: &mut Packet, _path: &Transit, cx: &mut dyn LinkCx) {
         if let Header::Data(answer) = data.header {
             self.content(answer.name.prefix, cx);
         }
     }
 
-    fn watches(&self) -> bool {
+    fn observes_enqueue(&self) -> bool {
         true
     }
 

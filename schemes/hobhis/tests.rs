@@ -197,8 +197,8 @@ fn data_carry_the_minimum_rate_of_the_path() {
         node.run(controller, node.now + Duration::from_millis(20));
         let mut packet = crate::shared::forwarders::data(name(content, 1));
         packet.label = Label([before, 0, 0, 0]);
-        let way = contract::Return { from: UP, rtt: None, note: content as u32 + 1, hops: 1 };
-        controller.on_data_in(&mut packet, &way, node);
+        let path = contract::ReturnPath { from: UP, rtt: None, note: content as u32 + 1, hops: 1 };
+        controller.on_data_in(&mut packet, &path, node);
         packet.label.0[0]
     };
     greet(&mut node, &mut controller, 0);
@@ -213,22 +213,22 @@ fn data_carry_the_minimum_rate_of_the_path() {
 fn a_client_follows_the_rate_it_hears() {
     let mut bench = Bench::new();
     let mut controller = control(&Params::default(), &setup(1));
-    let hear = |controller: &mut super::Client, bench: &mut Bench, bps: u64| {
+    let receive = |controller: &mut super::Client, bench: &mut Bench, bps: u64| {
         let mut ack = bench.an_ack(controller);
         ack.label = Label([bps, 0, 0, 0]);
-        bench.give(controller, &ack);
+        bench.deliver_ack(controller, &ack);
         controller.allowance().rate
     };
     assert_eq!(controller.allowance().rate, Rate::from_mbps(1));
-    assert_eq!(hear(&mut controller, &mut bench, 0), Rate::from_mbps(1));
-    assert_eq!(hear(&mut controller, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
-    assert_eq!(hear(&mut controller, &mut bench, 1), Rate::from_kbps(20));
-    assert_eq!(hear(&mut controller, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
+    assert_eq!(receive(&mut controller, &mut bench, 0), Rate::from_mbps(1));
+    assert_eq!(receive(&mut controller, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
+    assert_eq!(receive(&mut controller, &mut bench, 1), Rate::from_kbps(20));
+    assert_eq!(receive(&mut controller, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
     let silence =
         Congestion { cause: Cause::Timeout, bytes: Bytes::new(1000), in_flight: Bytes::ZERO, first: true };
     controller.on_congestion(&silence, &mut bench.cx());
     assert_eq!(controller.allowance().rate, Rate::from_mbps(1));
 
     let mut controller = control(&Params { client: false, ..Params::default() }, &setup(1));
-    assert_eq!(hear(&mut controller, &mut bench, 4_360_000), Rate::from_mbps(1));
+    assert_eq!(receive(&mut controller, &mut bench, 4_360_000), Rate::from_mbps(1));
 }

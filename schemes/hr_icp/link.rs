@@ -2,7 +2,7 @@
 //! delayed.
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NameId, Packet, PortView, Setup,
+    Admission, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NameId, Packet, PortView, Setup, Transit,
     TransitCx,
 };
 use units::Time;
@@ -16,14 +16,14 @@ use crate::shared::LaneNumbers;
 pub struct Shaper {
     /// The initial state of a link.
     fresh: Rounds,
-    room: u32,
+    queue_limit: u32,
     /// Bytes of Data per Interest.
     data: u64,
     /// Per face.
     faces: Vec<Face>,
     lanes: LaneNumbers,
     wake: Time,
-    held: u32,
+    queued: u32,
 }
 
 /// A link on which Data leave to consumers.
@@ -31,13 +31,13 @@ pub struct Shaper {
 struct Face {
     rounds: Rounds,
     /// Interests that wait for its credits.
-    held: u32,
+    queued: u32,
 }
 
 impl Face {
     fn advance(&mut self, now: Time, port: &PortView) {
         self.rounds.advance(now, port.rate);
-        if self.held == 0 {
+        if self.queued == 0 {
             self.rounds.ended.clear();
         }
     }
@@ -50,25 +50,25 @@ impl Shaper {
         Self {
             // our choice: at least one Data packet, otherwise a flow could never request
             fresh: Rounds::new(quantum, quantum.max(data)),
-            room: params.queue_limit,
+            queue_limit: params.queue_limit,
             data,
             faces: Vec::new(),
             lanes: LaneNumbers::default(),
             wake: Time::NEVER,
-            held: 0,
+            queued: 0,
         }
     }
 
     fn face(&mut self, face: FaceId) -> &mut Face {
         if self.faces.len() <= face.index() {
-            self.faces.resize(face.index() + 1, Face { rounds: self.fresh.clone(), held: 0 });
+            self.faces.resize(face.index() + 1, Face { rounds: self.fresh.clone(), queued: 0 });
         }
         &mut self.faces[face.index()]
     }
 
     /// Sends the Interests that the credit of a flow allows.
     fn serve(&mut self, down: FaceId, flow: u32, cx: &mut dyn LinkCx) {
-        let Face { rounds, held } = &mut self.faces[down.index()];
+        let Face { rounds, queued } = &mut self.faces[down.index()];
         for lane in self.lanes.of_flow(down, NameId(flow)) {
             let before = cx.lane(lane).packets;
             while cx.lane(lane).packets > 0 && rounds.admits(flow, self.data) {
@@ -76,46 +76,46 @@ impl Shaper {
                     rounds.charge(flow, self.data);
                 }
             }
-            *held -= before - cx.lane(lane).packets;
+            *queued -= before - cx.lane(lane).packets;
         }
     }
 
     fn show(&mut self, cx: &mut dyn LinkCx) {
-        let held = self.faces.iter().map(|face| face.held).sum();
-        if held != self.held {
-            self.held = held;
-            cx.probe("shaper_queue", f64::from(held));
+        let queued = self.faces.iter().map(|face| face.queued).sum();
+        if queued != self.queued {
+            self.queued = queued;
+            cx.probe("shaper_queue", f64::from(queued));
         }
     }
 }
 
 impl LinkAlgorithm for Shaper {
-    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
         // Data for an endpoint on the node use no link
-        let Some(port) = cx.face(way.from).link else { return Admission::Pass };
-        let (flow, now, data, room) = (asked.name.prefix, cx.now(), self.data, self.room);
-        let lane: LaneId = self.lanes.lane(way.from, flow, way.to);
-        let waits = cx.lane(lane).packets;
-        let face = self.face(way.from);
+        let Some(port) = cx.face(path.from).link else { return Admission::Pass };
+        let (flow, now, data, queue_limit) = (asked.name.prefix, cx.now(), self.data, self.queue_limit);
+        let lane: LaneId = self.lanes.lane(path.from, flow, path.to);
+        let queue_length = cx.lane(lane).packets;
+        let face = self.face(path.from);
         face.advance(now, &port);
         // Interests of a flow leave at the rate of its Data: each uses the credit of one     [MA24 Table 1, CCNPL]
-        if waits == 0 && face.rounds.admits(flow.0, data) {
+        if queue_length == 0 && face.rounds.admits(flow.0, data) {
             face.rounds.charge(flow.0, data);
             return Admission::Pass;
         }
         // our choice: a separate limit per flow, so that a flow with too many Interests does not displace others  [CGM12]
-        if waits >= room {
+        if queue_length >= queue_limit {
             return Admission::Drop;
         }
-        face.held += 1;
+        face.queued += 1;
         let at = if face.rounds.ended.is_empty() { face.rounds.ends() } else { now };
         self.wake = self.wake.min(at);
         self.show(cx);
         Admission::Hold(lane)
     }
 
-    fn watches(&self) -> bool {
+    fn observes_enqueue(&self) -> bool {
         true
     }
 
@@ -135,7 +135,7 @@ impl LinkAlgorithm for Shaper {
         self.wake = Time::NEVER;
         for number in 0..self.faces.len() {
             let down = FaceId(number as u32);
-            if self.faces[number].held == 0 {
+            if self.faces[number].queued == 0 {
                 continue;
             }
             let Some(port) = cx.face(down).link else { continue };
@@ -147,7 +147,7 @@ impl LinkAlgorithm for Shaper {
             let face = &mut self.faces[number];
             face.rounds.ended = ended;
             face.rounds.ended.clear();
-            if face.held > 0 {
+            if face.queued > 0 {
                 self.wake = self.wake.min(face.rounds.ends());
             }
         }

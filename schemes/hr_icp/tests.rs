@@ -138,7 +138,7 @@ fn a_flow_without_data_in_the_queue_is_never_delayed() {
         node.interest(&mut controller, name(0, segment), DOWN, UP);
     }
     node.run(&mut controller, node.now + Duration::from_millis(24));
-    assert_eq!(node.held(), 0);
+    assert_eq!(node.queued(), 0);
     assert_eq!(node.interest(&mut controller, name(0, 99), DOWN, UP), Admission::Pass);
 }
 

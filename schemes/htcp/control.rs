@@ -115,7 +115,7 @@ impl Htcp {
             self.last_cong = Some(self.ticks(ack.sent_at));
         }
         let reducing = ack.recovering || ack.marked;
-        let open = !reducing && !self.loss.lasts();
+        let open = !reducing && !self.loss.is_active();
         if open {
             self.pkts_acked = ack.packets;
         }
@@ -198,9 +198,9 @@ impl Htcp {
         let elapsed = self.cong_time(now);
         if elapsed > low_speed {
             // 1 + 10·(Δ − Δ_L) + ((Δ − Δ_L)/2)²; the products are of 32 bits, and overflow     [LS04]
-            let beyond = elapsed - low_speed;
-            let part = beyond / square_divisor;
-            factor = 1 + linear.wrapping_mul(beyond).wrapping_add(part.wrapping_mul(part) / hz) / hz;
+            let high_speed_time = elapsed - low_speed;
+            let part = high_speed_time / square_divisor;
+            factor = 1 + linear.wrapping_mul(high_speed_time).wrapping_add(part.wrapping_mul(part) / hz) / hz;
         }
         if let Some(reference) = reference
             && self.min_rtt > 0
@@ -254,9 +254,9 @@ impl WindowUpdate for Htcp {
         self.cwnd_cnt = 0;
         self.loss.on_congestion(cut);
         // ssthresh = max(β·cwnd, 2)                                             [Linux: htcp_recalc_ssthresh]
-        let kept = (window.0 as u64 * u64::from(self.beta) / u64::from(ONE)).max(2);
-        self.window = kept as u32;
-        Segments(kept as f64)
+        let reduced = (window.0 as u64 * u64::from(self.beta) / u64::from(ONE)).max(2);
+        self.window = reduced as u32;
+        Segments(reduced as f64)
     }
 
     fn integer_cwnd(&self) -> bool {

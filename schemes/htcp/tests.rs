@@ -18,7 +18,7 @@ fn with(params: Params, initial: u64) -> (Bench, Control) {
 fn ack(bench: &mut Bench, controller: &mut Control, packets: u32) -> u64 {
     let mut ack = bench.an_ack(controller);
     (ack.packets, ack.bytes) = (packets, SEGMENT * u64::from(packets));
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
     window(controller)
 }
 
@@ -147,7 +147,7 @@ fn second_reduction(params: Params, rtts: &[u64]) -> (u64, Control) {
 fn the_share_kept_follows_the_round_trip_times() {
     let params = || Params { use_bandwidth_switch: false, ..Params::default() };
     let steps: Vec<u64> = (0..=10).map(|step| 100 + 20 * step).collect();
-    for (rtts, kept) in [
+    for (rtts, reduced) in [
         (&steps[..2], 79),
         (&steps[..4], 62),
         (&steps[..], 50),
@@ -155,7 +155,7 @@ fn the_share_kept_follows_the_round_trip_times() {
         (&[12, 24], 50),
         (&[16, 20], 79),
     ] {
-        assert_eq!(second_reduction(params(), rtts).0, kept, "{rtts:?}");
+        assert_eq!(second_reduction(params(), rtts).0, reduced, "{rtts:?}");
     }
     // a maximum of 0.7, 89 of 128; a minimum of 0.6, 76 of 128, so that 200·76/128 = 118 and 118·76/128 = 70 are kept; a limit of 120 ms for the minimum; steps of up to 200 ms
     assert_eq!(second_reduction(Params { max_beta: 0.7, ..params() }, &steps[..2]).0, 69);
@@ -237,7 +237,7 @@ fn the_time_in_recovery_does_not_count() {
     bench.now = at(1.0);
     let mut paused = bench.an_ack(&controller);
     paused.recovering = true;
-    bench.give(&mut controller, &paused);
+    bench.deliver_ack(&mut controller, &paused);
     bench.now = at(4.0);
     for _ in 0..3 {
         ack(&mut bench, &mut controller, 1);
@@ -260,9 +260,9 @@ fn after_a_timeout_slow_start_ends_at_the_threshold() {
 /// 5·64/128 = 2 of 5, and 2 at least.
 #[test]
 fn two_segments_are_kept_at_least() {
-    for (window, kept) in [(5, 2), (7, 3), (3, 2), (2, 2)] {
+    for (window, reduced) in [(5, 2), (7, 3), (3, 2), (2, 2)] {
         let (mut bench, mut controller) = htcp(window);
         bench.congestion(&mut controller, Cause::Loss);
-        assert_eq!(controller.ssthresh(), SEGMENT * kept, "{window}");
+        assert_eq!(controller.ssthresh(), SEGMENT * reduced, "{window}");
     }
 }

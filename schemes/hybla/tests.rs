@@ -152,16 +152,16 @@ fn a_loss_halves_and_repairs_are_renos() {
     bench.congestion(&mut controller, Cause::Timeout);
     assert_eq!((cwnd(&controller), controller.socket().ssthresh), (1, 50));
     let ack = bench.an_ack_of(&controller, 3);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     assert_eq!(cwnd(&controller), 4);
     let ack = bench.an_ack_of(&controller, 46);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     assert_eq!(cwnd(&controller), 50);
     controller.on_recovered(Cause::Timeout, &mut bench.cx());
     let ack = bench.an_ack_of(&controller, 1);
     let grown: Vec<u64> = (0..4)
         .map(|_| {
-            bench.give(&mut controller, &ack);
+            bench.deliver_ack(&mut controller, &ack);
             cwnd(&controller)
         })
         .collect();
@@ -175,6 +175,6 @@ fn slow_start_ends_at_the_threshold() {
     bench.congestion(&mut controller, Cause::Timeout);
     controller.on_recovered(Cause::Timeout, &mut bench.cx());
     let ack = bench.an_ack_of(&controller, 1);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     assert_eq!(cwnd(&controller), 10);
 }

@@ -81,10 +81,10 @@ impl CongestionControl for Icp {
             return;
         }
         // W ← ⌊W/2⌋, at least 1, at most once per τ, and not before there are 30 samples            [CCNPL]
-        let kept = (self.window as f64 * self.beta) as u64;
+        let retained = (self.window as f64 * self.beta) as u64;
         let again = cx.now().saturating_since(self.decreased_at) > self.timer;
-        if kept >= 1 && again && self.recent.is_full() {
-            self.window = kept;
+        if retained >= 1 && again && self.recent.is_full() {
+            self.window = retained;
             self.good = 0;
             self.decreased_at = cx.now();
         }

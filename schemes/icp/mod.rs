@@ -1,4 +1,4 @@
-//! ICP: a window at the receiver, halved when a timer within the range of the recent round-trip times expires.
+//! ICP: a window at the receiver, halved when a timer within the range of the recent round-trip times expires [ICP12].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

@@ -19,7 +19,7 @@ fn timer(controller: &Icp) -> Duration {
 }
 
 /// Data with these round-trip times, in milliseconds.
-fn hear(bench: &mut Bench, controller: &mut Icp, rtts_ms: impl IntoIterator<Item = u64>) {
+fn receive(bench: &mut Bench, controller: &mut Icp, rtts_ms: impl IntoIterator<Item = u64>) {
     for rtt in rtts_ms {
         bench.rtt = Duration::from_millis(rtt);
         bench.ack(controller);
@@ -44,11 +44,11 @@ fn a_window_of_data_adds_a_segment() {
 #[test]
 fn the_timer_stands_at_four_fifths_of_the_range_once_there_are_thirty_samples() {
     let (mut bench, mut controller) = icp(1);
-    hear(&mut bench, &mut controller, [100; 29]);
+    receive(&mut bench, &mut controller, [100; 29]);
     assert_eq!(timer(&controller), Duration::from_secs(1));
-    hear(&mut bench, &mut controller, [150]);
+    receive(&mut bench, &mut controller, [150]);
     assert_eq!(timer(&controller), Duration::from_millis(140));
-    hear(&mut bench, &mut controller, [200; 30]);
+    receive(&mut bench, &mut controller, [200; 30]);
     assert_eq!(timer(&controller), Duration::from_millis(200));
 }
 
@@ -56,11 +56,11 @@ fn the_timer_stands_at_four_fifths_of_the_range_once_there_are_thirty_samples() 
 #[test]
 fn no_cut_is_made_before_there_are_thirty_samples() {
     let (mut bench, mut controller) = icp(8);
-    hear(&mut bench, &mut controller, [100; 29]);
+    receive(&mut bench, &mut controller, [100; 29]);
     let before = controller.window();
     bench.congestion(&mut controller, Cause::Loss);
     assert_eq!(controller.window(), before);
-    hear(&mut bench, &mut controller, [100]);
+    receive(&mut bench, &mut controller, [100]);
     bench.congestion(&mut controller, Cause::Loss);
     assert_eq!(controller.window(), before / 2);
 }
@@ -69,7 +69,7 @@ fn no_cut_is_made_before_there_are_thirty_samples() {
 #[test]
 fn a_cut_is_half_rounded_down_and_made_once_per_timer() {
     let (mut bench, mut controller) = icp(9);
-    hear(&mut bench, &mut controller, [100; 30]);
+    receive(&mut bench, &mut controller, [100; 30]);
     assert_eq!(controller.window(), 12);
     for (wait, window) in [(0, 6), (60, 6), (39, 6), (1, 6), (1, 3), (101, 1), (101, 1)] {
         bench.now += Duration::from_millis(wait);
@@ -82,19 +82,19 @@ fn a_cut_is_half_rounded_down_and_made_once_per_timer() {
 #[test]
 fn late_data_make_nothing_grow() {
     let (mut bench, mut controller) = icp(1);
-    hear(&mut bench, &mut controller, (0..30).map(|i| if i == 0 { 200 } else { 100 }));
+    receive(&mut bench, &mut controller, (0..30).map(|i| if i == 0 { 200 } else { 100 }));
     assert_eq!(timer(&controller), Duration::from_millis(180));
     let (window, good) = (controller.window(), 30 - (1 + 2 + 3 + 4 + 5 + 6 + 7));
-    hear(&mut bench, &mut controller, vec![190; (window - good) as usize]);
+    receive(&mut bench, &mut controller, vec![190; (window - good) as usize]);
     assert_eq!(controller.window(), window);
-    hear(&mut bench, &mut controller, vec![150; (window - good) as usize]);
+    receive(&mut bench, &mut controller, vec![150; (window - good) as usize]);
     assert_eq!(controller.window(), window + 1);
 }
 
 #[test]
 fn a_refusal_counts_as_a_timer_and_a_mark_for_nothing() {
     let (mut bench, mut controller) = icp(1);
-    hear(&mut bench, &mut controller, [100; 30]);
+    receive(&mut bench, &mut controller, [100; 30]);
     let before = controller.window();
     bench.congestion(&mut controller, Cause::Mark);
     assert_eq!(controller.window(), before);

@@ -97,7 +97,7 @@ impl Illinois {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, now: Time) {
         self.measure(ack);
-        if self.loss.lasts() {
+        if self.loss.is_active() {
             self.loss.on_ack(ack);
         } else if ack.sent_at >= self.round_began {
             self.update_params(now);
@@ -188,9 +188,9 @@ impl WindowUpdate for Illinois {
     fn ssthresh(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments {
         // ssthresh = max(cwnd − β·cwnd, 2)                                     [Linux: tcp_illinois_ssthresh]
         let w = window.0 as u64;
-        let kept = w.saturating_sub(w * self.beta / BETA_SCALE).max(2);
+        let reduced = w.saturating_sub(w * self.beta / BETA_SCALE).max(2);
         self.cwnd_cnt = 0;
-        self.window = kept;
+        self.window = reduced;
         self.loss.on_congestion(cut);
         if cut.cause == Cause::Timeout {
             // Reno until the next round                                            [Linux: tcp_illinois_state]
@@ -198,7 +198,7 @@ impl WindowUpdate for Illinois {
             (self.rtt_low, self.rtt_above) = (0, false);
             self.begin_round(cx.now());
         }
-        Segments(kept as f64)
+        Segments(reduced as f64)
     }
 
     fn integer_cwnd(&self) -> bool {

@@ -23,7 +23,7 @@ fn an_ack(bench: &Bench, controller: &Control, packets: u32) -> Ack {
 /// Gives that acknowledgement. Returns the window in segments.
 fn ack(bench: &mut Bench, controller: &mut Control, packets: u32) -> u64 {
     let ack = an_ack(bench, controller, packets);
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
     window(controller)
 }
 
@@ -139,7 +139,7 @@ fn samples_count_in_recovery_and_rounds_end_afterwards() {
         bench.rtt = Duration::from_millis(200);
         let mut paused = an_ack(&bench, &controller, 1);
         (paused.recovering, paused.app_limited) = (recovering, !recovering);
-        bench.give(&mut controller, &paused);
+        bench.deliver_ack(&mut controller, &paused);
         assert_eq!(values(&controller).0, alpha);
         if recovering {
             assert_eq!(round(&mut bench, &mut controller, 100).0, 74);
@@ -170,10 +170,10 @@ fn a_timeout_returns_to_renos_values() {
 /// 3 − 3·32/64 = 2, and 2 at least.
 #[test]
 fn two_segments_are_kept_at_least() {
-    for (window, kept) in [(3, 2), (2, 2), (5, 3)] {
+    for (window, reduced) in [(3, 2), (2, 2), (5, 3)] {
         let (mut bench, mut controller) = illinois(window);
         bench.congestion(&mut controller, Cause::Loss);
-        assert_eq!(controller.ssthresh(), SEGMENT * kept, "{window}");
+        assert_eq!(controller.ssthresh(), SEGMENT * reduced, "{window}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{AppCx, Command, Count, MILLION, Net, NodeId, PortId, Share, Traffic, Wants};
+use contract::{AppCx, Command, Count, MILLION, Net, NodeId, PortId, Requirements, Share, Traffic};
 use units::Time;
 
 use super::Params;
@@ -12,7 +12,7 @@ use super::Params;
 pub struct App {
     params: Params,
     /// Time of the last move at each node.
-    moved: BTreeMap<NodeId, Time>,
+    last_move: BTreeMap<NodeId, Time>,
 }
 
 /// A possible move, and the resulting load.
@@ -27,34 +27,34 @@ struct Move {
 impl App {
     /// The app, with its parameters.
     pub(crate) fn new(params: &Params) -> Self {
-        Self { params: params.clone(), moved: BTreeMap::new() }
+        Self { params: params.clone(), last_move: BTreeMap::new() }
     }
 
     /// The best move off a port; `None` if none improves the load sufficiently.
     fn best(&self, port: PortId, cx: &mut AppCx<'_, '_>) -> Option<(NodeId, Move)> {
         let (net, cache, now) = (cx.net(), cx.cache(), cx.now());
-        let here = net.link(port)?;
-        let seen = cache.fresh(port, now, self.params.max_age)?;
-        let present = ratio(seen.status.load);
-        let total: u64 = seen.shares.iter().map(|share| u64::from(share.bytes)).sum();
+        let link = net.link(port)?;
+        let cached = cache.fresh(port, now, self.params.max_age)?;
+        let present = ratio(cached.status.load);
+        let total: u64 = cached.shares.iter().map(|share| u64::from(share.bytes)).sum();
         // the minimum max(ρ', ρ − ρ_d)                                                                 [OURS]
         let mut best: Option<Move> = None;
-        for &Share { what, bytes } in &seen.shares {
+        for &Share { what, bytes } in &cached.shares {
             let Traffic::Node(to) = what else { continue };
             // the destination's part of the load, as a rate
             let part = present * f64::from(bytes) / total.max(1) as f64;
-            let bits = part * here.rate.as_bps_f64();
-            for other in net.links_from(here.from).filter(|link| link.port != port) {
+            let bits = part * link.rate.as_bps_f64();
+            for other in net.links_from(link.from).filter(|link| link.port != port) {
                 cx.count(Count::Operations, 1);
-                let Some(path) = route(net, other.port, to, here.from) else { continue };
-                let Some(there) = self.heaviest(&path, bits, cx) else { continue };
-                let load = there.max(present - part);
+                let Some(path) = route(net, other.port, to, link.from) else { continue };
+                let Some(destination) = self.heaviest(&path, bits, cx) else { continue };
+                let load = destination.max(present - part);
                 if best.is_none_or(|best| load < best.load) {
                     best = Some(Move { to, via: other.port, load });
                 }
             }
         }
-        best.filter(|best| best.load + self.params.margin <= present).map(|best| (here.from, best))
+        best.filter(|best| best.load + self.params.margin <= present).map(|best| (link.from, best))
     }
 
     /// The maximum load on a path with `bits` per second added; `None` if a load is unknown.
@@ -64,7 +64,7 @@ impl App {
         for port in path {
             let link = net.link(*port)?;
             let load = match cx.cache().fresh(*port, cx.now(), self.params.max_age) {
-                Some(seen) => ratio(seen.status.load),
+                Some(cached) => ratio(cached.status.load),
                 // hosts do not report, and have only one link
                 None if !net.has_agent(link.from) => 0.0,
                 None => return None,
@@ -76,18 +76,18 @@ impl App {
 }
 
 impl contract::App for App {
-    fn wants(&self) -> Wants {
-        Wants { signal_above: Some((self.params.threshold * f64::from(MILLION)) as u32) }
+    fn requirements(&self) -> Requirements {
+        Requirements { signal_above: Some((self.params.threshold * f64::from(MILLION)) as u32) }
     }
 
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         let Some(at) = cx.net().link(port).map(|link| link.from) else { return };
-        let settling = |moved: &Time| cx.now() < *moved + self.params.min_move_interval;
-        if self.moved.get(&at).is_some_and(settling) {
+        let settling = |last_move: &Time| cx.now() < *last_move + self.params.min_move_interval;
+        if self.last_move.get(&at).is_some_and(settling) {
             return;
         }
         if let Some((node, Move { to, via, .. })) = self.best(port, cx) {
-            self.moved.insert(node, cx.now());
+            self.last_move.insert(node, cx.now());
             cx.count(Count::Reroutes, 1);
             cx.command(node, Command::Route { to, via });
         }

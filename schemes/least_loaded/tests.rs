@@ -33,7 +33,7 @@ fn quiet(desk: &mut AppBench<App>) {
 }
 
 #[test]
-fn the_destination_whose_move_leaves_the_least_load_is_moved() {
+fn the_destination_whose_move_leaves_the_lowest_load_is_moved() {
     let mut desk = desk();
     quiet(&mut desk);
     // 1.0 is 0.6 for node 4 and 0.4 for node 5; moved, they leave max(0.4, 0.7) or max(0.6, 0.5)

@@ -22,19 +22,19 @@ fn close(a: f64, b: f64) {
 /// An acknowledgement of one segment with this one-way delay in milliseconds.
 fn ack(bench: &Bench, controller: &Ledbat, delay_ms: u64) -> Ack {
     let sent_at = bench.now;
-    let answered_at = sent_at + Duration::from_millis(delay_ms);
-    Ack { sent_at, answered_at, ..bench.an_ack(controller) }
+    let ack_sent_at = sent_at + Duration::from_millis(delay_ms);
+    Ack { sent_at, ack_sent_at, ..bench.an_ack(controller) }
 }
 
-fn give(bench: &mut Bench, controller: &mut Ledbat, delay_ms: u64) {
+fn deliver_ack(bench: &mut Bench, controller: &mut Ledbat, delay_ms: u64) {
     let ack = ack(bench, controller, delay_ms);
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
 }
 
 /// Four alike, so that the filter says the same.
 fn settle(bench: &mut Bench, controller: &mut Ledbat, delay_ms: u64) {
     for _ in 0..4 {
-        give(bench, controller, delay_ms);
+        deliver_ack(bench, controller, delay_ms);
     }
 }
 
@@ -51,13 +51,13 @@ fn it_begins_with_two_segments() {
 fn the_step_is_the_distance_to_the_target() {
     for (delay_ms, step) in [(20, 1.0), (45, 0.75), (120, 0.0), (220, -1.0), (270, -1.5)] {
         let (mut bench, mut controller) = at_window(8.0);
-        give(&mut bench, &mut controller, 20);
+        deliver_ack(&mut bench, &mut controller, 20);
         for _ in 0..3 {
-            give(&mut bench, &mut controller, delay_ms);
+            deliver_ack(&mut bench, &mut controller, delay_ms);
         }
         let before = controller.window().0;
         // the fifth: the 20 has left the filter
-        give(&mut bench, &mut controller, delay_ms);
+        deliver_ack(&mut bench, &mut controller, delay_ms);
         close(controller.window().0, before + step / before);
         let queue = Duration::from_millis(delay_ms - 20);
         assert_eq!(controller.queue_delay(), queue);
@@ -71,7 +71,7 @@ fn gain_and_bytes_scale_the_step() {
     let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(10)));
     let mut two = ack(&bench, &controller, 20);
     two.bytes = SEGMENT * 2;
-    bench.give(&mut controller, &two);
+    bench.deliver_ack(&mut controller, &two);
     // 8 + 0.5 · 1 · 2/8
     close(controller.window().0, 8.125);
 }
@@ -82,11 +82,11 @@ fn the_window_is_at_most_a_segment_above_what_was_in_flight() {
     let (mut bench, mut controller) = at_window(8.0);
     let mut little = ack(&bench, &controller, 20);
     little.in_flight = SEGMENT * 4;
-    bench.give(&mut controller, &little);
+    bench.deliver_ack(&mut controller, &little);
     close(controller.window().0, 5.0);
     // not below the minimum
     little.in_flight = Bytes::new(500);
-    bench.give(&mut controller, &little);
+    bench.deliver_ack(&mut controller, &little);
     close(controller.window().0, 2.0);
 }
 
@@ -94,7 +94,7 @@ fn the_window_is_at_most_a_segment_above_what_was_in_flight() {
 #[test]
 fn the_window_is_at_least_two_segments() {
     let (mut bench, mut controller) = at_window(8.0);
-    give(&mut bench, &mut controller, 20);
+    deliver_ack(&mut bench, &mut controller, 20);
     settle(&mut bench, &mut controller, 10_020);
     close(controller.window().0, 2.0);
 }
@@ -103,7 +103,7 @@ fn the_window_is_at_least_two_segments() {
 #[test]
 fn the_base_delay_is_forgotten_after_ten_minutes() {
     let (mut bench, mut controller) = ledbat();
-    give(&mut bench, &mut controller, 20);
+    deliver_ack(&mut bench, &mut controller, 20);
     for minute in 1..=9 {
         bench.now = Time::ZERO + Duration::from_secs(60 * minute);
         settle(&mut bench, &mut controller, 70);
@@ -137,7 +137,7 @@ fn a_timeout_leaves_one_segment() {
     close(controller.window().0, 1.0);
     bench.congestion(&mut controller, Cause::Loss);
     close(controller.window().0, 1.0);
-    give(&mut bench, &mut controller, 20);
+    deliver_ack(&mut bench, &mut controller, 20);
     close(controller.window().0, 2.0);
 }
 
@@ -154,11 +154,11 @@ fn the_offset_of_the_clocks_cancels_out() {
             bench.now += Duration::from_millis(10);
             let mut ack = ack(&bench, &controller, 20 + i % 37 * 5);
             match shift {
-                1 => ack.answered_at += hour,
-                -1 => ack.answered_at = ack.answered_at - hour,
+                1 => ack.ack_sent_at += hour,
+                -1 => ack.ack_sent_at = ack.ack_sent_at - hour,
                 _ => {}
             }
-            bench.give(&mut controller, &ack);
+            bench.deliver_ack(&mut controller, &ack);
             windows.push(controller.window().0);
         }
         windows
@@ -171,11 +171,11 @@ fn the_offset_of_the_clocks_cancels_out() {
 #[test]
 fn repairs_hold_the_window_but_not_the_samples() {
     let (mut bench, mut controller) = at_window(8.0);
-    give(&mut bench, &mut controller, 20);
+    deliver_ack(&mut bench, &mut controller, 20);
     let before = controller.window().0;
     for _ in 0..4 {
         let repairing = Ack { recovering: true, ..ack(&bench, &controller, 60) };
-        bench.give(&mut controller, &repairing);
+        bench.deliver_ack(&mut controller, &repairing);
     }
     close(controller.window().0, before);
     assert_eq!(controller.queue_delay(), Duration::from_millis(40));

@@ -22,7 +22,7 @@ fn close(a: f64, b: f64) {
 fn ack(bench: &mut Bench, controller: &mut LedbatPp, queue_ms: u64, round_ended: bool) {
     let rtt = bench.rtt + Duration::from_millis(queue_ms);
     let ack = Ack { rtt: Some(rtt), rtt_smoothed: rtt, round_ended, ..bench.an_ack(controller) };
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
 }
 
 /// Puts the controller into congestion avoidance with an even window: slow start up to twice that, then a loss.
@@ -94,7 +94,7 @@ fn below_the_target_it_grows_as_a_slow_reno() {
     close(controller.window().0, 8.0 + 0.25 / 8.0);
     let before = controller.window().0;
     let two = Ack { bytes: SEGMENT * 2, ..bench.an_ack(&controller) };
-    bench.give(&mut controller, &two);
+    bench.deliver_ack(&mut controller, &two);
     close(controller.window().0, before + 2.0 * 0.25 / before);
 }
 
@@ -218,7 +218,7 @@ fn a_window_that_is_not_filled_stands_still() {
     let before = controller.allowance();
     for (app_limited, recovering) in [(true, false), (false, true)] {
         let ack = Ack { app_limited, recovering, ..bench.an_ack(&controller) };
-        bench.give(&mut controller, &ack);
+        bench.deliver_ack(&mut controller, &ack);
         assert_eq!(controller.allowance(), before);
     }
 }

@@ -1,4 +1,4 @@
-//! MCA: one rate for a multicast group, determined by its slowest receiver before queues overflow.
+//! MCA: one rate for a multicast group, determined by its slowest receiver before queues overflow [MCA].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};

@@ -1,6 +1,7 @@
 use contract::{
-    Address, Answer, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
-    Outputs, ParamTable, Random, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
+    Address, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
+    OutgoingFeedback, OutgoingPacket, Outputs, ParamTable, Random, ReceiverAlgorithm, ReceiverCx,
+    SenderAlgorithm,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -17,7 +18,7 @@ struct StreamBench {
     random: Random,
     meter: Meter,
     out: Outputs,
-    answers: Vec<Answer>,
+    answers: Vec<OutgoingFeedback>,
 }
 
 impl StreamBench {
@@ -78,7 +79,7 @@ fn source(params: &Params) -> (StreamBench, Sender) {
 }
 
 /// Gives the source an indication from `from` about a packet sent `age` ago.
-fn tell(
+fn report_finding(
     end: &mut StreamBench,
     algorithm: &mut Sender,
     from: EndpointId,
@@ -87,7 +88,7 @@ fn tell(
     trac: (f64, f64),
     age: Duration,
 ) {
-    let label = Indication { kind, about: end.now - age, g, trac }.encode();
+    let label = Indication { kind, trigger_sent_at: end.now - age, g, trac }.encode();
     let feedback = Feedback { from, sent_at: end.now, label };
     end.cx(|cx| algorithm.on_feedback(&feedback, cx));
 }
@@ -201,7 +202,7 @@ fn accumulation_keeps_nine_tenths_and_loss_three_quarters() {
     for (kind, kept) in [(Kind::Accumulation, 0.9), (Kind::Loss, 0.75)] {
         let (mut end, mut algorithm) = source(&Params::default());
         end.now = ms(100);
-        tell(&mut end, &mut algorithm, NEAR, kind, G, TRAC, RTT);
+        report_finding(&mut end, &mut algorithm, NEAR, kind, G, TRAC, RTT);
         assert_eq!(rate(&algorithm), 1e6 * kept);
         assert_eq!(end.meter.count(Count::Episodes), 1);
     }
@@ -215,7 +216,7 @@ fn the_rate_is_cut_at_most_once_per_period() {
     let mut cuts = Vec::new();
     for _ in 0..1000 {
         let before = rate(&algorithm);
-        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
+        report_finding(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
         if rate(&algorithm) != before {
             cuts.push(end.now);
         }
@@ -240,7 +241,7 @@ fn a_period_without_indication_adds_one_packet_per_period() {
 
     // an indication in a period: no increase at its end, and again at the end of the next
     end.now = ms(350);
-    tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, (2e6, 1e5), (2e6, 1e5), RTT);
+    report_finding(&mut end, &mut algorithm, NEAR, Kind::Accumulation, (2e6, 1e5), (2e6, 1e5), RTT);
     end.run(&mut algorithm, ms(499));
     assert_eq!(rate(&algorithm), 1.116e6);
     end.run(&mut algorithm, ms(500));
@@ -252,11 +253,27 @@ fn the_round_trip_time_is_smoothed_as_printed() {
     let second_period = |deviation| {
         let (mut end, mut algorithm) = source(&Params { deviation, ..Params::default() });
         end.now = ms(500);
-        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(180));
+        report_finding(
+            &mut end,
+            &mut algorithm,
+            NEAR,
+            Kind::Accumulation,
+            G,
+            TRAC,
+            Duration::from_millis(180),
+        );
         // SRTT = 7/8·100 + 1/8·180 = 110 ms; σ = 1/8·70 = 8.75 ms
         assert_eq!(end.notes("srtt")[0].value, 0.11);
         assert_eq!(algorithm.period(), Duration::from_millis(110 + 35));
-        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(110));
+        report_finding(
+            &mut end,
+            &mut algorithm,
+            NEAR,
+            Kind::Accumulation,
+            G,
+            TRAC,
+            Duration::from_millis(110),
+        );
         algorithm.period()
     };
     // σ = 7/8·8.75 + 1/8·(0 − 8.75) = 6.5625 ms
@@ -270,23 +287,23 @@ fn the_round_trip_time_is_smoothed_as_printed() {
 fn a_receiver_below_u_minus_d_becomes_the_representative_and_is_obeyed() {
     let (mut end, mut algorithm) = source(&Params { increase: 0.0, ..Params::default() });
     end.now = ms(1000);
-    tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
+    report_finding(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
     assert_eq!(algorithm.representative(), Some(NEAR));
 
     // U − D = 700 kbit/s: at it is not below it
     end.now = ms(2000);
-    tell(&mut end, &mut algorithm, FAR, Kind::Loss, (700e3, 1e3), TRAC, RTT);
+    report_finding(&mut end, &mut algorithm, FAR, Kind::Loss, (700e3, 1e3), TRAC, RTT);
     assert_eq!((algorithm.representative(), rate(&algorithm)), (Some(NEAR), 900e3));
     assert_eq!(end.meter.count(Count::Ignored), 1);
 
-    tell(&mut end, &mut algorithm, FAR, Kind::Loss, (699e3, 1e3), TRAC, RTT);
+    report_finding(&mut end, &mut algorithm, FAR, Kind::Loss, (699e3, 1e3), TRAC, RTT);
     assert_eq!((algorithm.representative(), rate(&algorithm)), (Some(FAR), 675e3));
     let switches: Vec<f64> = end.notes("representative").iter().map(|note| note.value).collect();
     assert_eq!(switches, [2.0, 3.0]);
 
     // U and D are the new one's now: 699 − 1
     end.now = ms(3000);
-    tell(&mut end, &mut algorithm, NEAR, Kind::Loss, (698.5e3, 1e3), TRAC, RTT);
+    report_finding(&mut end, &mut algorithm, NEAR, Kind::Loss, (698.5e3, 1e3), TRAC, RTT);
     assert_eq!(algorithm.representative(), Some(FAR));
 }
 
@@ -296,7 +313,7 @@ fn a_representative_that_left_is_given_up_four_periods_after_the_rate_passed_its
     let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(50);
     // U′ + 4D′ = 980 kbit/s; the rate after the cut is 900
-    tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(50));
+    report_finding(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(50));
     let mut passed = None;
     while algorithm.representative().is_some() {
         end.now = algorithm.wake();
@@ -312,10 +329,10 @@ fn a_representative_that_left_is_given_up_four_periods_after_the_rate_passed_its
 
     // the next control packet announces it, and the first receiver that reports becomes it
     end.now += Duration::from_millis(20);
-    let sending = Sending { seq: 99, size: PACKET, bytes_before: 99_000 };
+    let sending = OutgoingPacket { seq: 99, size: PACKET, bytes_before: 99_000 };
     let label = end.cx(|cx| algorithm.stamp(&sending, cx));
     assert_eq!(Announcement::decode(label).expect("a control packet").representative, None);
-    tell(
+    report_finding(
         &mut end,
         &mut algorithm,
         FAR,
@@ -333,7 +350,7 @@ fn a_representative_that_speaks_is_not_given_up() {
     let (mut end, mut algorithm) = source(&Params::default());
     for i in 1..100 {
         end.run(&mut algorithm, ms(300 * i));
-        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
+        report_finding(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
     }
     assert!(rate(&algorithm) > 980e3);
     assert!(end.notes("absent").is_empty());
@@ -346,9 +363,9 @@ fn control_packets_keep_their_distance_and_say_who_represents() {
     for i in 0..100 {
         end.now = ms(8 * i);
         if i == 50 {
-            tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
+            report_finding(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
         }
-        let sending = Sending { seq: i, size: PACKET, bytes_before: i * 1000 };
+        let sending = OutgoingPacket { seq: i, size: PACKET, bytes_before: i * 1000 };
         let label = end.cx(|cx| algorithm.stamp(&sending, cx));
         if let Some(announcement) = Announcement::decode(label) {
             announced.push((i, announcement));
@@ -373,11 +390,11 @@ fn out_of_band_control_packets_go_by_themselves() {
     for i in 0..20 {
         end.now = ms(8 * i);
         if i == 10 {
-            tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
+            report_finding(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
         }
-        let sending = Sending { seq: i, size: PACKET, bytes_before: i * 1000 };
+        let sending = OutgoingPacket { seq: i, size: PACKET, bytes_before: i * 1000 };
         assert_eq!(end.cx(|cx| algorithm.stamp(&sending, cx)), Label::default());
-        let after = Sending { seq: i + 1, size: Bytes::new(40), bytes_before: (i + 1) * 1000 };
+        let after = OutgoingPacket { seq: i + 1, size: Bytes::new(40), bytes_before: (i + 1) * 1000 };
         let label = end.cx(|cx| algorithm.control(&after, cx));
         announced.extend(label.map(|label| (i, Announcement::decode(label).expect("its own word"))));
     }
@@ -387,7 +404,7 @@ fn out_of_band_control_packets_go_by_themselves() {
     assert_eq!(
         end.cx(|cx| source(&Params::default())
             .1
-            .control(&Sending { seq: 1, size: PACKET, bytes_before: 1000 }, cx)),
+            .control(&OutgoingPacket { seq: 1, size: PACKET, bytes_before: 1000 }, cx)),
         None
     );
 }
@@ -401,7 +418,7 @@ fn the_rate_keeps_to_its_floor_and_cap() {
     assert_eq!(rate(&algorithm), 1.1e6);
     for i in 0..20 {
         end.now = ms(5_000 + 200 * i);
-        tell(&mut end, &mut algorithm, NEAR, Kind::Loss, G, TRAC, RTT);
+        report_finding(&mut end, &mut algorithm, NEAR, Kind::Loss, G, TRAC, RTT);
     }
     assert_eq!(rate(&algorithm), 600e3);
 }
@@ -412,13 +429,13 @@ fn the_rate_keeps_to_its_floor_and_cap() {
 struct Listening {
     end: StreamBench,
     algorithm: Receiver,
-    heard: Announcement,
+    received: Announcement,
     seq: u64,
 }
 
 impl Listening {
-    fn new(params: &Params, heard: Announcement) -> Self {
-        Self { end: StreamBench::new(NEAR), algorithm: Receiver::new(params, PACKET), heard, seq: 0 }
+    fn new(params: &Params, received: Announcement) -> Self {
+        Self { end: StreamBench::new(NEAR), algorithm: Receiver::new(params, PACKET), received, seq: 0 }
     }
 
     fn data(&self, seq: u64) -> Arrival {
@@ -428,12 +445,12 @@ impl Listening {
             bytes_before: seq * 1000,
             sent_at: ms(seq),
             marked: false,
-            label: self.heard.encode(),
+            label: self.received.encode(),
         }
     }
 
     /// The next packet arrives after `late_us` in queues.
-    fn hear(&mut self, late_us: u64) -> Vec<Indication> {
+    fn receive(&mut self, late_us: u64) -> Vec<Indication> {
         let data = self.data(self.seq);
         self.seq += 1;
         self.end.now = us(data.sent_at.as_nanos() / 1000 + 10_000 + late_us);
@@ -445,9 +462,9 @@ impl Listening {
         let gap = Gap { first_missing: self.seq, packets, before: self.data(self.seq + packets) };
         self.seq += packets + 1;
         self.end.now = us(gap.before.sent_at.as_nanos() / 1000 + 10_000);
-        let mut said = self.end.listen(|cx| self.algorithm.on_loss(&gap, cx));
-        said.extend(self.end.listen(|cx| self.algorithm.on_data(&gap.before, cx)));
-        said
+        let mut messages = self.end.listen(|cx| self.algorithm.on_loss(&gap, cx));
+        messages.extend(self.end.listen(|cx| self.algorithm.on_data(&gap.before, cx)));
+        messages
     }
 }
 
@@ -458,10 +475,10 @@ const NOBODY: Announcement =
 #[test]
 fn consecutive_losses_are_one_indication() {
     let mut it = Listening::new(&Params::default(), NOBODY);
-    (0..300).for_each(|_| assert!(it.hear(0).is_empty()));
-    let said = it.miss(17);
-    assert_eq!(said.len(), 1);
-    assert_eq!((said[0].kind, said[0].about), (Kind::Loss, ms(317)));
+    (0..300).for_each(|_| assert!(it.receive(0).is_empty()));
+    let messages = it.miss(17);
+    assert_eq!(messages.len(), 1);
+    assert_eq!((messages[0].kind, messages[0].trigger_sent_at), (Kind::Loss, ms(317)));
     assert_eq!(it.miss(1).len(), 1);
     assert_eq!(it.end.notes("indication_loss").len(), 2);
 }
@@ -470,10 +487,12 @@ fn consecutive_losses_are_one_indication() {
 fn congestion_is_indicated_with_every_control_packet_or_once_per_epoch() {
     for (cadence, wanted) in [(Cadence::PerControlPacket, 6), (Cadence::PerEpoch, 1)] {
         let mut it = Listening::new(&Params { indication: cadence, ..Params::default() }, NOBODY);
-        (0..300).for_each(|_| assert!(it.hear(0).is_empty()));
-        let said: usize =
-            [1000, 2500, 3000, 3000, 2000, 2000, 1500, 500, 0].iter().map(|late| it.hear(*late).len()).sum();
-        assert_eq!(said, wanted);
+        (0..300).for_each(|_| assert!(it.receive(0).is_empty()));
+        let messages: usize = [1000, 2500, 3000, 3000, 2000, 2000, 1500, 500, 0]
+            .iter()
+            .map(|late| it.receive(*late).len())
+            .sum();
+        assert_eq!(messages, wanted);
         assert!(it.end.notes("indication_loss").is_empty());
     }
 }
@@ -481,11 +500,11 @@ fn congestion_is_indicated_with_every_control_packet_or_once_per_epoch() {
 #[test]
 fn g_trac_is_the_rate_at_congestion_times_one_minus_its_frequency() {
     let mut it = Listening::new(&Params::default(), NOBODY);
-    (0..301).for_each(|_| assert!(it.hear(0).is_empty()));
-    let said = it.miss(1);
+    (0..301).for_each(|_| assert!(it.receive(0).is_empty()));
+    let messages = it.miss(1);
     // one indication in the 302 packets up to the one that revealed the loss, first window longer than 20;
     // TRAC over 100 ms: 99 packets in 100 ms, or 32 marks' worth of slack more
-    let Indication { g, trac, .. } = said[0];
+    let Indication { g, trac, .. } = messages[0];
     assert!((trac.0 / 8e6 - 0.99).abs() < 2e-3, "{}", trac.0);
     assert!((trac.1 / trac.0 - 0.25).abs() < 1e-6);
     assert!((g.0 / trac.0 - (1.0 - 1.0 / 302.0)).abs() < 1e-6, "{}", g.0 / trac.0);
@@ -494,7 +513,7 @@ fn g_trac_is_the_rate_at_congestion_times_one_minus_its_frequency() {
 #[test]
 fn receivers_are_silent_unless_below_the_representative_by_k_rx_deviations() {
     // the receiver's own G-TRAC will be about 7.9 Mbit/s
-    for (representative, u, d, speaks) in [
+    for (representative, u, d, indicates) in [
         (None, 0.0, 0.0, true),
         (Some(NEAR), 0.0, 0.0, true),
         (Some(FAR), 7e6, 0.1e6, false),
@@ -502,10 +521,10 @@ fn receivers_are_silent_unless_below_the_representative_by_k_rx_deviations() {
         (Some(FAR), 8.4e6, 0.4e6, false),
     ] {
         let mut it = Listening::new(&Params::default(), Announcement { representative, u, d, ..NOBODY });
-        (0..301).for_each(|_| assert!(it.hear(0).is_empty()));
-        assert_eq!(it.miss(1).len(), usize::from(speaks), "{representative:?} {u} {d}");
-        assert_eq!(it.end.meter.count(Count::Suppressed), u64::from(!speaks));
-        assert_eq!(it.end.notes("indication_loss")[0].value, f64::from(u8::from(speaks)));
+        (0..301).for_each(|_| assert!(it.receive(0).is_empty()));
+        assert_eq!(it.miss(1).len(), usize::from(indicates), "{representative:?} {u} {d}");
+        assert_eq!(it.end.meter.count(Count::Suppressed), u64::from(!indicates));
+        assert_eq!(it.end.notes("indication_loss")[0].value, f64::from(u8::from(indicates)));
     }
 }
 
@@ -514,7 +533,7 @@ fn receivers_are_silent_unless_below_the_representative_by_k_rx_deviations() {
 #[test]
 fn a_control_packet_out_of_band_shows_the_bytes_that_it_has_overtaken() {
     let mut it = Listening::new(&Params::default(), NOBODY);
-    let words = it.heard.encode();
+    let words = it.received.encode();
     let data = |it: &mut Listening, seq: u64| {
         let data = Arrival { label: Label::default(), ..it.data(seq) };
         it.end.now = ms(seq) + Duration::from_millis(10 + 3 * seq);
@@ -528,10 +547,10 @@ fn a_control_packet_out_of_band_shows_the_bytes_that_it_has_overtaken() {
     assert_eq!(control(&mut it, 90_000), 0);
     // the path takes longer and longer: that is no queue
     (0..100).for_each(|seq| assert!(data(&mut it, seq).is_empty()));
-    let said: Vec<usize> = [100_000, 102_000, 102_001, 101_500, 101_000, 100_999, 102_000]
+    let messages: Vec<usize> = [100_000, 102_000, 102_001, 101_500, 101_000, 100_999, 102_000]
         .map(|bytes| control(&mut it, bytes))
         .into();
-    assert_eq!(said, [0, 0, 1, 1, 1, 0, 0]);
+    assert_eq!(messages, [0, 0, 1, 1, 1, 0, 0]);
     // five packets are lost, and the next one arrives
     assert_eq!(control(&mut it, 106_000), 1);
     data(&mut it, 105);
@@ -546,7 +565,7 @@ fn a_control_packet_out_of_band_shows_the_bytes_that_it_has_overtaken() {
 fn what_no_receiver_would_say_is_ignored_and_changes_nothing() {
     let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(700);
-    let good = Indication { kind: Kind::Loss, about: ms(600), g: G, trac: TRAC }.encode();
+    let good = Indication { kind: Kind::Loss, trigger_sent_at: ms(600), g: G, trac: TRAC }.encode();
     let nan = u64::from(f32::NAN.to_bits()) << 32;
     let infinite = u64::from(f32::INFINITY.to_bits());
     let negative = u64::from((-1.0f32).to_bits());
@@ -570,15 +589,15 @@ fn what_no_receiver_would_say_is_ignored_and_changes_nothing() {
 
 proptest! {
     #[test]
-    fn labels_round_trip(kind: bool, about: u64, rates: [u32; 4], endpoint: Option<u32>) {
+    fn labels_round_trip(kind: bool, trigger_sent_at: u64, rates: [u32; 4], endpoint: Option<u32>) {
         let rate = |i: usize| f64::from(rates[i] >> 8);
         let kind = if kind { Kind::Loss } else { Kind::Accumulation };
         let indication =
-            Indication { kind, about: Time::from_nanos(about), g: (rate(0), rate(1)), trac: (rate(2), rate(3)) };
+            Indication { kind, trigger_sent_at: Time::from_nanos(trigger_sent_at), g: (rate(0), rate(1)), trac: (rate(2), rate(3)) };
         prop_assert_eq!(Indication::decode(indication.encode()), Some(indication));
         let representative = endpoint.map(EndpointId);
         let announcement =
-            Announcement { representative, u: rate(0), d: rate(1), srtt: Duration::from_nanos(about) };
+            Announcement { representative, u: rate(0), d: rate(1), srtt: Duration::from_nanos(trigger_sent_at) };
         prop_assert_eq!(Announcement::decode(announcement.encode()), Some(announcement));
     }
 

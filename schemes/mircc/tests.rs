@@ -1,7 +1,6 @@
 use contract::{
-    Admission, Crossing, Data, Ecn, FaceId, FaceView, Header, Interest, Label, LaneId, LaneView,
-    LinkAlgorithm, LinkCx, NackReason, Name, Names, NodeId, Packet, ParamTable, PortId, PortView, Random,
-    Return,
+    Admission, Data, Ecn, FaceId, FaceView, Header, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx,
+    NackReason, Name, Names, NodeId, Packet, ParamTable, PortId, PortView, Random, ReturnPath, Transit,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -111,27 +110,27 @@ fn packet(header: Header, label: Label) -> Packet {
 }
 
 /// An Interest that is to leave by `to`.
-fn ask(controller: &mut Link, node: &mut Node, to: FaceId) -> Admission {
+fn request(controller: &mut Link, node: &mut Node, to: FaceId) -> Admission {
     let mut interest = packet(
         Header::Interest(Interest { name: Name::default(), nonce: 1, lifetime_ms: 2000 }),
         Label([0; 4]),
     );
     controller.on_interest(
         &mut interest,
-        &mut Crossing { from: FaceId(9), to, note: 0, asked: Label::default() },
+        &mut Transit { from: FaceId(9), to, note: 0, interest_label: Label::default() },
         node,
     )
 }
 
 /// How many of `count` Interests at once pass.
 fn burst(controller: &mut Link, node: &mut Node, count: u32) -> u32 {
-    (0..count).filter(|_| ask(controller, node, UP) == Admission::Pass).count() as u32
+    (0..count).filter(|_| request(controller, node, UP) == Admission::Pass).count() as u32
 }
 
 /// The label of Data that came in by `from` with `label`.
 fn bring(controller: &mut Link, node: &mut Node, from: FaceId, rtt: Option<Duration>, label: Label) -> Label {
     let mut data = packet(Header::Data(Data { name: Name::default(), payload_bytes: 1174 }), label);
-    controller.on_data_in(&mut data, &Return { from, rtt, note: 0, hops: 1 }, node);
+    controller.on_data_in(&mut data, &ReturnPath { from, rtt, note: 0, hops: 1 }, node);
     data.label
 }
 
@@ -308,7 +307,7 @@ fn a_queue_that_is_long_for_its_round_trip_leaves_the_minimum_rate() {
 fn a_burst_of_250_on_an_empty_bucket_passes_exactly_200() {
     let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS]);
     assert_eq!(burst(&mut controller, &mut node, 250), 200);
-    assert_eq!(ask(&mut controller, &mut node, UP), Admission::Drop);
+    assert_eq!(request(&mut controller, &mut node, UP), Admission::Drop);
     node.now = ms(10);
     assert_eq!(burst(&mut controller, &mut node, 250), 10, "the bucket drains 1000 packets a second");
     node.now = ms(400);
@@ -319,8 +318,8 @@ fn a_burst_of_250_on_an_empty_bucket_passes_exactly_200() {
 fn interests_are_refused_where_that_is_chosen_and_pass_where_there_is_no_limit() {
     let params = Params { policing: Policing::Nack, depth: 1, ..Params::default() };
     let (mut node, mut controller) = node_with(&params, &[ACCESS]);
-    assert_eq!(ask(&mut controller, &mut node, UP), Admission::Pass);
-    assert_eq!(ask(&mut controller, &mut node, UP), Admission::Refuse(NackReason::Congestion));
+    assert_eq!(request(&mut controller, &mut node, UP), Admission::Pass);
+    assert_eq!(request(&mut controller, &mut node, UP), Admission::Refuse(NackReason::Congestion));
     let (mut node, mut controller) = node_with(&Params { depth: 0, ..Params::default() }, &[ACCESS]);
     assert_eq!(burst(&mut controller, &mut node, 5000), 5000);
     run(&mut controller, &mut node, ms(100));
@@ -348,10 +347,10 @@ fn a_steady_rate_of_c_passes_for_ever_and_links_have_buckets_of_their_own() {
     let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, CORE]);
     for i in 0..20_000u64 {
         run(&mut controller, &mut node, ms(i));
-        assert_eq!(ask(&mut controller, &mut node, UP), Admission::Pass, "{i}");
+        assert_eq!(request(&mut controller, &mut node, UP), Admission::Pass, "{i}");
     }
     assert_eq!(
-        (0..250).filter(|_| ask(&mut controller, &mut node, FaceId(1)) == Admission::Pass).count(),
+        (0..250).filter(|_| request(&mut controller, &mut node, FaceId(1)) == Admission::Pass).count(),
         200
     );
 }
@@ -427,7 +426,7 @@ proptest! {
         for (bps, interests) in path {
             let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, Rate::from_bps(bps)]);
             for _ in 0..interests {
-                ask(&mut controller, &mut node, FaceId(1));
+                request(&mut controller, &mut node, FaceId(1));
             }
             run(&mut controller, &mut node, ms(300));
             let own = bring(&mut controller, &mut node, FaceId(1), None, Label([0; 4]));
@@ -451,7 +450,7 @@ proptest! {
 #[test]
 fn the_round_trip_time_of_a_link_is_smoothed_from_its_first_sample() {
     let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, CORE]);
-    ask(&mut controller, &mut node, UP);
+    request(&mut controller, &mut node, UP);
     run(&mut controller, &mut node, ms(100));
     assert!(close(node.probed("upstream_rtt"), 0.4), "before the first sample");
     bring(&mut controller, &mut node, UP, Some(Duration::from_millis(300)), Label([0; 4]));
@@ -467,7 +466,7 @@ fn what_is_shown_is_the_link_with_the_maximum_demand() {
     let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, CORE]);
     run(&mut controller, &mut node, ms(100));
     assert!(close(node.probed("upstream_capacity"), 1000.0), "of equals the first");
-    ask(&mut controller, &mut node, FaceId(1));
+    request(&mut controller, &mut node, FaceId(1));
     run(&mut controller, &mut node, ms(200));
     assert!(close(node.probed("upstream_capacity"), 1200.0));
     assert_eq!(node.probes.len(), 18, "nine quantities a tick");
@@ -478,8 +477,8 @@ fn a_link_without_a_rate_and_one_without_a_limit_are_no_trouble() {
     let (mut node, mut controller) = node_with(&Params::default(), &[Rate::ZERO, Rate::UNLIMITED]);
     for i in 1..50 {
         run(&mut controller, &mut node, ms(100 * i));
-        ask(&mut controller, &mut node, UP);
-        assert_eq!(ask(&mut controller, &mut node, FaceId(1)), Admission::Pass);
+        request(&mut controller, &mut node, UP);
+        assert_eq!(request(&mut controller, &mut node, FaceId(1)), Admission::Pass);
         let slow = bring(&mut controller, &mut node, UP, None, Label([0; 4]));
         let fast = bring(&mut controller, &mut node, FaceId(1), None, Label([0; 4]));
         assert_eq!(offer::offered(slow), Some(Rate::from_bps(1)));
@@ -505,7 +504,7 @@ fn a_consumer_asks_at_the_rate_of_its_last_data() {
         (Label([1, 2, 3, 4]), 9_000_000),
     ] {
         let ack = contract::Ack { label, ..bench.an_ack(&controller) };
-        bench.give(&mut controller, &ack);
+        bench.deliver_ack(&mut controller, &ack);
         assert_eq!(controller.allowance(), contract::Allowance::rate(Rate::from_bps(rate)), "{label:?}");
     }
     bench.congestion(&mut controller, contract::Cause::Timeout);

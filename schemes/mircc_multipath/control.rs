@@ -24,7 +24,7 @@ impl Control {
 impl CongestionControl for Control {
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         let Some(offer) = headers::offered(ack.label) else { return };
-        self.paths.hear(&offer, cx.now());
+        self.paths.on_offer(&offer, cx.now());
         let (mut total, mut secondary, mut count) = (0.0, 0.0, 0.0);
         for (_, share) in self.paths.shares(&self.params, cx.now()) {
             total += share.total();

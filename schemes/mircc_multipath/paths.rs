@@ -10,7 +10,7 @@ use super::{Classes, Params};
 /// The state of the paths of one flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
-    known: Vec<Path>,
+    paths: Vec<Path>,
 }
 
 /// A path, identified by its first link.
@@ -41,36 +41,36 @@ impl Share {
 
 impl Paths {
     /// Takes the rates in Data.
-    pub(crate) fn hear(&mut self, offer: &Offer, now: Time) {
+    pub(crate) fn on_offer(&mut self, offer: &Offer, now: Time) {
         let path = Path {
             face: offer.path,
             primary: offer.primary.as_bps_f64(),
             secondary: offer.secondary.as_bps_f64(),
             heard_at: now,
         };
-        match self.known.iter_mut().find(|known| known.face == offer.path) {
-            Some(known) => *known = path,
+        match self.paths.iter_mut().find(|paths| paths.face == offer.path) {
+            Some(paths) => *paths = path,
             None => {
-                self.known.push(path);
-                self.known.sort_unstable_by_key(|path| path.face);
+                self.paths.push(path);
+                self.paths.sort_unstable_by_key(|path| path.face);
             }
         }
     }
 
     /// Whether Data have arrived on `face`.
-    pub(crate) fn knows(&self, face: FaceId) -> bool {
-        self.known.iter().any(|path| path.face == face)
+    pub(crate) fn has_path(&self, face: FaceId) -> bool {
+        self.paths.iter().any(|path| path.face == face)
     }
 
     /// The rates over each path with recent Data, sorted by face.
     pub(crate) fn shares(&self, params: &Params, now: Time) -> impl Iterator<Item = (FaceId, Share)> + '_ {
-        let patience = params.path_timeout;
-        let fresh = move |path: &&Path| now.saturating_since(path.heard_at) <= patience;
-        let count = self.known.iter().filter(fresh).count();
-        let alone = count == 1 || params.classes == Classes::Primary;
+        let path_timeout = params.path_timeout;
+        let fresh = move |path: &&Path| now.saturating_since(path.heard_at) <= path_timeout;
+        let count = self.paths.iter().filter(fresh).count();
+        let single_path = count == 1 || params.classes == Classes::Primary;
         // P = maxₖ R₁ₖ, over the path k*
         let best = self
-            .known
+            .paths
             .iter()
             .filter(fresh)
             .fold(None, |best: Option<&Path>, path| match best {
@@ -79,14 +79,14 @@ impl Paths {
             })
             .copied();
         // D = max(0, P − Σ R₂ₖ), as the first class over k*
-        let leftovers: f64 = self.known.iter().filter(fresh).map(|path| path.secondary).sum();
-        let rest = best.map_or(0.0, |best| (best.primary - leftovers).max(0.0));
-        self.known.iter().filter(fresh).map(move |path| {
-            let share = if alone {
+        let leftovers: f64 = self.paths.iter().filter(fresh).map(|path| path.secondary).sum();
+        let remainder = best.map_or(0.0, |best| (best.primary - leftovers).max(0.0));
+        self.paths.iter().filter(fresh).map(move |path| {
+            let share = if single_path {
                 Share { primary: path.primary, secondary: 0.0 }
             } else {
                 let is_best = best.is_some_and(|best| best.face == path.face);
-                Share { primary: if is_best { rest } else { 0.0 }, secondary: path.secondary }
+                Share { primary: if is_best { remainder } else { 0.0 }, secondary: path.secondary }
             };
             (path.face, share)
         })

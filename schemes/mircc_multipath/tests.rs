@@ -1,8 +1,8 @@
 use contract::{
-    Admission, ArrivingData, ArrivingInterest, CongestionControl, Crossing, Data, Departure, Ecn, FaceId,
-    FaceView, FibEntry, Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx,
-    NackReason, Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random,
-    Return, Strategy as _, StrategyCx,
+    Admission, ArrivingData, ArrivingInterest, CongestionControl, Data, Ecn, FaceId, FaceView, FibEntry,
+    Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx, NackReason, Name, NameId,
+    Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, ReturnPath, SendResult,
+    Strategy as _, StrategyCx, Transit,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -104,8 +104,8 @@ impl StrategyCx for Node {
             face,
             nonce: 0,
             sent_at: *self.sent_at.get(index)?,
-            held: false,
-            again: false,
+            queued: false,
+            retransmitted: false,
             refused: None,
         })
     }
@@ -113,12 +113,12 @@ impl StrategyCx for Node {
         0
     }
     fn set_note(&mut self, _pending: Pending, _note: u32) {}
-    fn send_interest(&mut self, _pending: Pending, face: FaceId) -> Departure {
+    fn send_interest(&mut self, _pending: Pending, face: FaceId) -> SendResult {
         self.sent.push(face);
         self.sent_at.push(self.now);
-        Departure::Sent
+        SendResult::Sent
     }
-    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         self.send_interest(pending, face)
     }
     fn send_nack(&mut self, _pending: Pending, _downstream: FaceId, reason: NackReason) {
@@ -194,12 +194,12 @@ fn shares(paths: &Paths, params: &Params, now: Time) -> Vec<(u32, f64, f64)> {
 fn leftovers_come_first_and_the_rest_up_to_the_best_rate_as_the_first_class() {
     let params = Params::default();
     let mut paths = Paths::default();
-    paths.hear(&offer(FAR, 6000, 5000), ms(0));
+    paths.on_offer(&offer(FAR, 6000, 5000), ms(0));
     assert_eq!(shares(&paths, &params, ms(0)), [(1, 6000.0, 0.0)], "one path is as MIRCC without paths");
-    paths.hear(&offer(NEAR, 8000, 1000), ms(0));
+    paths.on_offer(&offer(NEAR, 8000, 1000), ms(0));
     // P = 8000, leftovers 1000 + 5000, D = 2000 over the path of P
     assert_eq!(shares(&paths, &params, ms(0)), [(0, 2000.0, 1000.0), (1, 0.0, 5000.0)]);
-    paths.hear(&offer(NEAR, 8000, 4000), ms(0));
+    paths.on_offer(&offer(NEAR, 8000, 4000), ms(0));
     assert_eq!(shares(&paths, &params, ms(0)), [(0, 0.0, 4000.0), (1, 0.0, 5000.0)], "D = 0");
     let primary = Params { classes: Classes::Primary, ..Params::default() };
     assert_eq!(shares(&paths, &primary, ms(0)), [(0, 8000.0, 0.0), (1, 6000.0, 0.0)]);
@@ -209,12 +209,12 @@ fn leftovers_come_first_and_the_rest_up_to_the_best_rate_as_the_first_class() {
 fn a_path_that_is_silent_for_too_long_offers_nothing() {
     let params = Params::default();
     let mut paths = Paths::default();
-    paths.hear(&offer(NEAR, 8000, 1000), ms(0));
-    paths.hear(&offer(FAR, 6000, 5000), ms(1000));
+    paths.on_offer(&offer(NEAR, 8000, 1000), ms(0));
+    paths.on_offer(&offer(FAR, 6000, 5000), ms(1000));
     assert_eq!(shares(&paths, &params, ms(2000)).len(), 2);
     assert_eq!(shares(&paths, &params, ms(2001)), [(1, 6000.0, 0.0)]);
     assert_eq!(shares(&paths, &params, ms(3001)), []);
-    assert!(paths.knows(NEAR) && !paths.knows(CONSUMER));
+    assert!(paths.has_path(NEAR) && !paths.has_path(CONSUMER));
 }
 
 proptest! {
@@ -225,7 +225,7 @@ proptest! {
     ) {
         let mut paths = Paths::default();
         for (face, (primary, secondary)) in (0u32..).zip(&offers) {
-            paths.hear(&offer(FaceId(face), *primary, *secondary), ms(0));
+            paths.on_offer(&offer(FaceId(face), *primary, *secondary), ms(0));
         }
         let total: f64 = shares(&paths, &Params::default(), ms(0)).iter().map(|(_, p, s)| p + s).sum();
         let best = offers.iter().map(|(primary, _)| *primary).max().expect("some");
@@ -262,11 +262,11 @@ fn a_consumer_asks_at_the_sum_of_its_paths() {
         [(offer(NEAR, 8000, 1000), 8000), (offer(FAR, 6000, 5000), 8000), (offer(FAR, 6000, 9000), 10_000)]
     {
         let ack = contract::Ack { label: label_of(offer), ..bench.an_ack(&controller) };
-        bench.give(&mut controller, &ack);
+        bench.deliver_ack(&mut controller, &ack);
         assert_eq!(controller.allowance().rate, Rate::from_kbps(kbps), "{offer:?}");
     }
     let ack = contract::Ack { label: Label::default(), ..bench.an_ack(&controller) };
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     assert_eq!(controller.allowance().rate, Rate::from_mbps(10), "Data of the own store say nothing");
 }
 
@@ -281,7 +281,7 @@ fn arrive(controller: &mut super::Strategy, node: &mut Node, from: FaceId, is_ne
     node.sent.last().copied()
 }
 
-fn hear(controller: &mut super::Strategy, node: &mut Node, offer: Offer) {
+fn on_offer(controller: &mut super::Strategy, node: &mut Node, offer: Offer) {
     let packet = data(label_of(offer));
     let returned =
         ArrivingData { packet: &packet, name: name(), from: offer.path, pending: PENDING, rtt: None };
@@ -295,12 +295,12 @@ fn a_consumers_node_divides_interests_as_the_shares_are_and_keeps_every_path_kno
         (0..n).filter(|_| arrive(controller, node, CONSUMER, true) == Some(FAR)).count()
     };
     assert_eq!(far(&mut controller, &mut node, 100), 50, "nothing is known");
-    hear(&mut controller, &mut node, offer(NEAR, 8000, 1000));
-    hear(&mut controller, &mut node, offer(FAR, 6000, 4000));
+    on_offer(&mut controller, &mut node, offer(NEAR, 8000, 1000));
+    on_offer(&mut controller, &mut node, offer(FAR, 6000, 4000));
     // 1000 + D = 3000 over the near path, against 4000 over the far one
     let shared = far(&mut controller, &mut node, 1000);
     assert!((498..=502).contains(&shared), "{shared}: D = 8000 − 5000 = 3000, so 4000 each");
-    hear(&mut controller, &mut node, offer(FAR, 6000, 1));
+    on_offer(&mut controller, &mut node, offer(FAR, 6000, 1));
     let trickle = far(&mut controller, &mut node, 1000);
     assert!((18..=21).contains(&trickle), "{trickle}: 2 %");
 }
@@ -311,18 +311,18 @@ fn other_nodes_take_the_cheapest_way_and_what_is_retransmitted_another() {
     let elsewhere = FaceId(1);
     assert_eq!(arrive(&mut controller, &mut node, elsewhere, true), Some(NEAR));
     let packet = interest(Label::default());
-    let again =
+    let retransmitted =
         ArrivingInterest { packet: &packet, name: name(), from: CONSUMER, pending: PENDING, is_new: false };
-    controller.on_interest(&again, &FIB, &mut node);
+    controller.on_interest(&retransmitted, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR]);
-    controller.on_interest(&again, &FIB, &mut node);
+    controller.on_interest(&retransmitted, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR], "all have just been tried");
     node.now = ms(10);
-    controller.on_interest(&again, &FIB, &mut node);
+    controller.on_interest(&retransmitted, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR, NEAR], "the one that was tried longest ago");
     (node.sent, node.sent_at) = (Vec::new(), Vec::new());
     let only = FibEntry { hops: &HOPS[..1], ..FIB };
-    let back = ArrivingInterest { from: NEAR, is_new: true, ..again };
+    let back = ArrivingInterest { from: NEAR, is_new: true, ..retransmitted };
     controller.on_interest(&back, &only, &mut node);
     assert_eq!((node.sent.len(), node.refused.as_slice()), (0, &[NackReason::NoRoute][..]));
 }
@@ -336,13 +336,13 @@ fn linked() -> (Node, Link) {
 /// The class that an Interest leaves with, if it leaves.
 fn leave(controller: &mut Link, node: &mut Node, from: FaceId, to: FaceId, label: Label) -> Option<Class> {
     let mut packet = interest(label);
-    let way = &mut Crossing { from, to, note: 0, asked: Label::default() };
-    (controller.on_interest(&mut packet, way, node) == Admission::Pass).then(|| headers::class(packet.label))
+    let path = &mut Transit { from, to, note: 0, interest_label: Label::default() };
+    (controller.on_interest(&mut packet, path, node) == Admission::Pass).then(|| headers::class(packet.label))
 }
 
 fn bring(controller: &mut Link, node: &mut Node, from: FaceId, label: Label) -> Offer {
     let mut packet = data(label);
-    controller.on_data_in(&mut packet, &Return { from, rtt: None, note: 0, hops: 1 }, node);
+    controller.on_data_in(&mut packet, &ReturnPath { from, rtt: None, note: 0, hops: 1 }, node);
     headers::offered(packet.label).expect("stamped")
 }
 

@@ -73,7 +73,7 @@ impl CongestionControl for Consumer {
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        let kept = match (self.controller, event.cause) {
+        let reduced = match (self.controller, event.cause) {
             // our choice: half, once per window; the same after a mark
             (Window::Aimd, _) if event.first => self.window / 2.0,
             // W ← W − 1 with each NACK                                                   [YIC]
@@ -82,7 +82,7 @@ impl CongestionControl for Consumer {
             (Window::Additive | Window::Counting, Cause::Loss | Cause::Timeout) => self.initial,
             _ => return,
         };
-        self.set(kept);
+        self.set(reduced);
     }
 
     #[inline]

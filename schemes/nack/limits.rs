@@ -67,7 +67,7 @@ impl Limit {
     }
 
     /// Whether another Interest may be sent while `out` are pending; if so, counts it.
-    pub(super) fn borrow(&mut self, out: u32, now: Time, rules: &Rules) -> bool {
+    pub(super) fn try_admit(&mut self, out: u32, now: Time, rules: &Rules) -> bool {
         match rules.form {
             Form::None => true,
             // differs: the fraction of a limit is not used
@@ -75,7 +75,7 @@ impl Limit {
             Form::Rate => {
                 // level drains at L/RTT; an Interest conforms if depth − level ≥ 1       [YIC]
                 let seconds = now.saturating_since(self.drained_at).as_secs_f64();
-                let drain = self.limit / self.reckoned(rules);
+                let drain = self.limit / self.limit_rtt(rules);
                 self.level = (self.level - seconds * drain).max(0.0);
                 self.drained_at = now;
                 // a difference by rounding conforms
@@ -87,7 +87,7 @@ impl Limit {
     }
 
     /// The round-trip time for the limit, in seconds.
-    fn reckoned(&self, rules: &Rules) -> f64 {
+    fn limit_rtt(&self, rules: &Rules) -> f64 {
         if rules.adapt && self.rtt_s > 0.0 { rules.rtts * self.rtt_s } else { rules.rtt_s }
     }
 
@@ -99,7 +99,7 @@ impl Limit {
         if let Some(rtt_s) = rtt_s.filter(|rtt_s| *rtt_s > 0.0) {
             // our choice: smoothed as a round-trip time is for TCP
             self.rtt_s = if self.rtt_s == 0.0 { rtt_s } else { self.rtt_s + (rtt_s - self.rtt_s) / 8.0 };
-            self.max = (self.capacity * self.reckoned(rules)).max(1.0);
+            self.max = (self.capacity * self.limit_rtt(rules)).max(1.0);
         }
         // L ← L + 1, within 0 and C·RTT                                                  [YIC]
         self.limit = (self.limit + 1.0).min(self.max);

@@ -1,13 +1,13 @@
 //! Next hops by status and cost, within the limits of their faces.
 
 use contract::{
-    ArrivingData, ArrivingInterest, ArrivingNack, Departure, FaceId, FibEntry, NackReason, Name, Pending,
+    ArrivingData, ArrivingInterest, ArrivingNack, FaceId, FibEntry, NackReason, Name, Pending, SendResult,
     Setup, StrategyCx,
 };
 
 use super::Params;
 use super::limits::{Limit, Rules};
-use crate::shared::{Red, RedRules, asks_again, forget_one};
+use crate::shared::{Red, RedRules, forget_one, is_retransmission};
 
 /// The status of a next hop. The paper's third one, red, is for faces that are down, which this forwarder does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,12 +106,12 @@ impl Strategy {
                 found = Found::Full;
                 let (out, now) = (cx.face(hop.face).pending, cx.now());
                 let rules = self.rules;
-                if self.limit(hop.face, cx).is_some_and(|limit| !limit.borrow(out, now, &rules)) {
+                if self.limit(hop.face, cx).is_some_and(|limit| !limit.try_admit(out, now, &rules)) {
                     continue;
                 }
                 match cx.send_interest(pending, hop.face) {
-                    Departure::Sent | Departure::Held | Departure::Dropped => return Found::Face,
-                    Departure::Refused(_) | Departure::Gone => {}
+                    SendResult::Sent | SendResult::Held | SendResult::Dropped => return Found::Face,
+                    SendResult::Refused(_) | SendResult::Gone => {}
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Strategy {
     }
 
     /// Whether an answer is pending.
-    fn waits(pending: Pending, cx: &dyn StrategyCx) -> bool {
+    fn is_awaited(pending: Pending, cx: &dyn StrategyCx) -> bool {
         (0..).map_while(|index| cx.upstream(pending, index)).any(|record| record.refused.is_none())
     }
 }
@@ -127,7 +127,7 @@ impl Strategy {
 impl contract::Strategy for Strategy {
     fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let ArrivingInterest { pending, from, .. } = *interest;
-        let again = asks_again(interest, cx);
+        let again = is_retransmission(interest, cx);
         if self.params.early && self.is_early(from, cx) {
             cx.send_nack(pending, from, NackReason::Congestion);
             forget_one(pending, cx);
@@ -137,10 +137,10 @@ impl contract::Strategy for Strategy {
         if !interest.is_new && !again {
             return;
         }
-        let found = self.forward(pending, fib, cx, |face, cx| cx.awaited_by(pending, face).is_none());
+        let found = self.forward(pending, fib, cx, |face, cx| cx.in_record(pending, face).is_none());
         // differs: the NACK has the reason congestion, or no route if there was none; the paper has a separate code
         let reason = if found == Found::Full { NackReason::Congestion } else { NackReason::NoRoute };
-        if found != Found::Face && !Self::waits(pending, cx) {
+        if found != Found::Face && !Self::is_awaited(pending, cx) {
             cx.send_nacks(pending, reason);
         }
     }
@@ -167,10 +167,10 @@ impl contract::Strategy for Strategy {
             cx.probe("limit", value);
         }
         // all used faces refused: tries the others, or ends                                 [YAMWZZ13, CAWKA]
-        let Some(reason) = cx.all_refused(nack.pending) else { return };
+        let Some(reason) = cx.all_nacked(nack.pending) else { return };
         let pending = nack.pending;
         let found = self.forward(pending, fib, cx, |face, cx| {
-            cx.sent_to(pending, face).is_none() && cx.awaited_by(pending, face).is_none()
+            cx.out_record(pending, face).is_none() && cx.in_record(pending, face).is_none()
         });
         match found {
             Found::Face => {}

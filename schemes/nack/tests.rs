@@ -25,7 +25,7 @@ fn status(node: &StrategyBench, controller: &Strategy, face: FaceId) -> Status {
 }
 
 /// Asks for this many segments, from number `first` on.
-fn ask(node: &mut StrategyBench, controller: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
+fn request(node: &mut StrategyBench, controller: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
     (first..first + count).map(|segment| node.interest(controller, segment, CONSUMER)).collect()
 }
 
@@ -33,13 +33,13 @@ fn ask(node: &mut StrategyBench, controller: &mut Strategy, first: u64, count: u
 #[test]
 fn a_face_takes_its_limit_and_then_the_next_face_does() {
     let (mut node, mut controller) = node(&Params::default());
-    ask(&mut node, &mut controller, 0, 218);
+    request(&mut node, &mut controller, 0, 218);
     let sent = |node: &StrategyBench, face| {
-        node.deeds.iter().filter(|deed| matches!(deed, Action::Sent(_, to) if *to == face)).count()
+        node.actions.iter().filter(|action| matches!(action, Action::Sent(_, to) if *to == face)).count()
     };
     assert_eq!((sent(&node, NEAR), sent(&node, FAR)), (109, 109));
     node.done();
-    ask(&mut node, &mut controller, 218, 1);
+    request(&mut node, &mut controller, 218, 1);
     assert_eq!(node.done(), [Action::Nacked(218, CONSUMER, NackReason::Congestion)]);
 }
 
@@ -47,10 +47,10 @@ fn a_face_takes_its_limit_and_then_the_next_face_does() {
 #[test]
 fn data_make_room() {
     let (mut node, mut controller) = node(&Params::default());
-    let pending = ask(&mut node, &mut controller, 0, 218);
+    let pending = request(&mut node, &mut controller, 0, 218);
     node.done();
     node.data(&mut controller, pending[0], NEAR);
-    ask(&mut node, &mut controller, 300, 2);
+    request(&mut node, &mut controller, 300, 2);
     assert_eq!(node.done(), [Action::Sent(300, NEAR), Action::Nacked(301, CONSUMER, NackReason::Congestion)]);
 }
 
@@ -59,19 +59,19 @@ fn data_make_room() {
 fn faces_are_taken_by_status_and_then_by_cost() {
     let (mut node, mut controller) = node(&Params::default());
     assert_eq!(status(&node, &controller, NEAR), Status::Yellow);
-    let pending = ask(&mut node, &mut controller, 0, 2);
+    let pending = request(&mut node, &mut controller, 0, 2);
     node.nack(&mut controller, pending[0], NEAR, NackReason::Congestion);
     node.data(&mut controller, pending[0], FAR);
     assert_eq!(
         (status(&node, &controller, NEAR), status(&node, &controller, FAR)),
         (Status::Yellow, Status::Green)
     );
-    ask(&mut node, &mut controller, 2, 1);
+    request(&mut node, &mut controller, 2, 1);
     node.data(&mut controller, pending[1], NEAR);
-    let third = ask(&mut node, &mut controller, 3, 1);
+    let third = request(&mut node, &mut controller, 3, 1);
     node.expire(&mut controller, third[0]);
     assert_eq!(status(&node, &controller, NEAR), Status::Yellow);
-    ask(&mut node, &mut controller, 4, 1);
+    request(&mut node, &mut controller, 4, 1);
     let expected = [(0, NEAR), (1, NEAR), (0, FAR), (2, FAR), (3, NEAR), (4, FAR)];
     assert_eq!(node.done(), expected.map(|(segment, face)| Action::Sent(segment, face)));
 }
@@ -80,7 +80,7 @@ fn faces_are_taken_by_status_and_then_by_cost() {
 #[test]
 fn a_node_refuses_when_all_its_faces_did() {
     let (mut node, mut controller) = node(&Params::default());
-    let pending = ask(&mut node, &mut controller, 0, 1)[0];
+    let pending = request(&mut node, &mut controller, 0, 1)[0];
     node.interest(&mut controller, 0, OTHER);
     assert_eq!(node.done(), [Action::Sent(0, NEAR)]);
     node.nack(&mut controller, pending, NEAR, NackReason::Congestion);
@@ -94,7 +94,7 @@ fn a_node_refuses_when_all_its_faces_did() {
 #[test]
 fn a_duplicate_changes_no_status() {
     let (mut node, mut controller) = node(&Params::default());
-    let pending = ask(&mut node, &mut controller, 0, 2);
+    let pending = request(&mut node, &mut controller, 0, 2);
     node.data(&mut controller, pending[0], NEAR);
     node.nack(&mut controller, pending[1], NEAR, NackReason::Duplicate);
     assert_eq!(status(&node, &controller, NEAR), Status::Green);
@@ -124,8 +124,8 @@ fn as_a_rate_the_limit_is_a_leaky_bucket() {
     let (mut node, mut controller) = node(&Params { limit: Form::Rate, ..Params::default() });
     node.hops.truncate(1);
     let passed = |node: &mut StrategyBench, controller: &mut Strategy, first| {
-        ask(node, controller, first, 200);
-        node.done().iter().filter(|deed| matches!(deed, Action::Sent(..))).count()
+        request(node, controller, first, 200);
+        node.done().iter().filter(|action| matches!(action, Action::Sent(..))).count()
     };
     assert_eq!(passed(&mut node, &mut controller, 0), 109);
     node.now += Duration::from_millis(9);
@@ -135,8 +135,8 @@ fn as_a_rate_the_limit_is_a_leaky_bucket() {
 #[test]
 fn without_a_limit_nothing_is_refused() {
     let (mut node, mut controller) = node(&Params { limit: Form::None, ..Params::default() });
-    ask(&mut node, &mut controller, 0, 500);
-    assert!(node.done().iter().all(|deed| matches!(deed, Action::Sent(_, to) if *to == NEAR)));
+    request(&mut node, &mut controller, 0, 500);
+    assert!(node.done().iter().all(|action| matches!(action, Action::Sent(_, to) if *to == NEAR)));
 }
 
 /// [YIC]: L ← L + 1 with Data, up to C·RTT with the measured RTT: 1096.49·0.02 = 21.93; L ← L − 1 with a refusal, down to 1.

@@ -1,4 +1,4 @@
-//! NADA: delay, loss and marks in one congestion signal, and a rate that follows it.
+//! NADA: delay, loss and marks in one congestion signal, and a rate that follows it [RFC8698].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};

@@ -1,7 +1,8 @@
 //! The equations of RFC 8698, with numbers computed by hand.
 
 use contract::{
-    Allowance, Arrival, EncodedFrame, EndpointId, Gap, Label, ReceiverAlgorithm, SenderAlgorithm, Sending,
+    Allowance, Arrival, EncodedFrame, EndpointId, Gap, Label, OutgoingPacket, ReceiverAlgorithm,
+    SenderAlgorithm,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -19,7 +20,7 @@ fn started(params: &Params) -> (StreamBench, Sender) {
 }
 
 /// A report at `at`, one round-trip time after the packet that it answers.
-fn tell(
+fn send_feedback(
     end: &mut StreamBench,
     sender: &mut Sender,
     at: u64,
@@ -30,7 +31,7 @@ fn tell(
     end.now = ms(at);
     let signal = Duration::from_millis(signal_ms);
     let report = Report { ramp_up, signal, received_bps, echo: ms(at - RTT_MS) };
-    end.tell(sender, EndpointId(1), ms(at - RTT_MS / 2), report.encode());
+    end.send_feedback(sender, EndpointId(1), ms(at - RTT_MS / 2), report.encode());
 }
 
 fn rate(sender: &Sender) -> f64 {
@@ -85,9 +86,9 @@ fn ratios_are_smoothed() {
 #[test]
 fn ramp_up_multiplies_the_receive_rate() {
     let (mut end, mut sender) = started(&Params::default());
-    tell(&mut end, &mut sender, 200, true, 0, 400_000);
+    send_feedback(&mut end, &mut sender, 200, true, 0, 400_000);
     near(rate(&sender), 462_500.0);
-    tell(&mut end, &mut sender, 300, true, 0, 300_000);
+    send_feedback(&mut end, &mut sender, 300, true, 0, 300_000);
     near(rate(&sender), 462_500.0);
 }
 
@@ -101,7 +102,7 @@ fn the_growth_in_ramp_up_is_bounded() {
         ..Params::default()
     };
     let (mut end, mut sender) = started(&short);
-    tell(&mut end, &mut sender, 200, true, 0, 400_000);
+    send_feedback(&mut end, &mut sender, 200, true, 0, 400_000);
     near(rate(&sender), 600_000.0);
 }
 
@@ -111,10 +112,10 @@ fn the_growth_in_ramp_up_is_bounded() {
 fn the_gradual_update_follows_the_offset_and_the_change_of_the_signal() {
     let (mut end, mut sender) = started(&at(1000));
     // the reference level at 1 Mbit/s is 15 ms: an offset of 5 ms, a change of 20 ms in 200 ms
-    tell(&mut end, &mut sender, 200, false, 20, 1_000_000);
+    send_feedback(&mut end, &mut sender, 200, false, 20, 1_000_000);
     let first = 1e6 * (1.0 - 0.5 * 0.4 * 0.01 - 0.04);
     near(rate(&sender), first);
-    tell(&mut end, &mut sender, 300, false, 25, 1_000_000);
+    send_feedback(&mut end, &mut sender, 300, false, 25, 1_000_000);
     let offset = 0.025 - 0.010 * 1.5e6 / first;
     near(rate(&sender), first * (1.0 - 0.5 * 0.2 * offset / 0.5 - 0.01));
 }
@@ -124,7 +125,7 @@ fn the_gradual_update_follows_the_offset_and_the_change_of_the_signal() {
 fn the_equilibrium_is_the_reference_level_times_the_share_of_the_maximum() {
     let (mut end, mut sender) = started(&Params { eta: 0.0, ..at(1000) });
     for report in 2..20 {
-        tell(&mut end, &mut sender, 100 * report, false, 15, 1_000_000);
+        send_feedback(&mut end, &mut sender, 100 * report, false, 15, 1_000_000);
         near(rate(&sender), 1e6);
     }
 }
@@ -133,9 +134,9 @@ fn the_equilibrium_is_the_reference_level_times_the_share_of_the_maximum() {
 #[test]
 fn the_rate_stays_within_its_range_and_that_of_the_encoder() {
     let (mut end, mut sender) = started(&at(1000));
-    tell(&mut end, &mut sender, 200, false, 500, 100_000);
+    send_feedback(&mut end, &mut sender, 200, false, 500, 100_000);
     near(rate(&sender), 150_000.0);
-    tell(&mut end, &mut sender, 300, true, 0, 10_000_000);
+    send_feedback(&mut end, &mut sender, 300, true, 0, 10_000_000);
     near(rate(&sender), 1_500_000.0);
     end.cx(|cx| sender.on_frame(&frame(0, 200, 800), cx));
     near(sender.media_rate().as_bps_f64(), 800_000.0);
@@ -165,7 +166,7 @@ fn the_queue_at_the_sender_speeds_packets_up_and_slows_the_encoder_down() {
     assert_eq!(with(12_500), (1_050_000.0, 950_000.0));
     // a packet that leaves shortens the queue
     end.cx(|cx| sender.on_frame(&frame(2250, 150, 1500), cx));
-    end.cx(|cx| sender.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
+    end.cx(|cx| sender.stamp(&OutgoingPacket { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     assert_eq!(rate(&sender).round(), 1_030_000.0);
 }
 
@@ -183,8 +184,8 @@ fn a_report_of_the_future_or_of_another_scheme_is_ignored() {
     let (mut end, mut sender) = started(&at(1000));
     end.now = ms(100);
     let report = Report { ramp_up: true, signal: Duration::ZERO, received_bps: 1, echo: ms(101) };
-    end.tell(&mut sender, EndpointId(1), ms(50), report.encode());
-    end.tell(&mut sender, EndpointId(1), ms(50), Label([1, 2, 3, 4]));
+    end.send_feedback(&mut sender, EndpointId(1), ms(50), report.encode());
+    end.send_feedback(&mut sender, EndpointId(1), ms(50), Label([1, 2, 3, 4]));
     assert_eq!(end.meter.count(contract::Count::Ignored), 2);
     near(rate(&sender), 1e6);
 }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use contract::{AppCx, Command, Count, Hop, Hops, MILLION, NameId, NodeId, PortId, Seen, Traffic, Wants};
+use contract::{
+    AppCx, CachedStatus, Command, Count, Hop, Hops, MILLION, NameId, NodeId, PortId, Requirements, Traffic,
+};
 
-use super::rules::{Rules, State, cost, evens_out, metric, ratio};
+use super::rules::{Rules, State, cost, improves_balance, metric, ratio};
 use crate::shared::shortest;
 
 /// The part in the controller.
@@ -12,7 +14,7 @@ use crate::shared::shortest;
 pub struct App {
     rules: Rules,
     /// Prefixes that were moved at some time.
-    moved: BTreeSet<NameId>,
+    moved_prefixes: BTreeSet<NameId>,
     /// Next hops that were commanded; the net may not show them yet.
     commanded: BTreeMap<(NodeId, NameId), PortId>,
 }
@@ -30,12 +32,12 @@ struct Shunt {
 
 impl App {
     pub(crate) fn new(rules: &Rules) -> Self {
-        Self { rules: rules.clone(), moved: BTreeSet::new(), commanded: BTreeMap::new() }
+        Self { rules: rules.clone(), moved_prefixes: BTreeSet::new(), commanded: BTreeMap::new() }
     }
 
     /// The congestion status filter: whether congestion is mild [SIEVE §4.2].
-    fn passes(&self, seen: &Seen) -> bool {
-        let status = &seen.status;
+    fn passes(&self, cached: &CachedStatus) -> bool {
+        let status = &cached.status;
         self.rules.state(ratio(status.load), status.backlog, ratio(status.occupancy)) == State::Mild
     }
 
@@ -66,8 +68,8 @@ impl App {
             }
             // continues to the consumers
             for on in net.links_from(node).filter(|on| on.to != link.from) {
-                let seen = cx.cache().fresh(on.port, cx.now(), self.rules.max_age);
-                if seen.is_some_and(|seen| carries(seen, prefix)) {
+                let cached = cx.cache().fresh(on.port, cx.now(), self.rules.max_age);
+                if cached.is_some_and(|cached| carries(cached, prefix)) {
                     next.push_back(on.port);
                 }
             }
@@ -77,12 +79,12 @@ impl App {
 
     /// Next hops of a node for a prefix, without those on which its Data leave, because they request from this node.
     fn candidates(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Vec<PortId> {
-        let asks = |port: &PortId| {
-            let seen = cx.cache().fresh(*port, cx.now(), self.rules.max_age);
-            seen.is_some_and(|seen| carries(seen, prefix))
+        let carries_prefix = |port: &PortId| {
+            let cached = cx.cache().fresh(*port, cx.now(), self.rules.max_age);
+            cached.is_some_and(|cached| carries(cached, prefix))
         };
         let hops = cx.net().hops(node, prefix).iter().map(|hop| hop.port);
-        hops.filter(|port| !asks(port) && self.path(node, prefix, *port, cx).is_some()).collect()
+        hops.filter(|port| !carries_prefix(port) && self.path(node, prefix, *port, cx).is_some()).collect()
     }
 
     /// The path of Interests from a node through one of its next hops, with pending commands; `None` if it returns to the node or ends.
@@ -123,8 +125,8 @@ impl App {
         }
         let taken = self.taken(node, cx);
         let n = |port: PortId| taken.get(&port).copied().unwrap_or(0);
-        let moved = self.moved.contains(&prefix);
-        others.filter(|port| evens_out(n(present), n(*port), moved)).collect()
+        let moved_prefixes = self.moved_prefixes.contains(&prefix);
+        others.filter(|port| improves_balance(n(present), n(*port), moved_prefixes)).collect()
     }
 
     /// The next hop that was commanded at a node.
@@ -157,16 +159,16 @@ impl App {
             operation(Count::Switching, 1, cx);
             // Data use the other direction
             let data = net.link(net.link(port)?.back)?;
-            let Some(seen) = cx.cache().fresh(data.port, cx.now(), self.rules.max_age) else {
+            let Some(cached) = cx.cache().fresh(data.port, cx.now(), self.rules.max_age) else {
                 // our choice: a node that never reported counts as idle, one whose reports are stale as unknown
                 if net.has_agent(data.from) {
                     return None;
                 }
                 continue;
             };
-            let occupancy = self.rules.occupancy(seen.status.backlog, ratio(seen.status.occupancy));
+            let occupancy = self.rules.occupancy(cached.status.backlog, ratio(cached.status.occupancy));
             // metric = max 10 · β · e^ε over the links of the path                                  [SIEVE eq. 3]
-            max = max.max(metric(ratio(seen.status.load), occupancy));
+            max = max.max(metric(ratio(cached.status.load), occupancy));
         }
         Some(max)
     }
@@ -191,7 +193,7 @@ impl App {
         // lowest cost first; the present next hop first among equals
         costs.sort_by_key(|hop| hop.cost);
         if costs[0].port != shunt.present {
-            self.moved.insert(prefix);
+            self.moved_prefixes.insert(prefix);
             cx.count(Count::Reroutes, 1);
             cx.event("metric_taken", f64::from(costs[0].cost) / f64::from(cost(1.0)));
         }
@@ -202,25 +204,25 @@ impl App {
 }
 
 impl contract::App for App {
-    fn wants(&self) -> Wants {
+    fn requirements(&self) -> Requirements {
         // β > th1                                                                                   [SIEVE §4.1]
-        Wants { signal_above: Some((self.rules.th1 * f64::from(MILLION)).round() as u32) }
+        Requirements { signal_above: Some((self.rules.th1 * f64::from(MILLION)).round() as u32) }
     }
 
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         operation(Count::Filtering, 1, cx);
         // without a recent status, mild and severe congestion cannot be distinguished
-        let Some(seen) = cx.cache().fresh(port, cx.now(), self.rules.max_age) else { return };
-        let mild = self.passes(seen);
+        let Some(cached) = cx.cache().fresh(port, cx.now(), self.rules.max_age) else { return };
+        let mild = self.passes(cached);
         cx.event(if mild { "signal_mild" } else { "signal_sieved" }, f64::from(port.0));
-        cx.event("signal_load", ratio(seen.status.load));
-        cx.event("signal_occupancy", ratio(seen.status.occupancy));
+        cx.event("signal_load", ratio(cached.status.load));
+        cx.event("signal_occupancy", ratio(cached.status.occupancy));
         if !mild {
             return;
         }
         operation(Count::Switching, 1, cx);
-        let all: Vec<NameId> = prefixes(seen).collect();
-        let number = self.rules.moved(all.len());
+        let all: Vec<NameId> = prefixes(cached).collect();
+        let number = self.rules.prefixes_to_move(all.len());
         let mut movable: Vec<(NameId, Shunt)> = Vec::new();
         for prefix in all {
             let shunt = self.shunt(prefix, port, cx);
@@ -241,13 +243,13 @@ fn operation(of: Count, n: u64, cx: &mut AppCx<'_, '_>) {
 }
 
 /// Prefixes whose Data used a port.
-fn prefixes(seen: &Seen) -> impl Iterator<Item = NameId> + '_ {
-    seen.shares.iter().filter_map(|share| match share.what {
+fn prefixes(cached: &CachedStatus) -> impl Iterator<Item = NameId> + '_ {
+    cached.shares.iter().filter_map(|share| match share.what {
         Traffic::Prefix(prefix) => Some(prefix),
         Traffic::Node(_) => None,
     })
 }
 
-fn carries(seen: &Seen, prefix: NameId) -> bool {
-    prefixes(seen).any(|other| other == prefix)
+fn carries(cached: &CachedStatus, prefix: NameId) -> bool {
+    prefixes(cached).any(|other| other == prefix)
 }

@@ -13,7 +13,7 @@ pub struct Link {
     /// By face.
     queues: Vec<Queue>,
     /// Start of detection periods.
-    began: Time,
+    period_start: Time,
     operations: u64,
 }
 
@@ -31,11 +31,11 @@ const NEW: Queue = Queue { severe: false, period: 0, min: u32::MAX };
 
 impl Link {
     pub(crate) fn new(rules: &Rules) -> Self {
-        Self { rules: rules.clone(), queues: Vec::new(), began: Time::ZERO, operations: 0 }
+        Self { rules: rules.clone(), queues: Vec::new(), period_start: Time::ZERO, operations: 0 }
     }
 
     /// Takes the backlog behind a packet that leaves now. Returns whether congestion is severe.
-    fn look(&mut self, face: FaceId, backlog: u32, filled: f64, now: Time) -> bool {
+    fn observe(&mut self, face: FaceId, backlog: u32, filled: f64, now: Time) -> bool {
         let Some(queue) = self.queues.get_mut(face.index()) else { return false };
         self.operations += 1;
         let Some(span) = self.rules.detection else {
@@ -44,7 +44,7 @@ impl Link {
             return queue.severe;
         };
         // differs: a queue that is long for a moment is a burst and not congestion; the minimum length in a period decides the next
-        let period = now.saturating_since(self.began).as_nanos() / span.as_nanos().max(1);
+        let period = now.saturating_since(self.period_start).as_nanos() / span.as_nanos().max(1);
         if period != queue.period {
             self.operations += 1;
             let known = period == queue.period + 1 && queue.min != u32::MAX;
@@ -59,10 +59,10 @@ impl Link {
 impl LinkAlgorithm for Link {
     fn on_start(&mut self, cx: &mut dyn LinkCx) {
         self.queues = vec![NEW; cx.faces() as usize];
-        self.began = cx.now();
+        self.period_start = cx.now();
     }
 
-    fn watches_departures(&self) -> bool {
+    fn observes_dequeue(&self) -> bool {
         true
     }
 
@@ -75,7 +75,7 @@ impl LinkAlgorithm for Link {
         _waited: Duration,
         at: &mut TransitCx<'_>,
     ) {
-        let severe = self.look(to, port.backlog.packets, filled(port), at.now);
+        let severe = self.observe(to, port.backlog.packets, filled(port), at.now);
         // marks are kept, and no later queue clears them                                            [SIEVE §4.1]
         if severe && matches!(packet.header, Header::Data(_)) && packet.ecn.is_unmarked() {
             packet.ecn = Ecn::Marked;

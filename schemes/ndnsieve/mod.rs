@@ -1,4 +1,4 @@
-//! ndnSieve: the controller reacts to mild congestion, consumers react to severe congestion.
+//! ndnSieve: the controller reacts to mild congestion, consumers react to severe congestion [SIEVE].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::Duration;

@@ -87,7 +87,7 @@ impl Rules {
     }
 
     /// Number of `prefixes` on a congested link to move [SIEVE Algorithm 1].
-    pub(crate) fn moved(&self, prefixes: usize) -> usize {
+    pub(crate) fn prefixes_to_move(&self, prefixes: usize) -> usize {
         // Num = max(1, ⌊a · FIBNum⌋)                                                                [SIEVE Algorithm 1]
         ((self.share * prefixes as f64) as usize).max(1)
     }
@@ -119,9 +119,9 @@ pub(crate) fn cost(metric: f64) -> u32 {
 const MAX: u32 = u32::MAX / 2;
 
 /// Whether a prefix may move from a next hop with `here` prefixes to one with `there`.
-pub(crate) fn evens_out(here: usize, there: usize, moved_before: bool) -> bool {
+pub(crate) fn improves_balance(here: usize, there: usize, was_moved: bool) -> bool {
     // n(f) − n(g) ≥ 2, or n(f) − n(g) = 1 and it was never moved                                    [MODEL]
-    here >= there + 2 || (here == there + 1 && !moved_before)
+    here >= there + 2 || (here == there + 1 && !was_moved)
 }
 
 /// Millionths of a status as a ratio.

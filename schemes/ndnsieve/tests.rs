@@ -6,7 +6,7 @@ use contract::{
 };
 use units::{Duration, Rate, Time};
 
-use super::rules::{Rules, State, cost, evens_out, metric};
+use super::rules::{Rules, State, cost, improves_balance, metric};
 use super::{App, Control, Link, Params, Profile};
 use crate::shared::forwarders::{LinkBench, data, faces};
 use crate::shared::sdn_testing::{AppBench, net};
@@ -71,13 +71,15 @@ fn the_metric_of_a_link_is_ten_loads_times_e_to_the_occupancy() {
 #[test]
 fn at_least_one_prefix_is_moved_and_at_most_the_share() {
     let rules = literal();
-    assert_eq!([0, 1, 2, 3, 6, 100].map(|n| rules.moved(n)), [1, 1, 1, 1, 2, 34]);
+    assert_eq!([0, 1, 2, 3, 6, 100].map(|n| rules.prefixes_to_move(n)), [1, 1, 1, 1, 2, 34]);
 }
 
 #[test]
 fn a_move_evens_out_or_is_the_prefix_first() {
-    assert!(evens_out(3, 1, true) && evens_out(3, 1, false) && evens_out(1, 0, false));
-    assert!(!evens_out(1, 0, true) && !evens_out(1, 1, false) && !evens_out(2, 3, false));
+    assert!(improves_balance(3, 1, true) && improves_balance(3, 1, false) && improves_balance(1, 0, false));
+    assert!(
+        !improves_balance(1, 0, true) && !improves_balance(1, 1, false) && !improves_balance(2, 3, false)
+    );
 }
 
 #[test]
@@ -151,7 +153,7 @@ fn report(desk: &mut AppBench<App>, load: f64, backlog: u32, prefixes: &[u32]) {
     desk.status(7, load, backlog, &shares(prefixes));
 }
 
-fn moved(commands: &[(NodeId, Command)]) -> Vec<(u32, u32, u32)> {
+fn prefixes_to_move(commands: &[(NodeId, Command)]) -> Vec<(u32, u32, u32)> {
     let row = |(node, command): &(NodeId, Command)| match command {
         Command::NextHops { prefix, hops } => (node.0, prefix.0, hops.list()[0].port.0),
         other => panic!("{other:?}"),
@@ -165,7 +167,7 @@ fn what_is_mild_moves_a_prefix_at_the_first_router_that_can_ask_elsewhere() {
         let mut desk = desk(&rules);
         report(&mut desk, 0.95, 2, &[1, 2, 3]);
         let commands = desk.signal(7);
-        let [(node, prefix, port)] = moved(&commands)[..] else { panic!("{commands:?}") };
+        let [(node, prefix, port)] = prefixes_to_move(&commands)[..] else { panic!("{commands:?}") };
         assert_eq!((node, port), (3, 8));
         assert!((1..=3).contains(&prefix));
         assert_eq!(desk.meter.count(Count::Reroutes), 1);
@@ -207,7 +209,7 @@ fn equal_metrics_keep_the_present_path() {
         desk.now += Duration::from_millis(1);
         desk.status(9, 0.9, 0, &[]);
         let commands = desk.signal(7);
-        assert_eq!(moved(&commands), [(3, 1, 6)]);
+        assert_eq!(prefixes_to_move(&commands), [(3, 1, 6)]);
         assert_eq!(desk.meter.count(Count::Reroutes), 0);
     }
 }
@@ -220,7 +222,7 @@ fn the_search_follows_the_data_from_a_link_further_up() {
     // producer 7 → 4 is port 15; metrics of both ways are that of this link
     desk.status(15, 0.99, 2, &shares(&[2]));
     let commands = desk.signal(15);
-    assert_eq!(moved(&commands), [(3, 2, 6)]);
+    assert_eq!(prefixes_to_move(&commands), [(3, 2, 6)]);
     // 4, then 3
     assert_eq!(desk.meter.count(Count::Searching), 2);
 }
@@ -291,12 +293,12 @@ fn a_command_that_is_under_way_counts_as_done() {
     let mut desk = desk(&calibrated());
     report(&mut desk, 0.95, 2, &[1, 2, 3]);
     let before = desk.net.clone();
-    assert_eq!(moved(&desk.signal(7)).len(), 1);
+    assert_eq!(prefixes_to_move(&desk.signal(7)).len(), 1);
     // nobody has acknowledged it yet, and the same congestion is signalled again: two and one are even enough, but each of the two may
     // still move for its first time; the one that is under way stays
     desk.net = before;
     let second = desk.signal(7);
-    assert!(moved(&second).iter().all(|row| row.2 == 8 || row.2 == 6), "{second:?}");
+    assert!(prefixes_to_move(&second).iter().all(|row| row.2 == 8 || row.2 == 6), "{second:?}");
     let long = [1, 2, 3]
         .into_iter()
         .filter(|prefix| desk.app.commands_to(NodeId(3), NameId(*prefix)) == Some(PortId(8)));
@@ -316,7 +318,7 @@ fn a_status_that_is_old_or_missing_moves_nothing_and_attracts_nothing() {
         desk.status(port, 0.0, 0, &[]);
     }
     let commands = desk.signal(7);
-    assert!(moved(&commands).iter().all(|row| row.2 == 6), "{commands:?}");
+    assert!(prefixes_to_move(&commands).iter().all(|row| row.2 == 6), "{commands:?}");
 }
 
 #[test]
@@ -336,7 +338,7 @@ fn operations_are_bounded_as_the_paper_says() {
 
 #[test]
 fn a_new_app_has_moved_nothing_yet() {
-    assert_eq!(App::new(&calibrated()).wants().signal_above, Some(850_000));
+    assert_eq!(App::new(&calibrated()).requirements().signal_above, Some(850_000));
     // after a restart every prefix may move for its first time again, but not to where more already are
     let mut desk = desk(&calibrated());
     for prefix in [1, 2] {
@@ -352,7 +354,7 @@ fn a_new_app_has_moved_nothing_yet() {
 // ---- marks
 
 /// Whether Data that leave a queue at these milliseconds, with so much behind them, are marked.
-fn marks(rules: &Rules, departures: &[(u64, u32)]) -> Vec<bool> {
+fn marks(rules: &Rules, results: &[(u64, u32)]) -> Vec<bool> {
     let mut controller = Link::new(rules);
     let mut faces = faces(1, Rate::from_mbps(10), 0);
     faces[0].link.as_mut().expect("it is a link").limit.packets = 500;
@@ -367,7 +369,7 @@ fn marks(rules: &Rules, departures: &[(u64, u32)]) -> Vec<bool> {
         gate.dequeue(&mut controller, &mut packet, FaceId(0), Duration::ZERO);
         packet.ecn == Ecn::Marked
     };
-    departures.iter().map(marked).collect()
+    results.iter().map(marked).collect()
 }
 
 #[test]
@@ -379,9 +381,9 @@ fn literally_data_are_marked_that_leave_more_than_450_packets_behind() {
 fn calibrated_the_minimum_queue_of_a_period_of_20_ms_decides_the_next() {
     let rules = calibrated();
     // in the first period the minimum is 4, in the second 3
-    let departures = [(0, 9), (10, 4), (19, 30), (20, 9), (30, 3), (39, 50), (40, 50), (59, 60), (60, 4)];
+    let results = [(0, 9), (10, 4), (19, 30), (20, 9), (30, 3), (39, 50), (40, 50), (59, 60), (60, 4)];
     let expected = [false, false, false, true, true, true, false, false, true];
-    assert_eq!(marks(&rules, &departures), expected);
+    assert_eq!(marks(&rules, &results), expected);
     // a period without departures says nothing
     assert_eq!(marks(&rules, &[(0, 9), (45, 9), (61, 9)]), [false, false, true]);
 }
@@ -398,7 +400,7 @@ fn windows(rules: &Rules, data: &[(bool, u64)]) -> Vec<u64> {
     let window = |(&(marked, sent_ms), now_ms): (&(bool, u64), u64)| {
         bench.now = at(now_ms);
         let ack = Ack { marked, sent_at: at(sent_ms), ..bench.an_ack(&controller) };
-        bench.give(&mut controller, &ack);
+        bench.deliver_ack(&mut controller, &ack);
         assert_eq!(controller.allowance().window, SEGMENT * controller.window());
         controller.window()
     };
@@ -442,12 +444,12 @@ fn calibrated_the_window_starts_data_by_data_drains_and_then_moves_once_a_round(
 /// One for each packet that leaves, one for each mark, and in the calibrated profile one at the end of each period of 20 ms.
 #[test]
 fn operations_at_the_links_are_one_for_each_departure_and_each_mark() {
-    let run = |rules: &Rules, departures: u64, backlog: u32| {
+    let run = |rules: &Rules, results: u64, backlog: u32| {
         let mut gate = LinkBench::new(faces(1, Rate::from_mbps(10), 0));
         gate.now = Time::ZERO;
         let mut controller = Link::new(rules);
         controller.on_start(&mut gate);
-        for _ in 0..departures {
+        for _ in 0..results {
             gate.link(FaceId(0)).limit.packets = 500;
             gate.link(FaceId(0)).backlog.packets = backlog;
             gate.dequeue(

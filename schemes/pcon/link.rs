@@ -1,8 +1,6 @@
 //! PCON at links: detects standing queues, and marks the Data of that queue, or the Data that answer its Interests.
 
-use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, TransitCx,
-};
+use contract::{Admission, Ecn, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, Transit, TransitCx};
 use units::{Duration, Time};
 
 use crate::shared::{StandingQueue, StandingQueueRules};
@@ -65,22 +63,22 @@ impl Marking {
 }
 
 impl LinkAlgorithm for Marking {
-    fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, _interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         // the link towards the producer is congested: the returning Data will be marked    [SCHNEIDER] differs: a probe takes a mark like
         // any Interest; the link cannot recognise probes
-        let level = self.take(way.to, cx);
-        way.note = way.note.max(u32::from(level));
+        let level = self.take(path.to, cx);
+        path.note = path.note.max(u32::from(level));
         Admission::Pass
     }
 
-    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, cx: &mut dyn LinkCx) {
+    fn on_data_out(&mut self, data: &mut Packet, path: &Transit, cx: &mut dyn LinkCx) {
         // mark = that of the arriving Data, of the Interest's path, or of the outgoing link  [SCHNEIDER] differs: each downstream gets the
         // mark of its own link; in the source the last one decides for all
-        let level = u32::from(self.take(way.to, cx)).max(way.note);
+        let level = u32::from(self.take(path.to, cx)).max(path.note);
         self.write(data, level);
     }
 
-    fn watches_departures(&self) -> bool {
+    fn observes_dequeue(&self) -> bool {
         true
     }
 

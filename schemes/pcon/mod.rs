@@ -1,4 +1,4 @@
-//! PCON: queues that mark by queueing delay, routers that move Interests away from marks, consumers with BIC.
+//! PCON: queues that mark by queueing delay, routers that move Interests away from marks, consumers with BIC [SYZZ16].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

@@ -77,7 +77,7 @@ impl Strategy for Multipath {
             let change = self.change;
             self.split.reduce(fib, nack.from, cx, |share| change * share);
         }
-        if let Some(reason) = cx.all_refused(nack.pending) {
+        if let Some(reason) = cx.all_nacked(nack.pending) {
             cx.send_nacks(nack.pending, reason);
         }
     }

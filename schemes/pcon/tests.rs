@@ -165,7 +165,7 @@ fn marks_stay_and_who_does_not_understand_them_gets_none() {
     let deaf = |packet: &mut Packet| packet.ecn = Ecn::NotCapable;
     assert_eq!(gate.data_with(&mut controller, name(1), NEAR, FAR, deaf).ecn, Ecn::NotCapable);
     assert_eq!(gate.data(&mut controller, name(1), NEAR, FAR).label.0, [0; 4], "a mark has no level here");
-    assert!(controller.watches_departures() && !controller.watches());
+    assert!(controller.observes_dequeue() && !controller.observes_enqueue());
 }
 
 /// Two for each packet that leaves, the wait and its comparison, and one for each mark.
@@ -243,7 +243,7 @@ fn an_expiry_takes_an_absolute_share() {
     let (mut node, mut controller) = self::node(&Params { change: 0.8, probing: 0.0, ..Params::default() });
     for segment in 0..2 {
         let pending = node.interest(&mut controller, segment, CONSUMER);
-        node.deeds.clear();
+        node.actions.clear();
         node.expire(&mut controller, pending);
     }
     let found = shares(&mut node, &mut controller);
@@ -272,12 +272,12 @@ fn refusals_move_shares_at_most_every_110_ms() {
     }
     let pending = node.interest(&mut controller, 9, CONSUMER);
     node.now += ms(200);
-    let (before, face) = (shares(&mut node, &mut controller), sent_to(&mut node));
+    let (before, face) = (shares(&mut node, &mut controller), out_record(&mut node));
     node.nack(&mut controller, pending, face, NackReason::NoRoute);
     assert_eq!(shares(&mut node, &mut controller), before, "only congestion counts");
 }
 
-fn sent_to(node: &mut StrategyBench) -> FaceId {
+fn out_record(node: &mut StrategyBench) -> FaceId {
     match node.done().as_slice() {
         [.., Action::Sent(_, face)] => *face,
         other => panic!("{other:?}"),
@@ -295,7 +295,7 @@ fn interests_follow_shares() {
     let mut went = [0; 3];
     for segment in 1..=4000 {
         let pending = node.interest(&mut controller, segment, CONSUMER);
-        let face = sent_to(&mut node);
+        let face = out_record(&mut node);
         went[face.index()] += 1;
         node.data(&mut controller, pending, face);
     }
@@ -304,7 +304,7 @@ fn interests_follow_shares() {
     let mut went = [0; 3];
     for segment in 5001..=7000 {
         let pending = node.interest(&mut controller, segment, FAR);
-        let face = sent_to(&mut node);
+        let face = out_record(&mut node);
         went[face.index()] += 1;
         node.data(&mut controller, pending, face);
     }
@@ -319,7 +319,7 @@ fn one_interest_in_a_thousand_is_a_probe() {
         let pending = node.interest(&mut controller, segment, CONSUMER);
         node.data(&mut controller, pending, FAR);
     }
-    let probes = node.done().iter().filter(|deed| matches!(deed, Action::Probed(_, NEAR))).count();
+    let probes = node.done().iter().filter(|action| matches!(action, Action::Probed(_, NEAR))).count();
     assert!((8..35).contains(&probes), "{probes}");
 }
 
@@ -332,9 +332,9 @@ fn what_goes_to_the_last_hop_is_not_probed() {
     for segment in 1..200 {
         node.done();
         let pending = node.interest(&mut controller, segment, CONSUMER);
-        let deeds = node.done();
-        let to_first = deeds[0] == Action::Sent(segment, FAR);
-        assert_eq!(deeds.len() == 3, to_first, "{deeds:?}");
+        let actions = node.done();
+        let to_first = actions[0] == Action::Sent(segment, FAR);
+        assert_eq!(actions.len() == 3, to_first, "{actions:?}");
         node.data(&mut controller, pending, FAR);
     }
 }

@@ -1,4 +1,4 @@
-//! PerIfwithECN, a reconstruction: a router whose queue is half full sends the source a suggested rate at once.
+//! PerIfwithECN, a reconstruction: a router whose queue is half full sends the source a suggested rate at once [MF].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};

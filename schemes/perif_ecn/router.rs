@@ -30,20 +30,20 @@ pub struct Router {
 struct Slots {
     /// By id: its number plus one; zero for unknown ids.
     by_id: Vec<u32>,
-    seen: u32,
+    count: u32,
 }
 
 /// The smoothed rate of a group on an interface, measured in bins.
 #[derive(Clone, Debug, Default)]
 struct Meter {
     /// Start of the present bin; `None` before the first packet.
-    began: Option<Time>,
+    bin_start: Option<Time>,
     bits: u64,
     /// In bit/s; `None` in the first bin.
     rate: Option<f64>,
     /// Number of the last packet.
     newest: u64,
-    spoke_at: Option<Time>,
+    last_notification: Option<Time>,
 }
 
 impl Router {
@@ -92,8 +92,8 @@ impl Slots {
             self.by_id.resize(id + 1, 0);
         }
         if self.by_id[id] == 0 {
-            self.seen += 1;
-            self.by_id[id] = self.seen;
+            self.count += 1;
+            self.by_id[id] = self.count;
         }
         self.by_id[id] as usize - 1
     }
@@ -102,7 +102,7 @@ impl Slots {
 impl Meter {
     /// Counts packet number `seq`. Returns false for another copy of the last packet, because an interface can lead to several branches.
     fn add(&mut self, now: Time, seq: u64, size: Bytes, bin: Duration, gain: f64) -> bool {
-        if self.began.is_some() && self.newest == seq {
+        if self.bin_start.is_some() && self.newest == seq {
             return false;
         }
         self.newest = seq;
@@ -113,16 +113,16 @@ impl Meter {
 
     /// Ends the bins that have passed.
     fn close(&mut self, now: Time, bin: Duration, gain: f64) {
-        let began = *self.began.get_or_insert(now);
-        let over = (now - began).as_nanos() / bin.as_nanos();
-        if over == 0 {
+        let bin_start = *self.bin_start.get_or_insert(now);
+        let elapsed_bins = (now - bin_start).as_nanos() / bin.as_nanos();
+        if elapsed_bins == 0 {
             return;
         }
         let sample = std::mem::take(&mut self.bits) as f64 / bin.as_secs_f64();
         // r ← r + (sample − r)/2, the first bin alone
         let mut rate = self.rate.map_or(sample, |rate| rate + (sample - rate) * gain);
         // the bins after it were empty
-        for _ in 1..over {
+        for _ in 1..elapsed_bins {
             rate -= rate * gain;
             if rate < 1.0 {
                 rate = 0.0;
@@ -130,7 +130,7 @@ impl Meter {
             }
         }
         self.rate = Some(rate);
-        self.began = Some(began + bin * over);
+        self.bin_start = Some(bin_start + bin * elapsed_bins);
     }
 }
 
@@ -148,18 +148,18 @@ impl RouterAlgorithm for Router {
         let meter = self.meter(view.port.index(), group.index());
         let fresh = meter.add(at.now, header.seq, packet.size(), bin, gain);
         let Some(rate) = meter.rate.filter(|_| fresh && congested) else { return };
-        if meter.spoke_at.is_some_and(|spoke_at| at.now - spoke_at < spacing) {
+        if meter.last_notification.is_some_and(|last_notification| at.now - last_notification < spacing) {
             return;
         }
-        meter.spoke_at = Some(at.now);
+        meter.last_notification = Some(at.now);
         // suggested = β·r
-        self.pending.push((group, Notify { suggested: keep * rate, about: packet.sent_at }));
+        self.pending.push((group, Notify { suggested_rate: keep * rate, trigger_sent_at: packet.sent_at }));
         self.found_at = at.now;
     }
 
     fn on_timer(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
         for (group, notify) in self.pending.drain(..) {
-            cx.probe("suggested_rate", notify.suggested);
+            cx.probe("suggested_rate", notify.suggested_rate);
             cx.notify(group, FeedbackMessage::Notify(notify).encode());
         }
     }

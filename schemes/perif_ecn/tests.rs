@@ -1,7 +1,7 @@
 use contract::{
     Address, Arrival, Backlog, Count, Cx, Destination, Ecn, EndpointId, FeedbackTarget, FlowId, Header,
-    Label, Meter, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReceiverAlgorithm,
-    RouterAlgorithm, RouterCx, SenderAlgorithm, Sending, StreamHeader, TransitCx,
+    Label, Meter, NodeCx, NodeId, NodeView, OutgoingPacket, Outputs, Packet, PortId, PortView, Random,
+    ReceiverAlgorithm, RouterAlgorithm, RouterCx, SenderAlgorithm, StreamHeader, TransitCx,
 };
 use units::{Bytes, Time};
 
@@ -59,7 +59,7 @@ impl Place {
 
     /// Packet `seq` of group `group`, sent 7 ms ago, is about to join a queue.
     fn pass(&mut self, group: u32, seq: u64, view: &PortView) {
-        let label = DataHeader { mark: self.mark, question: 0, asked: None }.encode();
+        let label = DataHeader { mark: self.mark, request: 0, target: None }.encode();
         self.pass_with(
             group,
             Header::Stream(StreamHeader { seq, bytes_before: 0, ..StreamHeader::default() }),
@@ -97,7 +97,7 @@ impl Place {
     }
 
     /// What it says now, if it wants to say something: group and suggested rate.
-    fn said(&mut self) -> Vec<(u32, f64)> {
+    fn output(&mut self) -> Vec<(u32, f64)> {
         if self.part.wake() == Time::NEVER {
             return Vec::new();
         }
@@ -111,8 +111,8 @@ impl Place {
         assert_eq!(self.part.wake(), Time::NEVER);
         let read = |message: contract::GroupMessage| match FeedbackMessage::decode(message.label) {
             Some(FeedbackMessage::Notify(it)) if message.target == FeedbackTarget::Source => {
-                assert_eq!(it.about, self.now - Duration::from_millis(7));
-                (message.group.0, it.suggested)
+                assert_eq!(it.trigger_sent_at, self.now - Duration::from_millis(7));
+                (message.group.0, it.suggested_rate)
             }
             other => panic!("{other:?} towards {:?}", message.target),
         };
@@ -124,16 +124,16 @@ impl Place {
 fn a_packet_that_meets_a_half_full_queue_has_its_source_told_at_once() {
     let mut place = Place::new(&Params::default());
     place.flow(4, 0..10, 0);
-    assert!(place.said().is_empty());
+    assert!(place.output().is_empty());
     place.pass(4, 10, &view(0, 24));
-    assert!(place.said().is_empty(), "24 of 50 wait");
+    assert!(place.output().is_empty(), "24 of 50 wait");
     // ten packets of 8000 bit in the bin of 100 ms: 800 kbit/s, of which 0.95
     place.pass(4, 11, &view(0, 25));
-    assert_eq!(place.said(), [(4, 760e3)]);
+    assert_eq!(place.output(), [(4, 760e3)]);
     // every such packet, also one that the full queue then drops
     place.pass(4, 12, &view(0, 50));
     place.pass(4, 13, &view(0, 30));
-    assert_eq!(place.said(), [(4, 760e3), (4, 760e3)]);
+    assert_eq!(place.output(), [(4, 760e3), (4, 760e3)]);
 }
 
 #[test]
@@ -144,15 +144,15 @@ fn the_rate_is_counted_in_bins_and_the_last_bin_counts_half() {
     place.flow(0, 10..15, 0);
     place.now = ms(200);
     place.pass(0, 15, &view(0, 50));
-    assert_eq!(place.said(), [(0, 0.95 * 600e3)]);
+    assert_eq!(place.output(), [(0, 0.95 * 600e3)]);
     // one packet in the third, none in the fourth and fifth: ((600 + 80)/2)/2/2
     place.now = ms(500);
     place.pass(0, 16, &view(0, 50));
-    assert_eq!(place.said(), [(0, 0.95 * 85e3)]);
+    assert_eq!(place.output(), [(0, 0.95 * 85e3)]);
     // after an hour without packets nothing is left
     place.now = ms(3_600_000);
     place.pass(0, 17, &view(0, 50));
-    assert_eq!(place.said(), [(0, 0.0)]);
+    assert_eq!(place.output(), [(0, 0.0)]);
 }
 
 #[test]
@@ -161,10 +161,10 @@ fn a_rate_that_is_not_known_yet_suggests_nothing() {
     place.pass(0, 0, &view(0, 50));
     place.now = ms(99);
     place.pass(0, 1, &view(0, 50));
-    assert!(place.said().is_empty());
+    assert!(place.output().is_empty());
     place.now = ms(100);
     place.pass(0, 2, &view(0, 50));
-    assert_eq!(place.said(), [(0, 0.95 * 160e3)]);
+    assert_eq!(place.output(), [(0, 0.95 * 160e3)]);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn each_group_has_a_rate_of_its_own_on_each_interface() {
     place.pass(70, 20, &view(900, 25));
     place.pass(2, 20, &view(900, 25));
     let wanted = [(70, 0.95 * 1.6e6), (70, 0.95 * 800e3), (2, 0.95 * 800e3)];
-    assert_eq!(place.said(), wanted);
+    assert_eq!(place.output(), wanted);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn copies_for_several_branches_behind_one_interface_count_once() {
     for _ in 0..3 {
         place.pass(0, 10, &view(0, 25));
     }
-    assert_eq!(place.said(), [(0, 760e3)]);
+    assert_eq!(place.output(), [(0, 760e3)]);
 }
 
 #[test]
@@ -208,16 +208,16 @@ fn what_is_no_data_of_its_groups_is_passed_over() {
     let mut place = Place::new(&Params::default());
     place.flow(0, 0..10, 0);
     let full = view(0, 50);
-    let own = DataHeader { mark: place.mark, question: 0, asked: None }.encode();
+    let own = DataHeader { mark: place.mark, request: 0, target: None }.encode();
     let data = Header::Stream(StreamHeader { seq: 10, bytes_before: 0, ..StreamHeader::default() });
     // feedback; another scheme's data; data of groups with other parameters, which have a part of their own
     place.pass_with(0, Header::Feedback, own, &full);
     place.pass_with(0, data, Label([1, 0, 0, 0]), &full);
     let other = mark(&Params { keep: 0.9, ..Params::default() });
-    place.pass_with(0, data, DataHeader { mark: other, question: 0, asked: None }.encode(), &full);
-    assert!(place.said().is_empty());
+    place.pass_with(0, data, DataHeader { mark: other, request: 0, target: None }.encode(), &full);
+    assert!(place.output().is_empty());
     place.pass_with(0, data, own, &full);
-    assert_eq!(place.said().len(), 1);
+    assert_eq!(place.output().len(), 1);
 }
 
 #[test]
@@ -229,12 +229,12 @@ fn a_queue_may_be_limited_in_bytes_or_not_at_all() {
         PortView { limit, ..view(0, waiting) }
     };
     place.pass(0, 10, &bytes(14));
-    assert!(place.said().is_empty());
+    assert!(place.output().is_empty());
     place.pass(0, 11, &bytes(15));
-    assert_eq!(place.said().len(), 1);
+    assert_eq!(place.output().len(), 1);
     let endless = Backlog { packets: u32::MAX, bytes: Bytes::UNLIMITED };
     place.pass(0, 12, &PortView { limit: endless, ..view(0, 1_000_000) });
-    assert!(place.said().is_empty());
+    assert!(place.output().is_empty());
 }
 
 #[test]
@@ -242,16 +242,16 @@ fn spacing_keeps_notifications_of_a_group_and_interface_apart() {
     let mut place = Place::new(&Params { spacing: Duration::from_millis(30), ..Params::default() });
     place.flow(0, 0..10, 0);
     place.flow(1, 0..10, 0);
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     for seq in 10..20 {
         place.pass(0, seq, &view(0, 25));
-        said.push(place.said().len());
+        output.push(place.output().len());
         place.now += Duration::from_millis(10);
     }
-    assert_eq!(said, [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]);
+    assert_eq!(output, [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]);
     place.now = ms(295);
     place.pass(1, 10, &view(0, 25));
-    assert_eq!(place.said().len(), 1, "another group");
+    assert_eq!(place.output().len(), 1, "another group");
 }
 
 // ---- source
@@ -270,21 +270,29 @@ fn rate(algorithm: &Sender) -> f64 {
 }
 
 /// A notification about a packet sent 10 ms ago.
-fn notify(end: &mut StreamBench, algorithm: &mut Sender, suggested: f64) {
-    let word = FeedbackMessage::Notify(Notify { suggested, about: end.now - Duration::from_millis(10) });
-    end.tell(algorithm, ROUTER, end.now, word.encode());
+fn notify(end: &mut StreamBench, algorithm: &mut Sender, suggested_rate: f64) {
+    let word = FeedbackMessage::Notify(Notify {
+        suggested_rate,
+        trigger_sent_at: end.now - Duration::from_millis(10),
+    });
+    end.send_feedback(algorithm, ROUTER, end.now, word.encode());
 }
 
 /// An answer to the present question, about a packet sent `rtt_ms` ago.
 fn answer(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, rtt_ms: u64) {
-    let question = header(end, algorithm).question;
-    let about = end.now - Duration::from_millis(rtt_ms);
-    end.tell(algorithm, from, end.now, FeedbackMessage::Answer(Answer { question, about }).encode());
+    let request = header(end, algorithm).request;
+    let trigger_sent_at = end.now - Duration::from_millis(rtt_ms);
+    end.send_feedback(
+        algorithm,
+        from,
+        end.now,
+        FeedbackMessage::Answer(Answer { request, trigger_sent_at }).encode(),
+    );
 }
 
 /// What the next packet says.
 fn header(end: &mut StreamBench, algorithm: &mut Sender) -> DataHeader {
-    let label = end.cx(|cx| algorithm.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
+    let label = end.cx(|cx| algorithm.stamp(&OutgoingPacket { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     DataHeader::decode(label).expect("a source's word")
 }
 
@@ -333,14 +341,14 @@ fn a_notification_exactly_one_round_trip_ago_no_longer_holds_the_rate() {
 #[test]
 fn the_round_trip_is_that_of_the_farthest_receiver() {
     let (mut end, mut algorithm) = source(&Params::default());
-    assert_eq!(header(&mut end, &mut algorithm).asked, None);
+    assert_eq!(header(&mut end, &mut algorithm).target, None);
     end.now = ms(50);
     answer(&mut end, &mut algorithm, NEAR, 40);
-    assert_eq!(header(&mut end, &mut algorithm).asked, Some(NEAR));
+    assert_eq!(header(&mut end, &mut algorithm).target, Some(NEAR));
     assert_eq!(end.meter.rtt_last, Duration::from_millis(40));
     end.now = ms(60);
     answer(&mut end, &mut algorithm, FAR, 56);
-    assert_eq!(header(&mut end, &mut algorithm).asked, Some(FAR));
+    assert_eq!(header(&mut end, &mut algorithm).target, Some(FAR));
     answer(&mut end, &mut algorithm, NEAR, 55);
     assert_eq!(end.meter.count(Count::Ignored), 1, "it is nearer");
     // 56 − 8/8 = 55 ms: growth of 8000/0.055 every 55 ms, from 100 ms on
@@ -352,53 +360,56 @@ fn the_round_trip_is_that_of_the_farthest_receiver() {
 #[test]
 fn the_farthest_receiver_is_asked_once_a_second_and_everyone_when_it_is_gone() {
     let (mut end, mut algorithm) = source(&Params::default());
-    let asked = |end: &mut StreamBench, algorithm: &mut Sender, at: Time| {
+    let target = |end: &mut StreamBench, algorithm: &mut Sender, at: Time| {
         end.run(algorithm, at);
         let header = header(end, algorithm);
-        (header.question, header.asked)
+        (header.request, header.target)
     };
     end.now = ms(50);
     answer(&mut end, &mut algorithm, FAR, 40);
-    assert_eq!(asked(&mut end, &mut algorithm, ms(999)), (0, Some(FAR)));
-    assert_eq!(asked(&mut end, &mut algorithm, ms(1000)), (1, Some(FAR)));
+    assert_eq!(target(&mut end, &mut algorithm, ms(999)), (0, Some(FAR)));
+    assert_eq!(target(&mut end, &mut algorithm, ms(1000)), (1, Some(FAR)));
     end.now = ms(1050);
     answer(&mut end, &mut algorithm, FAR, 40);
     // questions 2, 3 and 4 stay without answer
-    assert_eq!(asked(&mut end, &mut algorithm, ms(2000)), (2, Some(FAR)));
-    assert_eq!(asked(&mut end, &mut algorithm, ms(4999)), (4, Some(FAR)));
-    assert_eq!(asked(&mut end, &mut algorithm, ms(5000)), (5, None));
+    assert_eq!(target(&mut end, &mut algorithm, ms(2000)), (2, Some(FAR)));
+    assert_eq!(target(&mut end, &mut algorithm, ms(4999)), (4, Some(FAR)));
+    assert_eq!(target(&mut end, &mut algorithm, ms(5000)), (5, None));
     end.now = ms(5050);
     answer(&mut end, &mut algorithm, NEAR, 30);
-    assert_eq!(asked(&mut end, &mut algorithm, ms(6000)), (6, Some(NEAR)));
+    assert_eq!(target(&mut end, &mut algorithm, ms(6000)), (6, Some(NEAR)));
 }
 
 #[test]
 fn malformed_and_stale_feedback_is_counted_and_never_applied() {
     let (mut end, mut algorithm) = source(&Params { increase: 0.0, ..Params::default() });
     end.run(&mut algorithm, ms(9000));
-    let told = |end: &mut StreamBench, algorithm: &mut Sender, label: Label| {
+    let observed = |end: &mut StreamBench, algorithm: &mut Sender, label: Label| {
         let before = end.meter.count(Count::Ignored);
-        end.tell(algorithm, ROUTER, end.now, label);
+        end.send_feedback(algorithm, ROUTER, end.now, label);
         end.meter.count(Count::Ignored) - before
     };
-    let word = |suggested, about| FeedbackMessage::Notify(Notify { suggested, about }).encode();
-    for suggested in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
-        assert_eq!(told(&mut end, &mut algorithm, word(suggested, ms(8990))), 1, "{suggested}");
+    let word = |suggested_rate, trigger_sent_at| {
+        FeedbackMessage::Notify(Notify { suggested_rate, trigger_sent_at }).encode()
+    };
+    for suggested_rate in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+        assert_eq!(observed(&mut end, &mut algorithm, word(suggested_rate, ms(8990))), 1, "{suggested_rate}");
     }
     // about packets that were not sent yet, or more than two seconds ago
-    for about in [ms(9001), Time::NEVER, ms(6999), Time::ZERO] {
-        assert_eq!(told(&mut end, &mut algorithm, word(1e3, about)), 1, "{about}");
+    for trigger_sent_at in [ms(9001), Time::NEVER, ms(6999), Time::ZERO] {
+        assert_eq!(observed(&mut end, &mut algorithm, word(1e3, trigger_sent_at)), 1, "{trigger_sent_at}");
     }
-    let answered = |question, about| FeedbackMessage::Answer(Answer { question, about }).encode();
+    let last_answered =
+        |request, trigger_sent_at| FeedbackMessage::Answer(Answer { request, trigger_sent_at }).encode();
     // to a question that was not asked yet; too old; of no kind that there is
-    assert_eq!(told(&mut end, &mut algorithm, answered(10, ms(8990))), 1);
-    assert_eq!(told(&mut end, &mut algorithm, answered(9, ms(6999))), 1);
+    assert_eq!(observed(&mut end, &mut algorithm, last_answered(10, ms(8990))), 1);
+    assert_eq!(observed(&mut end, &mut algorithm, last_answered(9, ms(6999))), 1);
     for words in [[0; 4], [3, 0, 8_990_000_000, 0], [1, 0, 8_990_000_000, 1], [2, u64::MAX, 8_990_000_000, 0]]
     {
-        assert_eq!(told(&mut end, &mut algorithm, Label(words)), 1, "{words:?}");
+        assert_eq!(observed(&mut end, &mut algorithm, Label(words)), 1, "{words:?}");
     }
     assert_eq!((rate(&algorithm), end.meter.rtt_count, end.meter.count(Count::Episodes)), (1e6, 0, 0));
-    assert_eq!(told(&mut end, &mut algorithm, word(1e5, ms(7000))), 0);
+    assert_eq!(observed(&mut end, &mut algorithm, word(1e5, ms(7000))), 0);
     assert_eq!(rate(&algorithm), 1e5);
 }
 
@@ -417,9 +428,9 @@ fn a_source_that_restarts_ignores_what_was_said_of_its_past() {
 fn a_receiver_answers_its_first_packet_and_then_what_it_is_asked() {
     let mut end = StreamBench::new(NEAR);
     let mut algorithm = Receiver::new();
-    let mut hear = |question, asked, now| {
+    let mut receive = |request, target, now| {
         end.now = now;
-        let label = DataHeader { mark: 7, question, asked }.encode();
+        let label = DataHeader { mark: 7, request, target }.encode();
         let sent_at = now - Duration::from_millis(25);
         let data = Arrival { seq: 0, size: PACKET, bytes_before: 0, sent_at, marked: false, label };
         let answers = end.listen(|cx| algorithm.on_data(&data, cx));
@@ -428,15 +439,16 @@ fn a_receiver_answers_its_first_packet_and_then_what_it_is_asked() {
             .map(|answer| FeedbackMessage::decode(answer.label).expect("an answer"))
             .collect::<Vec<_>>()
     };
-    let said = |question, about| vec![FeedbackMessage::Answer(Answer { question, about })];
-    assert_eq!(hear(5, Some(FAR), ms(100)), said(5, ms(75)));
-    assert_eq!(hear(5, Some(NEAR), ms(110)), []);
-    assert_eq!(hear(6, Some(FAR), ms(120)), []);
-    assert_eq!(hear(6, Some(NEAR), ms(130)), said(6, ms(105)));
-    assert_eq!(hear(7, None, ms(140)), said(7, ms(115)));
-    assert_eq!(hear(7, None, ms(150)), []);
+    let output =
+        |request, trigger_sent_at| vec![FeedbackMessage::Answer(Answer { request, trigger_sent_at })];
+    assert_eq!(receive(5, Some(FAR), ms(100)), output(5, ms(75)));
+    assert_eq!(receive(5, Some(NEAR), ms(110)), []);
+    assert_eq!(receive(6, Some(FAR), ms(120)), []);
+    assert_eq!(receive(6, Some(NEAR), ms(130)), output(6, ms(105)));
+    assert_eq!(receive(7, None, ms(140)), output(7, ms(115)));
+    assert_eq!(receive(7, None, ms(150)), []);
     // a late packet of an older question
-    assert_eq!(hear(6, None, ms(160)), []);
+    assert_eq!(receive(6, None, ms(160)), []);
 }
 
 #[test]
@@ -466,16 +478,16 @@ fn groups_with_other_parameters_have_another_mark() {
 
 #[test]
 fn words_are_read_as_they_were_written() {
-    for asked in [None, Some(NEAR), Some(EndpointId(0)), Some(EndpointId(u32::MAX))] {
-        let header = DataHeader { mark: 42, question: 7, asked };
+    for target in [None, Some(NEAR), Some(EndpointId(0)), Some(EndpointId(u32::MAX))] {
+        let header = DataHeader { mark: 42, request: 7, target };
         assert_eq!(DataHeader::decode(header.encode()), Some(header));
     }
     let words = [
-        FeedbackMessage::Notify(Notify { suggested: 123.5, about: ms(9) }),
-        FeedbackMessage::Answer(Answer { question: u32::MAX, about: ms(9) }),
+        FeedbackMessage::Notify(Notify { suggested_rate: 123.5, trigger_sent_at: ms(9) }),
+        FeedbackMessage::Answer(Answer { request: u32::MAX, trigger_sent_at: ms(9) }),
     ];
     for word in words {
         assert_eq!(FeedbackMessage::decode(word.encode()), Some(word));
-        assert_eq!(word.about(), ms(9));
+        assert_eq!(word.trigger_sent_at(), ms(9));
     }
 }

@@ -1,4 +1,4 @@
-//! PGMCC: a TCP-like window for a multicast group, controlled by the acknowledgements of one elected receiver.
+//! PGMCC: a TCP-like window for a multicast group, controlled by the acknowledgements of one elected receiver [PGMCC].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::Duration;

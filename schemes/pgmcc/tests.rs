@@ -1,6 +1,6 @@
 use contract::{
-    Address, Answer, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
-    Outputs, Random, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
+    Address, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
+    OutgoingFeedback, OutgoingPacket, Outputs, Random, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm,
 };
 use proptest::prelude::*;
 use units::{Bytes, Duration, Time};
@@ -61,7 +61,7 @@ impl Source {
     fn elected() -> Self {
         let mut source = Self::new(&Params { min_timeout: Duration::from_secs(10), ..Params::default() });
         source.at(100);
-        source.tell(NEAR, 0, 100, ReportKind::Dummy);
+        source.send_feedback(NEAR, 0, 100, ReportKind::Dummy);
         source
     }
 
@@ -69,7 +69,7 @@ impl Source {
     fn send(&mut self) {
         while self.algorithm.allowance().window >= PACKET {
             let seq = self.sent.len() as u64;
-            let sending = Sending { seq, size: PACKET, bytes_before: seq * 1000 };
+            let sending = OutgoingPacket { seq, size: PACKET, bytes_before: seq * 1000 };
             let label = self.end.cx(|cx| self.algorithm.stamp(&sending, cx));
             self.sent.push((self.end.now, DataHeader::decode(label).expect("a data packet's label")));
         }
@@ -87,7 +87,7 @@ impl Source {
     }
 
     /// Gives the source a report of `from` now, about data sent `age_ms` ago.
-    fn tell(&mut self, from: EndpointId, p: u16, age_ms: u64, kind: ReportKind) {
+    fn send_feedback(&mut self, from: EndpointId, p: u16, age_ms: u64, kind: ReportKind) {
         self.tell_about(from, p, self.end.now - Duration::from_millis(age_ms), kind);
     }
 
@@ -100,7 +100,7 @@ impl Source {
 
     /// The acker acknowledges `newest` and what `bitmap` says of the 31 before.
     fn ack(&mut self, newest: u64, bitmap: u32) {
-        self.tell(NEAR, 0, 100, ack(newest, bitmap));
+        self.send_feedback(NEAR, 0, 100, ack(newest, bitmap));
     }
 
     fn w_and_t(&self) -> (f64, f64) {
@@ -120,7 +120,7 @@ impl Source {
 struct Hearer {
     end: StreamBench,
     algorithm: Receiver,
-    answers: Vec<Answer>,
+    answers: Vec<OutgoingFeedback>,
     reports: Vec<(Time, ReceiverReport)>,
 }
 
@@ -141,7 +141,7 @@ impl Hearer {
     }
 
     /// Packet `seq` arrives now, 30 ms after it left; the `missing` before it do not.
-    fn hear(&mut self, seq: u64, missing: u64, acker: AckerField, confirmed: Option<PacketRange>) {
+    fn receive(&mut self, seq: u64, missing: u64, acker: AckerField, confirmed: Option<PacketRange>) {
         let sent_at = self.end.now - Duration::from_millis(30);
         let label = DataHeader { acker, confirmed }.encode();
         let data = Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label };
@@ -233,7 +233,7 @@ fn there_are_never_more_tokens_than_the_window() {
     let mut window = window(&Params::default(), 8, 7);
     window.grow(3, 0);
     assert_eq!(window.tokens(), window.window());
-    window.give();
+    window.return_token();
     assert_eq!(window.tokens(), window.window());
 }
 
@@ -295,87 +295,87 @@ proptest! {
 
 // ---- bitmaps ----
 
-fn news(acked: u64, lost: u64, last_lost: Option<u64>) -> AckResult {
+fn result(acked: u64, lost: u64, last_lost: Option<u64>) -> AckResult {
     AckResult { stale: false, acked, lost, last_lost }
 }
 
 #[test]
 fn an_acknowledgement_counts_what_no_earlier_one_did() {
     let mut record = Record::new(3);
-    assert_eq!(record.take(0, ALL), news(1, 0, None));
+    assert_eq!(record.on_ack(0, ALL), result(1, 0, None));
     // acknowledgements of 1 and 2 are lost on their way
-    assert_eq!(record.take(3, ALL), news(3, 0, None));
+    assert_eq!(record.on_ack(3, ALL), result(3, 0, None));
     // a copy, and an older one with nothing new
-    assert!(record.take(3, ALL).stale);
-    assert!(record.take(1, ALL).stale);
+    assert!(record.on_ack(3, ALL).stale);
+    assert!(record.on_ack(1, ALL).stale);
 }
 
 #[test]
 fn an_older_acknowledgement_may_still_tell_of_a_packet() {
     let mut record = Record::new(3);
-    record.take(2, ALL);
+    record.on_ack(2, ALL);
     // 3 is missing when 4 is acknowledged: …1101; then 3's own comes late, reported when 3 was the newest
-    assert_eq!(record.take(4, !0b10), news(1, 0, None));
-    assert_eq!(record.take(3, ALL), news(1, 0, None));
-    assert_eq!(record.take(5, ALL), news(1, 0, None));
+    assert_eq!(record.on_ack(4, !0b10), result(1, 0, None));
+    assert_eq!(record.on_ack(3, ALL), result(1, 0, None));
+    assert_eq!(record.on_ack(5, ALL), result(1, 0, None));
 }
 
 #[test]
 fn three_later_packets_make_a_packet_lost_once() {
     let mut record = Record::new(3);
-    record.take(5, ALL);
+    record.on_ack(5, ALL);
     // 6 is missing; bit 1, 2, 3 as 7, 8, 9 are acknowledged
-    assert_eq!(record.take(7, !0b10), news(1, 0, None));
-    assert_eq!(record.take(8, !0b100), news(1, 0, None));
-    assert_eq!(record.take(9, !0b1000), news(1, 1, Some(6)));
-    assert_eq!(record.take(10, !0b1_0000), news(1, 0, None));
+    assert_eq!(record.on_ack(7, !0b10), result(1, 0, None));
+    assert_eq!(record.on_ack(8, !0b100), result(1, 0, None));
+    assert_eq!(record.on_ack(9, !0b1000), result(1, 1, Some(6)));
+    assert_eq!(record.on_ack(10, !0b1_0000), result(1, 0, None));
     // and it does not come back
-    assert_eq!(record.take(11, ALL), news(1, 0, None));
+    assert_eq!(record.on_ack(11, ALL), result(1, 0, None));
 }
 
 #[test]
 fn later_packets_need_not_be_consecutive() {
     let mut record = Record::new(3);
-    record.take(0, ALL);
+    record.on_ack(0, ALL);
     // 1, 3, 5 are missing; at 6 only 2, 4, 6 came after 1; at 8 only 6, 7, 8 after 5, and 4, 6, 7 after 3
-    assert_eq!(record.take(2, !0b10), news(1, 0, None));
-    assert_eq!(record.take(4, !0b1010), news(1, 0, None));
-    assert_eq!(record.take(6, !0b10_1010), news(1, 1, Some(1)));
-    assert_eq!(record.take(7, !0b101_0100), news(1, 1, Some(3)));
-    assert_eq!(record.take(8, !0b1010_1000), news(1, 1, Some(5)));
+    assert_eq!(record.on_ack(2, !0b10), result(1, 0, None));
+    assert_eq!(record.on_ack(4, !0b1010), result(1, 0, None));
+    assert_eq!(record.on_ack(6, !0b10_1010), result(1, 1, Some(1)));
+    assert_eq!(record.on_ack(7, !0b101_0100), result(1, 1, Some(3)));
+    assert_eq!(record.on_ack(8, !0b1010_1000), result(1, 1, Some(5)));
 }
 
 #[test]
 fn losses_in_a_row_are_found_together() {
     let mut record = Record::new(3);
-    record.take(9, ALL);
-    assert_eq!(record.take(15, !0b11_1000), news(3, 3, Some(12)));
+    record.on_ack(9, ALL);
+    assert_eq!(record.on_ack(15, !0b11_1000), result(3, 3, Some(12)));
 }
 
 #[test]
 fn packets_that_leave_the_record_unseen_are_lost_without_a_cut() {
     let mut record = Record::new(3);
-    record.take(9, ALL);
+    record.on_ack(9, ALL);
     // 10…109 were sent, 110 alone is acknowledged: 10…78 never come into the record of 79…110
-    assert_eq!(record.take(110, 1), news(1, 69, None));
+    assert_eq!(record.on_ack(110, 1), result(1, 69, None));
     // 111, 112: three later ones; 31 packets, 79 and 80 have left before
-    assert_eq!(record.take(111, 0b11), news(1, 1, None));
-    assert_eq!(record.take(112, 0b111), news(1, 30, Some(109)));
+    assert_eq!(record.on_ack(111, 0b11), result(1, 1, None));
+    assert_eq!(record.on_ack(112, 0b111), result(1, 30, Some(109)));
     // a step within the record lets go of what it held
     let mut record = Record::new(3);
-    record.take(9, ALL);
-    assert_eq!(record.take(11, !0b10), news(1, 0, None));
-    assert_eq!(record.take(42, 1), news(1, 1, None));
+    record.on_ack(9, ALL);
+    assert_eq!(record.on_ack(11, !0b10), result(1, 0, None));
+    assert_eq!(record.on_ack(42, 1), result(1, 1, None));
 }
 
 #[test]
 fn what_is_forgotten_is_neither_acknowledged_nor_lost() {
     let mut record = Record::new(3);
-    record.take(9, ALL);
+    record.on_ack(9, ALL);
     record.forget(20);
-    assert_eq!(record.take(15, 1), news(0, 0, None));
-    assert_eq!(record.take(22, 0b101), news(2, 0, None));
-    assert_eq!(record.take(24, 0b1_0111), news(2, 1, Some(21)));
+    assert_eq!(record.on_ack(15, 1), result(0, 0, None));
+    assert_eq!(record.on_ack(22, 0b101), result(2, 0, None));
+    assert_eq!(record.on_ack(24, 0b1_0111), result(2, 1, Some(21)));
 }
 
 proptest! {
@@ -389,10 +389,10 @@ proptest! {
         for (seq, (arrives, ack_arrives)) in fates.iter().enumerate() {
             bitmap = bitmap << 1 | u32::from(*arrives);
             if *arrives && *ack_arrives {
-                let news = record.take(seq as u64, bitmap);
-                prop_assert!(!news.stale);
-                acked += news.acked;
-                lost += news.lost;
+                let result = record.on_ack(seq as u64, bitmap);
+                prop_assert!(!result.stale);
+                acked += result.acked;
+                lost += result.lost;
                 newest = seq as u64 + 1;
             }
         }
@@ -469,18 +469,18 @@ fn slowness_is_worked_out_with_the_polynomial() {
 fn another_receiver_takes_over_below_three_quarters_of_the_throughput() {
     let mut source = Source::elected();
     source.at(2000);
-    source.tell(NEAR, 4096, 375, ack(1, ALL));
+    source.send_feedback(NEAR, 4096, 375, ack(1, ALL));
     // M·C = 0.5·M₁·0.75 = 0.375·M₁: as slow as that is not slow enough
-    source.tell(FAR, 4096, 500, nak(1, 1));
+    source.send_feedback(FAR, 4096, 500, nak(1, 1));
     assert_eq!(source.algorithm.acker(), Some(NEAR));
-    source.tell(FAR, 4096, 501, nak(1, 1));
+    source.send_feedback(FAR, 4096, 501, nak(1, 1));
     assert_eq!(source.algorithm.acker(), Some(FAR));
     let events: Vec<f64> = source.end.notes("acker").iter().map(|note| note.value).collect();
     assert_eq!(events, [1.0, 2.0]);
     // the former one, with a little more than 4/3 of the present slowness
-    source.tell(NEAR, 4096, 668, nak(1, 1));
+    source.send_feedback(NEAR, 4096, 668, nak(1, 1));
     assert_eq!(source.algorithm.acker(), Some(FAR));
-    source.tell(NEAR, 4096, 669, nak(1, 1));
+    source.send_feedback(NEAR, 4096, 669, nak(1, 1));
     assert_eq!(source.algorithm.acker(), Some(NEAR));
 }
 
@@ -488,13 +488,13 @@ fn another_receiver_takes_over_below_three_quarters_of_the_throughput() {
 fn without_losses_nobody_is_slower_and_the_first_loss_elects() {
     let mut source = Source::elected();
     source.at(1000);
-    source.tell(FAR, 0, 900, ReportKind::Dummy);
+    source.send_feedback(FAR, 0, 900, ReportKind::Dummy);
     assert_eq!(source.algorithm.acker(), Some(NEAR));
-    source.tell(FAR, 1, 20, nak(0, 1));
+    source.send_feedback(FAR, 1, 20, nak(0, 1));
     assert_eq!(source.algorithm.acker(), Some(FAR));
     // it gets better: its own reports say so
-    source.tell(FAR, 0, 20, nak(0, 1));
-    source.tell(NEAR, 1, 20, nak(1, 1));
+    source.send_feedback(FAR, 0, 20, nak(0, 1));
+    source.send_feedback(NEAR, 1, 20, nak(1, 1));
     assert_eq!(source.algorithm.acker(), Some(NEAR));
 }
 
@@ -506,12 +506,12 @@ fn a_switch_of_ackers_leaves_the_window_alone_and_both_are_heard() {
     source.ack(2, ALL);
     source.ack(3, ALL);
     assert_eq!((source.w_and_t(), source.sent.len()), ((4.0, 0.0), 8));
-    source.tell(FAR, 500, 90, nak(2, 1));
+    source.send_feedback(FAR, 500, 90, nak(2, 1));
     assert_eq!((source.algorithm.acker(), source.w_and_t()), (Some(FAR), (4.0, 0.0)));
     // packets 4…7 named NEAR: its acknowledgements still count, and it is no acker for them
     source.ack(4, ALL);
     assert_eq!((source.w_and_t(), source.named()), ((4.25, 0.25), AckerField::Acker(FAR)));
-    source.tell(FAR, 500, 100, ack(8, !0b1110));
+    source.send_feedback(FAR, 500, 100, ack(8, !0b1110));
     assert_eq!((source.ignored(), source.sent.len()), (0, 10));
     // packets 9 and on named FAR: NEAR has no business with them
     let before = source.w_and_t();
@@ -527,12 +527,12 @@ fn the_first_packet_calls_for_an_acker_and_the_first_word_elects() {
     assert_eq!(source.sent, [(ms(0), DataHeader { acker: AckerField::Elect, confirmed: None })]);
     assert_eq!(source.algorithm.wake(), ms(3000));
     source.at(70);
-    source.tell(NEAR, 0, 50, ReportKind::Dummy);
+    source.send_feedback(NEAR, 0, 50, ReportKind::Dummy);
     assert_eq!((source.sent.len(), source.named()), (2, AckerField::Acker(NEAR)));
     assert_eq!(source.w_and_t(), (1.0, 0.0));
     // RTT 50 ms: 50 + 4·25
     assert_eq!(source.algorithm.wake(), ms(70 + 200));
-    source.tell(FAR, 0, 60, ReportKind::Dummy);
+    source.send_feedback(FAR, 0, 60, ReportKind::Dummy);
     assert_eq!((source.sent.len(), source.algorithm.acker()), (2, Some(NEAR)));
 }
 
@@ -559,7 +559,7 @@ fn eight() -> Source {
     let params = Params { ssthresh: 8.0, ..Params::default() };
     let mut source = Source::new(&params);
     source.at(100);
-    source.tell(NEAR, 0, 100, ReportKind::Dummy);
+    source.send_feedback(NEAR, 0, 100, ReportKind::Dummy);
     for newest in 1..=20 {
         source.at(100 + 10 * newest);
         source.ack(newest, ALL);
@@ -615,12 +615,12 @@ fn old_copied_and_foreign_acknowledgements_are_ignored() {
     let before = (source.w_and_t(), source.sent.len());
     source.ack(20, ALL);
     source.ack(7, ALL);
-    source.tell(FAR, 0, 50, ack(21, ALL));
+    source.send_feedback(FAR, 0, 50, ack(21, ALL));
     assert_eq!(((source.w_and_t(), source.sent.len()), source.ignored()), (before, 3));
     // nor does anybody acknowledge what was not sent, echo what is to come, or say what means nothing
     source.ack(source.sent.len() as u64, ALL);
     source.tell_about(NEAR, 0, source.end.now + Duration::from_nanos(1), ack(21, ALL));
-    source.tell(FAR, 500, 50, nak(25, 1000));
+    source.send_feedback(FAR, 500, 50, nak(25, 1000));
     for words in [[0; 4], [1, 0, 0, 2], [u64::MAX; 4], [3, 0, 5, 0], [4, 0, 1, 0], [1 << 32 | 1, 0, 1, 1]] {
         let feedback = Feedback { from: FAR, sent_at: source.end.now, label: Label(words) };
         source.end.cx(|cx| source.algorithm.on_feedback(&feedback, cx));
@@ -650,7 +650,7 @@ fn a_timeout_starts_over_and_two_in_a_row_call_for_another_acker() {
     assert_eq!(source.end.notes("acker").last().map(|note| note.value), Some(-1.0));
     assert_eq!(source.end.meter.count(Count::Timeouts), 2);
 
-    source.tell(FAR, 0, 100, ReportKind::Dummy);
+    source.send_feedback(FAR, 0, 100, ReportKind::Dummy);
     assert_eq!((source.named(), source.w_and_t()), (AckerField::Acker(FAR), (1.0, 0.0)));
 }
 
@@ -661,7 +661,7 @@ fn acknowledgements_from_before_a_timeout_move_no_tokens_but_show_that_the_acker
     let next = source.sent.len() as u64;
     source.at((source.algorithm.wake().as_nanos()).div_ceil(1_000_000));
     assert_eq!(source.end.meter.count(Count::Timeouts), 1);
-    source.tell(NEAR, 0, 300, ack(23, ALL));
+    source.send_feedback(NEAR, 0, 300, ack(23, ALL));
     assert_eq!((source.w_and_t(), source.ignored()), ((1.0, 0.0), 0));
     assert!(source.algorithm.wake() - source.end.now < span * 2, "a sample ends the back-off");
     // the packet sent after it
@@ -709,13 +709,13 @@ fn an_acker_that_leaves_is_replaced_at_once() {
     let mut source = eight();
     let sent = source.sent.len();
     // the leave of another receiver has no effect
-    source.tell(FAR, 0, 50, ReportKind::Ack { newest: 22, bitmap: ALL, leaving: true });
+    source.send_feedback(FAR, 0, 50, ReportKind::Ack { newest: 22, bitmap: ALL, leaving: true });
     assert_eq!((source.algorithm.acker(), source.sent.len()), (Some(NEAR), sent));
     // the acker's need not say anything else that is new
-    source.tell(NEAR, 0, 50, ReportKind::Ack { newest: 20, bitmap: ALL, leaving: true });
+    source.send_feedback(NEAR, 0, 50, ReportKind::Ack { newest: 20, bitmap: ALL, leaving: true });
     assert_eq!((source.algorithm.acker(), source.sent.len()), (None, sent + 1));
     assert_eq!((source.named(), source.w_and_t()), (AckerField::Elect, (1.0, 0.0)));
-    source.tell(FAR, 0, 50, nak(21, 1));
+    source.send_feedback(FAR, 0, 50, nak(21, 1));
     assert_eq!((source.named(), source.sent.len()), (AckerField::Acker(FAR), sent + 2));
 }
 
@@ -724,10 +724,10 @@ fn an_acker_that_leaves_is_replaced_at_once() {
 #[test]
 fn each_nak_is_confirmed_by_one_data_packet() {
     let mut source = eight();
-    source.tell(FAR, 0, 50, nak(21, 2));
-    source.tell(FAR, 0, 50, nak(22, 1));
-    source.tell(FAR, 0, 50, nak(24, 1));
-    source.tell(EndpointId(3), 0, 50, nak(24, 1));
+    source.send_feedback(FAR, 0, 50, nak(21, 2));
+    source.send_feedback(FAR, 0, 50, nak(22, 1));
+    source.send_feedback(FAR, 0, 50, nak(24, 1));
+    source.send_feedback(EndpointId(3), 0, 50, nak(24, 1));
     let sent = source.sent.len();
     for newest in 21..25 {
         source.ack(newest, ALL);
@@ -744,9 +744,9 @@ fn a_nak_waits_up_to_fifty_milliseconds() {
     for seed in 0..400 {
         let mut hearer = Hearer::new(seed);
         hearer.at(100);
-        hearer.hear(0, 0, AckerField::Acker(FAR), None);
+        hearer.receive(0, 0, AckerField::Acker(FAR), None);
         hearer.at(200);
-        hearer.hear(3, 2, AckerField::Acker(FAR), None);
+        hearer.receive(3, 2, AckerField::Acker(FAR), None);
         assert!(hearer.reports.is_empty());
         hearer.at(1000);
         let [(at, report)] = hearer.reports[..] else { panic!("{:?}", hearer.reports) };
@@ -768,9 +768,9 @@ fn a_confirmed_nak_is_not_sent() {
     for (confirmed, sent) in [((1, 2), 0), ((0, 9), 0), ((1, 1), 1), ((2, 2), 1), ((5, 1), 1)] {
         let mut hearer = Hearer::new(7);
         hearer.at(100);
-        hearer.hear(0, 0, AckerField::Acker(FAR), None);
-        hearer.hear(3, 2, AckerField::Acker(FAR), None);
-        hearer.hear(
+        hearer.receive(0, 0, AckerField::Acker(FAR), None);
+        hearer.receive(3, 2, AckerField::Acker(FAR), None);
+        hearer.receive(
             4,
             0,
             AckerField::Acker(FAR),
@@ -785,21 +785,21 @@ fn a_confirmed_nak_is_not_sent() {
 fn a_call_for_an_acker_is_answered_once_after_a_wait_unless_somebody_else_did() {
     let mut hearer = Hearer::new(3);
     hearer.at(100);
-    hearer.hear(0, 0, AckerField::Elect, None);
-    hearer.hear(1, 0, AckerField::Elect, None);
+    hearer.receive(0, 0, AckerField::Elect, None);
+    hearer.receive(1, 0, AckerField::Elect, None);
     assert!(hearer.reports.is_empty() && hearer.algorithm.wake() <= ms(150));
     hearer.at(1000);
     let [(at, report)] = hearer.reports[..] else { panic!("{:?}", hearer.reports) };
     assert_eq!((report.kind, report.p, at - report.echo), (ReportKind::Dummy, 0, Duration::from_millis(30)));
 
-    hearer.hear(2, 0, AckerField::Elect, None);
-    hearer.hear(3, 0, AckerField::Acker(FAR), None);
+    hearer.receive(2, 0, AckerField::Elect, None);
+    hearer.receive(3, 0, AckerField::Acker(FAR), None);
     hearer.at(2000);
     assert_eq!((hearer.reports.len(), hearer.suppressed()), (1, 1));
 
     // a NAK answers as well
-    hearer.hear(4, 0, AckerField::Elect, None);
-    hearer.hear(6, 1, AckerField::Elect, None);
+    hearer.receive(4, 0, AckerField::Elect, None);
+    hearer.receive(6, 1, AckerField::Elect, None);
     hearer.at(3000);
     let kinds: Vec<ReportKind> = hearer.reports[1..].iter().map(|(_, report)| report.kind).collect();
     assert!(kinds.contains(&nak(5, 1)) && kinds.len() <= 2, "{kinds:?}");
@@ -810,7 +810,7 @@ fn more_gaps_than_fit_are_not_all_reported() {
     let mut hearer = Hearer::new(1);
     hearer.at(100);
     for i in 0..100 {
-        hearer.hear(2 * i, i.min(1), AckerField::Acker(FAR), None);
+        hearer.receive(2 * i, i.min(1), AckerField::Acker(FAR), None);
     }
     hearer.at(1000);
     assert_eq!((hearer.reports.len(), hearer.suppressed()), (63, 36));
@@ -822,13 +822,13 @@ fn more_gaps_than_fit_are_not_all_reported() {
 fn the_acker_acknowledges_every_packet_that_names_it_with_what_arrived() {
     let mut hearer = Hearer::new(1);
     hearer.at(100);
-    hearer.hear(40, 0, AckerField::Acker(FAR), None);
-    hearer.hear(41, 0, AckerField::Acker(NEAR), None);
-    hearer.hear(43, 0, AckerField::Acker(NEAR), None);
-    hearer.hear(45, 0, AckerField::Acker(NEAR), None);
+    hearer.receive(40, 0, AckerField::Acker(FAR), None);
+    hearer.receive(41, 0, AckerField::Acker(NEAR), None);
+    hearer.receive(43, 0, AckerField::Acker(NEAR), None);
+    hearer.receive(45, 0, AckerField::Acker(NEAR), None);
     // late, and not yet given up
-    hearer.hear(42, 0, AckerField::Acker(NEAR), None);
-    hearer.hear(46, 0, AckerField::Acker(FAR), None);
+    hearer.receive(42, 0, AckerField::Acker(NEAR), None);
+    hearer.receive(46, 0, AckerField::Acker(FAR), None);
     let acks: Vec<ReportKind> = hearer.reports.iter().map(|(_, report)| report.kind).collect();
     // what was sent before it joined does not count as missing
     assert_eq!(acks, [ack(41, ALL), ack(43, !0b10), ack(45, !0b1010), ack(45, !0b10)]);
@@ -839,9 +839,9 @@ fn the_acker_acknowledges_every_packet_that_names_it_with_what_arrived() {
 fn a_leap_beyond_the_bitmap_leaves_one_bit() {
     let mut hearer = Hearer::new(1);
     hearer.at(100);
-    hearer.hear(0, 0, AckerField::Acker(NEAR), None);
-    hearer.hear(31, 30, AckerField::Acker(NEAR), None);
-    hearer.hear(63, 31, AckerField::Acker(NEAR), None);
+    hearer.receive(0, 0, AckerField::Acker(NEAR), None);
+    hearer.receive(31, 30, AckerField::Acker(NEAR), None);
+    hearer.receive(63, 31, AckerField::Acker(NEAR), None);
     let acks: Vec<ReportKind> = hearer.reports.iter().map(|(_, report)| report.kind).collect();
     assert_eq!(acks, [ack(0, ALL), ack(31, 1 << 31 | 1), ack(63, 1)]);
 }
@@ -852,8 +852,8 @@ fn only_the_acker_says_that_it_leaves() {
         let mut hearer = Hearer::new(1);
         hearer.listen(|algorithm, cx| algorithm.on_stop(cx));
         hearer.at(100);
-        hearer.hear(7, 0, AckerField::Acker(NEAR), None);
-        hearer.hear(8, 0, AckerField::Acker(named), None);
+        hearer.receive(7, 0, AckerField::Acker(NEAR), None);
+        hearer.receive(8, 0, AckerField::Acker(named), None);
         hearer.reports.clear();
         hearer.at(150);
         hearer.listen(|algorithm, cx| algorithm.on_stop(cx));

@@ -162,10 +162,10 @@ impl CongestionControl for Control {
     }
 
     fn on_spurious(&mut self, cx: &mut Cx<'_>) {
-        let kept = self.classic.update().clone();
+        let retained = self.classic.update().clone();
         self.classic.on_spurious(cx);
         // the window is restored, the fraction goes on
-        *self.classic.update_mut() = kept;
+        *self.classic.update_mut() = retained;
         self.pace();
     }
 

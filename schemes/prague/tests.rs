@@ -22,7 +22,7 @@ fn acknowledge(bench: &mut Bench, controller: &mut Control, packets: u32, marked
     let mut ack = bench.an_ack(controller);
     (ack.packets, ack.bytes) = (packets, SEGMENT * u64::from(packets));
     (ack.marked, ack.marked_packets, ack.round_ended) = (marked > 0, marked, ended);
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
 }
 
 /// §2.3.2: 1 at the first mark, then a round trip with half of the packets marked: 1 + (0.5 − 1)/16 = 0.96875.
@@ -62,7 +62,7 @@ fn a_mark_reduces_the_window_once_per_virtual_round_trip() {
     bench.rtt = Duration::from_millis(10);
     let mut ack = bench.an_ack(&controller);
     (ack.recovering, ack.marked, ack.marked_packets) = (true, true, 1);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     bench.congestion(&mut controller, Cause::Mark);
     assert_eq!(controller.window().0, 20.0);
     bench.now += Duration::from_millis(24);
@@ -70,7 +70,7 @@ fn a_mark_reduces_the_window_once_per_virtual_round_trip() {
     assert_eq!(controller.window().0, 20.0);
     bench.now += Duration::from_millis(1);
     (ack.packets, ack.marked_packets, ack.round_ended) = (2, 1, true);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     bench.congestion(&mut controller, Cause::Mark);
     assert_eq!(controller.window().0, 10.3125);
 }

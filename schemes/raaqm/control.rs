@@ -74,10 +74,10 @@ impl Raaqm {
             Ok(at) => at,
             Err(mut at) => {
                 if self.paths.len() >= self.params.paths as usize {
-                    let silent = (0..self.paths.len()).min_by_key(|at| self.paths[*at].heard_at);
-                    let silent = silent.expect("there is room for one path at least");
-                    self.paths.remove(silent);
-                    at -= usize::from(silent < at);
+                    let stalest = (0..self.paths.len()).min_by_key(|at| self.paths[*at].heard_at);
+                    let stalest = stalest.expect("there is room for one path at least");
+                    self.paths.remove(stalest);
+                    at -= usize::from(stalest < at);
                 }
                 let recent = Recent::new(self.params.samples);
                 self.paths.insert(at, Path { label, recent, heard_at: Time::ZERO });
@@ -88,9 +88,9 @@ impl Raaqm {
 
     /// W ← (1 − b)·W, if that stays above 1                                             [HICN, CCNPL]
     fn cut(&mut self) {
-        let kept = self.window * self.params.beta;
-        if kept > 1.0 {
-            self.set(kept);
+        let reduced = self.window * self.params.beta;
+        if reduced > 1.0 {
+            self.set(reduced);
         }
     }
 }
@@ -132,10 +132,10 @@ impl CongestionControl for Raaqm {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         // our choice: a NACK counts as a timeout; marks are ignored, because no source describes them
-        let heard = event.cause != Cause::Mark;
+        let data_arrived = event.cause != Cause::Mark;
         let cuts = match self.params.losses {
-            Decrease::Each => heard,
-            Decrease::Episode => heard && event.first,
+            Decrease::Each => data_arrived,
+            Decrease::Episode => data_arrived && event.first,
             Decrease::None => false,
         };
         if cuts {

@@ -1,5 +1,5 @@
 //! RAAQM: a consumer that reduces its window at random as the round-trip times of a path rise, and forwarders that distribute Interests by pending
-//! Interests.
+//! Interests [CGMPW13].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

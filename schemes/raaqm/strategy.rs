@@ -1,12 +1,12 @@
 //! Random next hops; a next hop with fewer pending Interests of the prefix has a higher probability.
 
 use contract::{
-    ArrivingData, ArrivingInterest, ArrivingNack, Departure, FaceId, FibEntry, NackReason, Name, Pending,
+    ArrivingData, ArrivingInterest, ArrivingNack, FaceId, FibEntry, NackReason, Name, Pending, SendResult,
     Strategy, StrategyCx,
 };
 
 use super::Params;
-use crate::shared::asks_again;
+use crate::shared::is_retransmission;
 
 /// The strategy of a node.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl Balance {
     }
 
     /// Counts the Interests of an entry that ends as answered.
-    fn settle(&mut self, pending: Pending, fib: &FibEntry<'_>, cx: &dyn StrategyCx) {
+    fn count_answered(&mut self, pending: Pending, fib: &FibEntry<'_>, cx: &dyn StrategyCx) {
         for index in 0.. {
             let Some(record) = cx.upstream(pending, index) else { break };
             if record.refused.is_none() {
@@ -75,26 +75,26 @@ impl Balance {
         not: u64,
         cx: &mut dyn StrategyCx,
     ) -> Option<usize> {
-        let may = |place: usize, cx: &dyn StrategyCx| {
-            not & bit(place) == 0 && cx.awaited_by(pending, fib.hops[place].face).is_none()
+        let may = |hop_index: usize, cx: &dyn StrategyCx| {
+            not & bit(hop_index) == 0 && cx.in_record(pending, fib.hops[hop_index].face).is_none()
         };
         // weight = 1/a                                                                 [CGMPW13, CCNPL]
         let (mut total, mut count, mut last) = (0.0, 0, None);
-        for place in 0..fib.hops.len() {
-            if may(place, cx) {
-                total += 1.0 / self.hop(fib, fib.hops[place].face).mean;
-                (count, last) = (count + 1, Some(place));
+        for hop_index in 0..fib.hops.len() {
+            if may(hop_index, cx) {
+                total += 1.0 / self.hop(fib, fib.hops[hop_index].face).mean;
+                (count, last) = (count + 1, Some(hop_index));
             }
         }
         if count < 2 {
             return last;
         }
-        let mut left = cx.random().uniform(0.0, total);
-        for place in 0..fib.hops.len() {
-            if may(place, cx) {
-                left -= 1.0 / self.hop(fib, fib.hops[place].face).mean;
-                if left < 0.0 {
-                    return Some(place);
+        let mut remaining = cx.random().uniform(0.0, total);
+        for hop_index in 0..fib.hops.len() {
+            if may(hop_index, cx) {
+                remaining -= 1.0 / self.hop(fib, fib.hops[hop_index].face).mean;
+                if remaining < 0.0 {
+                    return Some(hop_index);
                 }
             }
         }
@@ -111,63 +111,63 @@ impl Balance {
     ) -> Option<NackReason> {
         let mut not = tried;
         let mut reason = NackReason::NoRoute;
-        while let Some(place) = self.draw(pending, fib, not, cx) {
-            let face = fib.hops[place].face;
-            let out = cx.sent_to(pending, face).is_some_and(|record| record.refused.is_none());
+        while let Some(hop_index) = self.draw(pending, fib, not, cx) {
+            let face = fib.hops[hop_index].face;
+            let out = cx.out_record(pending, face).is_some_and(|record| record.refused.is_none());
             match cx.send_interest(pending, face) {
-                Departure::Sent | Departure::Held => {
+                SendResult::Sent | SendResult::Held => {
                     if !out {
                         self.change(fib, face, true);
                     }
                     return None;
                 }
-                Departure::Dropped => return None,
-                Departure::Refused(why) => reason = reason.min(why),
-                Departure::Gone => {}
+                SendResult::Dropped => return None,
+                SendResult::Refused(why) => reason = reason.min(why),
+                SendResult::Gone => {}
             }
-            if place >= 64 {
+            if hop_index >= 64 {
                 break;
             }
-            not |= bit(place);
+            not |= bit(hop_index);
         }
         Some(reason)
     }
 }
 
 /// The bit of an index; 0 from 64 on.
-const fn bit(place: usize) -> u64 {
-    if place < 64 { 1 << place } else { 0 }
+const fn bit(hop_index: usize) -> u64 {
+    if hop_index < 64 { 1 << hop_index } else { 0 }
 }
 
 impl Strategy for Balance {
     fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        let again = asks_again(interest, cx);
+        let again = is_retransmission(interest, cx);
         if !interest.is_new && !again {
             return;
         }
         let pending = interest.pending;
         let refused = self.forward(pending, fib, 0, cx);
-        let waits =
+        let waiting =
             (0..).map_while(|index| cx.upstream(pending, index)).any(|record| record.refused.is_none());
         if let Some(reason) = refused
-            && !waits
+            && !waiting
         {
             cx.send_nacks(pending, reason);
         }
     }
 
     fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        self.settle(data.pending, fib, cx);
+        self.count_answered(data.pending, fib, cx);
     }
 
     fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.change(fib, nack.from, false);
-        let Some(reason) = cx.all_refused(nack.pending) else { return };
+        let Some(reason) = cx.all_nacked(nack.pending) else { return };
         // our choice: as in stateful forwarding, other faces are tried before the Interest is refused
         let mut tried = 0;
-        for (place, hop) in fib.hops.iter().enumerate() {
-            if cx.sent_to(nack.pending, hop.face).is_some() {
-                tried |= bit(place);
+        for (hop_index, hop) in fib.hops.iter().enumerate() {
+            if cx.out_record(nack.pending, hop.face).is_some() {
+                tried |= bit(hop_index);
             }
         }
         if fib.hops.len() > 64 || self.forward(nack.pending, fib, tried, cx).is_some() {
@@ -176,7 +176,7 @@ impl Strategy for Balance {
     }
 
     fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        self.settle(pending, fib, cx);
+        self.count_answered(pending, fib, cx);
     }
 
     fn has_deadlines(&self) -> bool {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use contract::{
-    Cause, Congestion, CongestionControl, Departure, FaceId, FibEntry, Label, NackReason, Name, NameId,
+    Cause, Congestion, CongestionControl, FaceId, FibEntry, Label, NackReason, Name, NameId, SendResult,
 };
 use units::{Bytes, Duration, Rate, Time};
 
 use super::control::probability;
-use super::link::longer;
+use super::link::extend;
 use super::{Balance, Decrease, Params, Raaqm, control, link, strategy};
 use crate::shared::Recent;
 use crate::shared::forwarders::{Action, LinkBench, StrategyBench, faces};
@@ -21,12 +21,12 @@ fn raaqm(params: Params, initial: u64) -> (Bench, Raaqm) {
 }
 
 /// Data of a path.
-fn hear(bench: &mut Bench, controller: &mut Raaqm, path: u64, rtt_ms: u64) {
+fn receive(bench: &mut Bench, controller: &mut Raaqm, path: u64, rtt_ms: u64) {
     bench.now += Duration::from_millis(1);
     bench.rtt = Duration::from_millis(rtt_ms);
     let mut ack = bench.an_ack(controller);
     ack.label = Label([path, 0, 0, 0]);
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
 }
 
 fn recent(rtts_ms: &[u64]) -> Recent {
@@ -59,11 +59,11 @@ fn a_path_without_a_range_or_a_past_cuts_next_to_nothing() {
 #[test]
 fn a_window_of_data_adds_a_segment() {
     let (mut bench, mut controller) = raaqm(Params::default(), 10);
-    hear(&mut bench, &mut controller, 1, 100);
-    hear(&mut bench, &mut controller, 1, 100);
+    receive(&mut bench, &mut controller, 1, 100);
+    receive(&mut bench, &mut controller, 1, 100);
     assert!((controller.window().0 - (10.1 + 1.0 / 10.1)).abs() < 1e-12);
     let (mut bench, mut controller) = raaqm(Params { eta: 1000.0, ..Params::default() }, 1);
-    (0..3).for_each(|_| hear(&mut bench, &mut controller, 1, 100));
+    (0..3).for_each(|_| receive(&mut bench, &mut controller, 1, 100));
     assert_eq!(controller.allowance().window, SEGMENT * 512);
 }
 
@@ -72,15 +72,15 @@ fn a_window_of_data_adds_a_segment() {
 fn a_cut_keeps_four_fifths() {
     let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, ..Params::default() };
     let (mut bench, mut controller) = raaqm(params, 10);
-    hear(&mut bench, &mut controller, 1, 100);
+    receive(&mut bench, &mut controller, 1, 100);
     let before = controller.window().0;
-    hear(&mut bench, &mut controller, 1, 200);
+    receive(&mut bench, &mut controller, 1, 200);
     assert!((controller.window().0 - (before + 1.0 / before) * 0.8).abs() < 1e-12);
     // a window that would not stay above 1 is left alone
     let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, eta: 0.001, ..Params::default() };
     let (mut bench, mut controller) = raaqm(params, 1);
-    hear(&mut bench, &mut controller, 1, 100);
-    hear(&mut bench, &mut controller, 1, 200);
+    receive(&mut bench, &mut controller, 1, 100);
+    receive(&mut bench, &mut controller, 1, 200);
     assert!((1.0..1.01).contains(&controller.window().0));
 }
 
@@ -90,14 +90,14 @@ fn paths_are_told_apart_by_their_labels() {
     let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, ..Params::default() };
     let (mut bench, mut controller) = raaqm(params.clone(), 10);
     for (path, rtt) in [(1, 110), (2, 400), (1, 100), (2, 300)] {
-        hear(&mut bench, &mut controller, path, rtt);
+        receive(&mut bench, &mut controller, path, rtt);
     }
     assert!(controller.window().0 > 10.0);
     assert_eq!(controller.paths(), 2);
     // as one path, 400 after 110 cuts
     let (mut bench, mut controller) = raaqm(params, 10);
     for rtt in [110, 400] {
-        hear(&mut bench, &mut controller, 1, rtt);
+        receive(&mut bench, &mut controller, 1, rtt);
     }
     assert!(controller.window().0 < 10.0);
 }
@@ -106,7 +106,7 @@ fn paths_are_told_apart_by_their_labels() {
 fn the_path_that_was_silent_longest_is_forgotten() {
     let (mut bench, mut controller) = raaqm(Params { paths: 2, samples: 1, ..Params::default() }, 1);
     for path in [5, 9, 5, 3, 7] {
-        hear(&mut bench, &mut controller, path, 100);
+        receive(&mut bench, &mut controller, path, 100);
     }
     assert_eq!(controller.paths(), 2);
 }
@@ -130,7 +130,7 @@ fn every_path_has_a_number_of_its_own() {
     let mut numbers = BTreeSet::new();
     let mut paths = vec![0];
     for _ in 0..4 {
-        paths = paths.iter().flat_map(|path| (0..8).map(|face| longer(*path, FaceId(face)))).collect();
+        paths = paths.iter().flat_map(|path| (0..8).map(|face| extend(*path, FaceId(face)))).collect();
         numbers.extend(paths.iter().copied());
     }
     assert_eq!(numbers.len(), 8 + 64 + 512 + 4096);
@@ -143,7 +143,7 @@ fn data_carry_the_number_of_their_path() {
     let mut controller = link(&Params::default(), &setup(1));
     let name = Name { prefix: NameId(1), segment: 0 };
     let from = [0, 1].map(|face| node.data(&mut controller, name, FaceId(face), CONSUMER).label.0[0]);
-    assert_eq!(from, [longer(0, FaceId(0)), longer(0, FaceId(1))]);
+    assert_eq!(from, [extend(0, FaceId(0)), extend(0, FaceId(1))]);
 }
 
 fn balance() -> (StrategyBench, Balance) {
@@ -212,7 +212,7 @@ fn what_is_retransmitted_is_counted_once() {
 fn another_face_is_tried_before_the_answer_is_no() {
     let (mut node, mut controller) = balance();
     let pending = node.interest(&mut controller, 0, CONSUMER);
-    let Action::Sent(_, first) = node.deeds[0] else { panic!("{:?}", node.deeds) };
+    let Action::Sent(_, first) = node.actions[0] else { panic!("{:?}", node.actions) };
     let second = FaceId(1 - first.0);
     node.nack(&mut controller, pending, first, NackReason::Congestion);
     node.nack(&mut controller, pending, second, NackReason::NoRoute);
@@ -222,7 +222,7 @@ fn another_face_is_tried_before_the_answer_is_no() {
         [Action::Sent(0, first), Action::Sent(0, second), Action::Nacked(0, CONSUMER, no)]
     );
     // its own link part may refuse as well
-    node.departures.extend([Departure::Refused(no), Departure::Refused(no)]);
+    node.results.extend([SendResult::Refused(no), SendResult::Refused(no)]);
     node.interest(&mut controller, 1, CONSUMER);
     assert_eq!(node.done(), [Action::Nacked(1, CONSUMER, no)]);
     assert_eq!([0, 1].map(|face| mean(&node, &mut controller, face).0), [0, 0]);

@@ -4,7 +4,7 @@ use contract::{Ack, Cut, Cx, WindowUpdate};
 use units::Segments;
 
 use super::Params;
-use crate::shared::Credit;
+use crate::shared::{Credit, HyStart};
 
 contract::choice! {
     /// The unit of congestion avoidance.
@@ -42,23 +42,25 @@ pub struct Reno {
     counting: Counting,
     slow_start: SlowStart,
     /// Whether the window is in whole segments.
-    whole: bool,
+    integer_cwnd: bool,
     /// Segments acknowledged since the window last grew.
     acked: f64,
     /// The same, where they are whole.
     credit: Credit,
+    hystart: Option<Box<HyStart>>,
 }
 
 impl Reno {
     /// The controller, with its parameters.
     pub fn new(params: &Params) -> Self {
-        let whole = params.variant == Variant::Linux;
+        let integer_cwnd = params.variant == Variant::Linux;
         Self {
             counting: params.counting,
             slow_start: params.slow_start,
-            whole,
+            integer_cwnd,
             acked: 0.0,
             credit: Credit::default(),
+            hystart: HyStart::new(params.hystart),
         }
     }
 }
@@ -66,7 +68,7 @@ impl Reno {
 impl WindowUpdate for Reno {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
-        if self.whole {
+        if self.integer_cwnd {
             // one segment per window of acknowledged segments                          [Linux: tcp_reno_cong_avoid]
             let w = window.0 as u64;
             return Segments(self.credit.grow(w, w, u64::from(ack.packets)) as f64);
@@ -87,7 +89,7 @@ impl WindowUpdate for Reno {
     }
 
     fn integer_cwnd(&self) -> bool {
-        self.whole
+        self.integer_cwnd
     }
 
     #[inline]
@@ -96,18 +98,25 @@ impl WindowUpdate for Reno {
         window: Segments,
         step: Segments,
         ack: &Ack,
-        _cx: &mut Cx<'_>,
+        cx: &mut Cx<'_>,
     ) -> Option<Segments> {
         // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
-        let by_acks = self.slow_start == SlowStart::Acks && !self.whole;
-        let step = if by_acks { step.0 } else { f64::from(ack.packets) };
+        let by_acks = self.slow_start == SlowStart::Acks && !self.integer_cwnd;
+        let acked = f64::from(ack.packets);
+        let mut step = if by_acks { step.0 } else { acked };
+        if let Some(hystart) = &mut self.hystart {
+            step = hystart.slow_start(window.0, step, acked, ack, cx)?;
+        }
         Some(Segments(window.0 + step))
     }
 
     fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         self.acked = 0.0;
         self.credit.clear();
-        if self.whole {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_reduction(cut.cause);
+        }
+        if self.integer_cwnd {
             // ssthresh = max(cwnd/2, 2): of the window, not of the data in flight      [Linux: tcp_reno_ssthresh]
             return Segments((window.0 as u64 / 2).max(2) as f64);
         }

@@ -10,6 +10,8 @@ mod tests;
 
 pub use control::{Counting, Reno, SlowStart, Variant};
 
+pub use crate::shared::Ending;
+
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "reno",
@@ -18,6 +20,14 @@ pub const SCHEME: Scheme = Scheme {
     sources: &[
         Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
         Source { key: "LINUX", text: "Linux 6.18, net/ipv4/tcp_cong.c" },
+        Source {
+            key: "HR11",
+            text: "Ha, Rhee: Taming the Elephants: New TCP Slow Start, Computer Networks 55(9), 2011",
+        },
+        Source {
+            key: "RFC9406",
+            text: "Balasubramanian, Huang, Olson: HyStart++: Modified Slow Start for TCP, RFC 9406, 2023",
+        },
     ],
     documented: Documented::Full,
     series: &[],
@@ -32,6 +42,8 @@ contract::params! {
     /// Arithmetic: that of the RFC, or that of Linux, which uses whole segments, and the window instead of the data in flight; with Linux, `counting`
     /// and `slow_start` have no effect, and bytes and segments count.
     variant: Variant = Variant::Rfc, from "RFC5681 §3.1; LINUX for the other value";
+    /// End of slow start besides losses: none, HyStart as Linux has it for CUBIC, or HyStart++.
+    hystart: Ending = Ending::Off, from "RFC5681 §3.1 has none; HR11 for `linux`, RFC9406 for `plus`";
 }
 
 /// The whole congestion control.

@@ -27,10 +27,10 @@ fn slow_start_adds_at_most_a_segment_per_acknowledgement() {
     let mut ack = bench.an_ack(&controller);
     ack.bytes = SEGMENT * 5;
     ack.packets = 5;
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     assert_eq!(controller.allowance().window, SEGMENT * 3);
     ack.bytes = Bytes::new(500);
-    bench.give(&mut controller, &ack);
+    bench.deliver_ack(&mut controller, &ack);
     assert_eq!(controller.allowance().window, Bytes::new(3500));
 }
 
@@ -60,7 +60,7 @@ fn counting_bytes_adds_exactly_a_segment_each_round() {
     ack.bytes = SEGMENT * 2;
     ack.packets = 2;
     for _ in 0..5 {
-        bench.give(&mut controller, &ack);
+        bench.deliver_ack(&mut controller, &ack);
     }
     assert_eq!(controller.allowance().window, SEGMENT * 11);
 }
@@ -107,7 +107,7 @@ fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
     assert_eq!(controller.ssthresh(), SEGMENT * 8);
 }
 
-fn whole(initial: u64) -> (Bench, Control) {
+fn integer_cwnd(initial: u64) -> (Bench, Control) {
     let mut params = Params::default();
     params.set("variant", &"linux".into()).expect("a choice");
     (Bench::new(), control(&params, &setup(initial)))
@@ -117,7 +117,7 @@ fn whole(initial: u64) -> (Bench, Control) {
 #[test]
 fn as_in_linux_half_a_window_is_whole() {
     for (window, kept) in [(7, 3), (20, 10), (3, 2), (2, 2)] {
-        let (mut bench, mut controller) = whole(window);
+        let (mut bench, mut controller) = integer_cwnd(window);
         let event = Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 12, first: true };
         controller.on_congestion(&event, &mut bench.cx());
         assert_eq!(controller.allowance().window, SEGMENT * kept, "{window}");
@@ -127,7 +127,7 @@ fn as_in_linux_half_a_window_is_whole() {
 /// LINUX, tcp_cong_avoid_ai: from three, three segments acknowledged make four, and four make five, however the acknowledgements cut them.
 #[test]
 fn as_in_linux_the_window_grows_by_whole_segments() {
-    let (mut bench, mut controller) = whole(7);
+    let (mut bench, mut controller) = integer_cwnd(7);
     bench.congestion(&mut controller, Cause::Loss);
     let mut ack = bench.an_ack(&controller);
     let windows: Vec<u64> = [2, 2, 2, 2, 2]
@@ -135,7 +135,7 @@ fn as_in_linux_the_window_grows_by_whole_segments() {
         .map(|packets| {
             ack.packets = packets;
             ack.bytes = SEGMENT * u64::from(packets);
-            bench.give(&mut controller, &ack);
+            bench.deliver_ack(&mut controller, &ack);
             controller.allowance().window.as_u64() / 1000
         })
         .collect();
@@ -147,7 +147,7 @@ fn as_in_linux_the_window_grows_by_whole_segments() {
 /// threshold of four: 1 + 2 = 3, 3 + 1 and two left over, and with two more the window of four is acknowledged.
 #[test]
 fn as_in_linux_slow_start_ends_at_the_threshold() {
-    let (mut bench, mut controller) = whole(8);
+    let (mut bench, mut controller) = integer_cwnd(8);
     bench.congestion(&mut controller, Cause::Timeout);
     let mut ack = bench.an_ack(&controller);
     let windows: Vec<u64> = [2, 3, 2]
@@ -155,9 +155,36 @@ fn as_in_linux_slow_start_ends_at_the_threshold() {
         .map(|packets| {
             ack.packets = packets;
             ack.bytes = SEGMENT * u64::from(packets);
-            bench.give(&mut controller, &ack);
+            bench.deliver_ack(&mut controller, &ack);
             controller.allowance().window.as_u64() / 1000
         })
         .collect();
     assert_eq!(windows, [3, 4, 5]);
+}
+
+/// RFC 9406 §4.2, §4.3: 13 ms more delay than in the round before, by eight samples: a quarter of the growth; after five such rounds, the first of which is
+/// partial, congestion avoidance. The slow start after a timeout is the standard one, with the same delays.
+#[test]
+fn hystart_plus_ends_the_first_slow_start() {
+    let mut params = Params::default();
+    params.set("hystart", &"plus".into()).expect("a choice");
+    let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(10)));
+    let round = |bench: &mut Bench, controller: &mut Control, rtt_ms: u64| {
+        bench.rtt = units::Duration::from_millis(rtt_ms);
+        for n in 0..10 {
+            let ack = contract::Ack { round_ended: n == 0, ..bench.an_ack(controller) };
+            bench.deliver_ack(controller, &ack);
+        }
+        controller.window().0
+    };
+    assert_eq!(round(&mut bench, &mut controller, 100), 20.0);
+    let windows: Vec<f64> = (0..5).map(|_| round(&mut bench, &mut controller, 113)).collect();
+    assert_eq!(windows, [27.75, 30.25, 32.75, 35.25, 37.75]);
+    round(&mut bench, &mut controller, 113);
+    assert_eq!(controller.ssthresh(), Bytes::new(37_750));
+    bench.congestion(&mut controller, Cause::Timeout);
+    let windows: Vec<f64> = [100, 200].map(|rtt_ms| round(&mut bench, &mut controller, rtt_ms)).to_vec();
+    // from one segment to the threshold of 19: ten, and then eight and congestion avoidance
+    assert_eq!(windows[0], 11.0);
+    assert!(windows[1] > 19.0, "{windows:?}");
 }

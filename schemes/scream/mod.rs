@@ -1,4 +1,4 @@
-//! SCReAM v2: a reference window from delay, loss and marks, and a media rate from the window.
+//! SCReAM v2: a reference window from delay, loss and marks, and a media rate from the window [SCREAM2].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Bytes, Duration, Rate};

@@ -1,6 +1,6 @@
 //! The rules of SCReAM v2, with numbers computed by hand.
 
-use contract::{Arrival, EncodedFrame, EndpointId, ReceiverAlgorithm, SenderAlgorithm, Sending};
+use contract::{Arrival, EncodedFrame, EndpointId, OutgoingPacket, ReceiverAlgorithm, SenderAlgorithm};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::endpoints::{
@@ -301,7 +301,7 @@ fn the_send_window_is_a_multiple_of_the_reference_window() {
     end.cx(|cx| sender.on_start(cx));
     for seq in 0..9 {
         assert!(sender.allowance().window > Bytes::ZERO, "{seq}");
-        end.cx(|cx| sender.stamp(&Sending { seq, size: PACKET, bytes_before: 1000 * seq }, cx));
+        end.cx(|cx| sender.stamp(&OutgoingPacket { seq, size: PACKET, bytes_before: 1000 * seq }, cx));
     }
     assert_eq!(sender.allowance().window, Bytes::ZERO);
     // a second of silence gives up what is in flight

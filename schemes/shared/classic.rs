@@ -16,12 +16,12 @@ pub struct Classic<L> {
     segment: Bytes,
     update: L,
     /// The state before the last reduction.
-    before: Option<Before<L>>,
+    undo: Option<UndoState<L>>,
     initial: f64,
 }
 
 #[derive(Clone, Debug)]
-struct Before<L> {
+struct UndoState<L> {
     window: f64,
     ssthresh: f64,
     update: L,
@@ -37,7 +37,7 @@ impl<L: WindowUpdate> Classic<L> {
             allowed: Bytes::ZERO,
             segment: setup.segment,
             update,
-            before: None,
+            undo: None,
             initial,
         };
         classic.set(initial);
@@ -70,15 +70,15 @@ impl<L: WindowUpdate> Classic<L> {
         self.window < self.ssthresh
     }
 
-    /// Slow start reaches the threshold with `left` acknowledged segments left over [Linux: tcp_slow_start].
+    /// Slow start reaches the threshold with `excess` acknowledged segments left over [Linux: tcp_slow_start].
     #[cold]
-    fn cross_ssthresh(&mut self, left: f64, ack: &Ack, cx: &mut Cx<'_>) {
+    fn cross_ssthresh(&mut self, excess: f64, ack: &Ack, cx: &mut Cx<'_>) {
         if !self.update.counts_excess() {
             return self.set(self.ssthresh);
         }
-        let rest = Ack { packets: left as u32, bytes: self.segment * left as u64, ..*ack };
-        let grown = self.update.congestion_avoidance(Segments(self.ssthresh), &rest, cx);
-        self.set(grown.0);
+        let excess_ack = Ack { packets: excess as u32, bytes: self.segment * excess as u64, ..*ack };
+        let next = self.update.congestion_avoidance(Segments(self.ssthresh), &excess_ack, cx);
+        self.set(next.0);
     }
 
     #[inline]
@@ -99,31 +99,31 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
             // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
             let acked = if ack.bytes >= self.segment { 1.0 } else { ack.bytes.in_segments(self.segment).0 };
             match self.update.slow_start(Segments(self.window), Segments(acked), ack, cx) {
-                Some(grown) if grown.0 > self.ssthresh && self.update.integer_cwnd() => {
-                    return self.cross_ssthresh(grown.0 - self.ssthresh, ack, cx);
+                Some(next) if next.0 > self.ssthresh && self.update.integer_cwnd() => {
+                    return self.cross_ssthresh(next.0 - self.ssthresh, ack, cx);
                 }
-                Some(grown) => return self.set(grown.0),
+                Some(next) => return self.set(next.0),
                 None => self.ssthresh = self.window,
             }
         }
-        let grown = self.update.congestion_avoidance(Segments(self.window), ack, cx);
-        self.set(grown.0);
+        let next = self.update.congestion_avoidance(Segments(self.window), ack, cx);
+        self.set(next.0);
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         if event.first {
-            self.before =
-                Some(Before { window: self.window, ssthresh: self.ssthresh, update: self.update.clone() });
+            self.undo =
+                Some(UndoState { window: self.window, ssthresh: self.ssthresh, update: self.update.clone() });
             let cut = Cut { cause: event.cause, flight: event.in_flight.in_segments(self.segment) };
-            let kept = self.update.ssthresh(Segments(self.window), &cut, cx).0;
+            let reduced = self.update.ssthresh(Segments(self.window), &cut, cx).0;
             // ssthresh = max(…, 2·SMSS)                                                 [RFC5681 §3.1, eq. 4]
-            self.ssthresh = if kept >= MIN_SSTHRESH { kept } else { MIN_SSTHRESH };
+            self.ssthresh = if reduced >= MIN_SSTHRESH { reduced } else { MIN_SSTHRESH };
             match event.cause {
                 Cause::Loss => self.set(self.ssthresh),
                 // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2] our choice: a NACK
                 // as well, because it does not show that the network holds less than before
-                Cause::Mark | Cause::Refused => self.set(kept),
+                Cause::Mark | Cause::Refused => self.set(reduced),
                 Cause::Timeout => {}
             }
         }
@@ -147,10 +147,10 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
 
     /// Restores the state before the last reduction.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
-        let Some(before) = self.before.take() else { return };
-        self.update = before.update;
-        self.ssthresh = before.ssthresh;
-        self.set(self.window.max(before.window));
+        let Some(undo) = self.undo.take() else { return };
+        self.update = undo.update;
+        self.ssthresh = undo.ssthresh;
+        self.set(self.window.max(undo.window));
     }
 
     /// After an idle time the window is at most the initial window [RFC5681 §4.1].

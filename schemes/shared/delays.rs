@@ -14,17 +14,17 @@ pub struct Delays {
     /// The minute of the last sample.
     minute: u64,
     /// The last samples with their times [RFC6817 §2.4.2: current_delays].
-    late: VecDeque<(Time, i64)>,
-    room: usize,
+    current: VecDeque<(Time, i64)>,
+    capacity: usize,
 }
 
 impl Delays {
     /// Without samples. The base is the minimum of this many `minutes`, the current delay the minimum of the last `samples`; each at least
     /// one.
     pub fn new(minutes: u32, samples: u32) -> Self {
-        let (minutes, room) = (minutes.max(1) as usize, samples.max(1) as usize);
-        let (minima, late) = (VecDeque::with_capacity(minutes + 1), VecDeque::with_capacity(room + 1));
-        Self { minima, minutes, minute: 0, late, room }
+        let (minutes, capacity) = (minutes.max(1) as usize, samples.max(1) as usize);
+        let (minima, current) = (VecDeque::with_capacity(minutes + 1), VecDeque::with_capacity(capacity + 1));
+        Self { minima, minutes, minute: 0, current, capacity }
     }
 
     /// Takes a sample. Samples older than `age` no longer count for the current delay.
@@ -41,11 +41,11 @@ impl Delays {
         if self.minima.len() > self.minutes {
             self.minima.pop_front();
         }
-        self.late.push_back((now, delay));
-        while self.late.len() > self.room
-            || self.late.front().is_some_and(|(at, _)| now.saturating_since(*at) > age)
+        self.current.push_back((now, delay));
+        while self.current.len() > self.capacity
+            || self.current.front().is_some_and(|(at, _)| now.saturating_since(*at) > age)
         {
-            self.late.pop_front();
+            self.current.pop_front();
         }
     }
 
@@ -57,7 +57,7 @@ impl Delays {
     /// The queueing delay; zero before the first sample.
     pub fn queueing(&self) -> Duration {
         // queuing_delay = FILTER(current_delays) − MIN(base_delays)                                 [RFC6817 §2.4.2]
-        let current = self.late.iter().map(|(_, delay)| *delay).min();
+        let current = self.current.iter().map(|(_, delay)| *delay).min();
         let (Some(current), Some(base)) = (current, self.base()) else { return Duration::ZERO };
         Duration::from_nanos(u64::try_from(current.saturating_sub(base)).unwrap_or(0))
     }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use contract::{
-    Admission, ArrivingData, ArrivingInterest, ArrivingNack, Backlog, Crossing, Data, Departure, Ecn, FaceId,
-    FaceView, FibEntry, FlowId, Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx,
-    Nack, NackReason, Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView,
-    Random, Return, Strategy, StrategyCx, TransitCx,
+    Admission, ArrivingData, ArrivingInterest, ArrivingNack, Backlog, Data, Ecn, FaceId, FaceView, FibEntry,
+    FlowId, Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx, Nack, NackReason,
+    Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, ReturnPath,
+    SendResult, Strategy, StrategyCx, Transit, TransitCx,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -93,9 +93,9 @@ pub struct StrategyBench {
     /// Number of the FIB entry.
     pub index: u32,
     /// The actions.
-    pub deeds: Vec<Action>,
+    pub actions: Vec<Action>,
     /// Results of the next sends; further ones are `Sent`.
-    pub departures: VecDeque<Departure>,
+    pub results: VecDeque<SendResult>,
     entries: Vec<Entry>,
     random: Random,
     names: Names,
@@ -121,8 +121,8 @@ impl StrategyBench {
             faces,
             hops,
             index: 0,
-            deeds: Vec::new(),
-            departures: VecDeque::new(),
+            actions: Vec::new(),
+            results: VecDeque::new(),
             entries: Vec::new(),
             random: Random::new(1, "crossroads", ""),
             names: names(),
@@ -173,7 +173,8 @@ impl StrategyBench {
         write: impl FnOnce(&mut Packet),
     ) {
         let Some(name) = self.entry(pending).map(|entry| entry.name) else { return };
-        let sent = self.sent_to(pending, from).filter(|record| !record.again && record.refused.is_none());
+        let sent =
+            self.out_record(pending, from).filter(|record| !record.retransmitted && record.refused.is_none());
         let rtt = sent.map(|record| self.now - record.sent_at);
         let mut packet = data(name);
         write(&mut packet);
@@ -194,8 +195,8 @@ impl StrategyBench {
         let Some(entry) = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended) else {
             return;
         };
-        let waits = |record: &&mut OutRecord| record.face == from && record.refused.is_none();
-        let Some(record) = entry.outs.iter_mut().find(waits) else { return };
+        let must_wait = |record: &&mut OutRecord| record.face == from && record.refused.is_none();
+        let Some(record) = entry.outs.iter_mut().find(must_wait) else { return };
         record.refused = Some(reason);
         self.faces[from.index()].pending -= 1;
         let (name, nonce) = (entry.name, record.nonce);
@@ -219,7 +220,7 @@ impl StrategyBench {
 
     /// Actions since the last call.
     pub fn done(&mut self) -> Vec<Action> {
-        std::mem::take(&mut self.deeds)
+        std::mem::take(&mut self.actions)
     }
 
     fn entry(&self, pending: Pending) -> Option<&Entry> {
@@ -238,28 +239,40 @@ impl StrategyBench {
         }
     }
 
-    fn send(&mut self, pending: Pending, face: FaceId, probe: bool) -> Departure {
+    fn send(&mut self, pending: Pending, face: FaceId, probe: bool) -> SendResult {
         let (now, nonces) = (self.now, self.nonces);
         let entry = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended);
-        let (Some(entry), true) = (entry, face.index() < self.faces.len()) else { return Departure::Gone };
+        let (Some(entry), true) = (entry, face.index() < self.faces.len()) else { return SendResult::Gone };
         let segment = entry.name.segment;
-        let departure = self.departures.pop_front().unwrap_or(Departure::Sent);
-        if matches!(departure, Departure::Sent | Departure::Held) {
-            let held = departure == Departure::Held;
+        let departure = self.results.pop_front().unwrap_or(SendResult::Sent);
+        if matches!(departure, SendResult::Sent | SendResult::Held) {
+            let queued = departure == SendResult::Held;
             match entry.outs.iter_mut().find(|record| record.face == face) {
                 Some(record) => {
                     if record.refused.take().is_some() {
                         self.faces[face.index()].pending += 1;
                     }
-                    *record = OutRecord { sent_at: now, nonce: nonces, again: true, held, ..*record };
+                    *record =
+                        OutRecord { sent_at: now, nonce: nonces, retransmitted: true, queued, ..*record };
                 }
                 None => {
                     let (sent_at, nonce) = (now, nonces);
-                    entry.outs.push(OutRecord { face, nonce, sent_at, held, again: false, refused: None });
+                    entry.outs.push(OutRecord {
+                        face,
+                        nonce,
+                        sent_at,
+                        queued,
+                        retransmitted: false,
+                        refused: None,
+                    });
                     self.faces[face.index()].pending += 1;
                 }
             }
-            self.deeds.push(if probe { Action::Probed(segment, face) } else { Action::Sent(segment, face) });
+            self.actions.push(if probe {
+                Action::Probed(segment, face)
+            } else {
+                Action::Sent(segment, face)
+            });
         }
         departure
     }
@@ -304,11 +317,11 @@ impl StrategyCx for StrategyBench {
         }
     }
 
-    fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+    fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         self.send(pending, face, false)
     }
 
-    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         self.send(pending, face, true)
     }
 
@@ -317,7 +330,7 @@ impl StrategyCx for StrategyBench {
         let Some(entry) = entry else { return };
         let Some(at) = entry.ins.iter().position(|record| record.face == downstream) else { return };
         entry.ins.remove(at);
-        self.deeds.push(Action::Nacked(entry.name.segment, downstream, reason));
+        self.actions.push(Action::Nacked(entry.name.segment, downstream, reason));
         if entry.ins.is_empty() {
             self.end(pending);
         }
@@ -331,7 +344,7 @@ impl StrategyCx for StrategyBench {
 
     fn reject(&mut self, pending: Pending) {
         if let Some(segment) = self.entry(pending).map(|entry| entry.name.segment) {
-            self.deeds.push(Action::Rejected(segment));
+            self.actions.push(Action::Rejected(segment));
             self.end(pending);
         }
     }
@@ -412,16 +425,16 @@ impl LinkBench {
             algorithm.on_interest_in(&packet, from, self);
         }
         let note = self.sent.get(&name.key()).map_or(0, |sent| sent.2);
-        let mut way = Crossing { from, to, note, asked: packet.label };
-        let admission = algorithm.on_interest(&mut packet, &mut way, self);
+        let mut path = Transit { from, to, note, interest_label: packet.label };
+        let admission = algorithm.on_interest(&mut packet, &mut path, self);
         let size = packet.size();
         match admission {
             Admission::Pass => {
-                self.sent.insert(name.key(), (to, Some(self.now), way.note));
+                self.sent.insert(name.key(), (to, Some(self.now), path.note));
                 self.enqueue(algorithm, &mut packet, to);
             }
             Admission::Hold(lane) => {
-                self.sent.insert(name.key(), (to, None, way.note));
+                self.sent.insert(name.key(), (to, None, path.note));
                 if self.lanes.len() <= lane.index() {
                     self.lanes.resize_with(lane.index() + 1, VecDeque::new);
                 }
@@ -457,9 +470,13 @@ impl LinkBench {
         let note = sent.map_or(0, |sent| sent.2);
         let mut packet = data(name);
         write(&mut packet);
-        algorithm.on_data_in(&mut packet, &Return { from, rtt, note, hops: self.hops }, self);
+        algorithm.on_data_in(&mut packet, &ReturnPath { from, rtt, note, hops: self.hops }, self);
         if self.faces[to.index()].link.is_some() {
-            algorithm.on_data_out(&mut packet, &Crossing { from, to, note, asked: Label::default() }, self);
+            algorithm.on_data_out(
+                &mut packet,
+                &Transit { from, to, note, interest_label: Label::default() },
+                self,
+            );
             self.enqueue(algorithm, &mut packet, to);
         }
         packet
@@ -472,7 +489,7 @@ impl LinkBench {
 
     /// A packet is about to be offered to a queue, whose contents the test sets.
     pub fn enqueue(&mut self, algorithm: &mut impl LinkAlgorithm, packet: &mut Packet, to: FaceId) {
-        if !algorithm.watches() {
+        if !algorithm.observes_enqueue() {
             return;
         }
         let port = *self.link(to);
@@ -488,7 +505,7 @@ impl LinkBench {
         to: FaceId,
         waited: Duration,
     ) {
-        if !algorithm.watches_departures() {
+        if !algorithm.observes_dequeue() {
             return;
         }
         let port = *self.link(to);
@@ -514,7 +531,7 @@ impl LinkBench {
     }
 
     /// Interests in lanes.
-    pub fn held(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.lanes.iter().map(VecDeque::len).sum()
     }
 
@@ -553,25 +570,25 @@ impl LinkCx for LinkBench {
         let Some(waiting) = self.lanes.get(lane.index()) else { return LaneView::default() };
         LaneView {
             packets: waiting.len() as u32,
-            bytes: Bytes::new(waiting.iter().map(|held| held.size.as_u64()).sum()),
-            since: waiting.front().map(|held| held.since),
-            first: waiting.front().map_or(Bytes::ZERO, |held| held.size),
+            bytes: Bytes::new(waiting.iter().map(|queued| queued.size.as_u64()).sum()),
+            since: waiting.front().map(|queued| queued.since),
+            first: waiting.front().map_or(Bytes::ZERO, |queued| queued.size),
         }
     }
 
     fn release(&mut self, lane: LaneId) -> Option<Bytes> {
-        let held = self.pop(lane)?;
-        if let Some(sent) = self.sent.get_mut(&held.name.key()) {
+        let queued = self.pop(lane)?;
+        if let Some(sent) = self.sent.get_mut(&queued.name.key()) {
             sent.1 = Some(self.now);
         }
-        self.outcomes.push(Outcome::Released(self.now, held.name));
-        Some(held.size)
+        self.outcomes.push(Outcome::Released(self.now, queued.name));
+        Some(queued.size)
     }
 
     fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes> {
-        let held = self.pop(lane)?;
-        self.outcomes.push(Outcome::Refused(self.now, held.name, reason));
-        Some(held.size)
+        let queued = self.pop(lane)?;
+        self.outcomes.push(Outcome::Refused(self.now, queued.name, reason));
+        Some(queued.size)
     }
 
     fn probe(&mut self, _series: &'static str, value: f64) {

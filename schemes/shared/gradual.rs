@@ -11,7 +11,7 @@ pub struct Gradual {
     window: f64,
     threshold: f64,
     /// The mark of the Data that are acknowledged next may reduce the window.
-    due: bool,
+    mark_pending: bool,
 }
 
 impl Gradual {
@@ -23,7 +23,7 @@ impl Gradual {
             allowed: Bytes::ZERO,
             window,
             threshold: f64::INFINITY,
-            due: false,
+            mark_pending: false,
         };
         controller.set(window);
         controller
@@ -50,29 +50,29 @@ impl Gradual {
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 
-    /// Reduces the window to the share `kept`; the result is also the threshold.
-    pub fn cut(&mut self, kept: f64) {
-        self.set(self.window * kept);
+    /// Reduces the window to the share `factor`; the result is also the threshold.
+    pub fn cut(&mut self, factor: f64) {
+        self.set(self.window * factor);
         self.threshold = self.window;
     }
 
     /// Handles a congestion event. For a mark, the reduction follows at the acknowledgement of the marked Data, which has the label. Any
-    /// other event reduces the window to the share `kept`, once per episode.
+    /// other event reduces the window to the share `factor`, once per episode.
     #[cold]
-    pub fn on_congestion(&mut self, event: &Congestion, kept: f64) {
+    pub fn on_congestion(&mut self, event: &Congestion, factor: f64) {
         match event.cause {
-            Cause::Mark => self.due = event.first,
-            _ if event.first => self.cut(kept),
+            Cause::Mark => self.mark_pending = event.first,
+            _ if event.first => self.cut(factor),
             _ => {}
         }
     }
 
-    /// Handles an acknowledgement. For marked Data, reduces the window to the share `kept`, once per episode.
+    /// Handles an acknowledgement. For marked Data, reduces the window to the share `factor`, once per episode.
     #[inline]
-    pub fn on_ack(&mut self, ack: &Ack, kept: impl FnOnce() -> f64) {
+    pub fn on_ack(&mut self, ack: &Ack, factor: impl FnOnce() -> f64) {
         if ack.marked {
-            if std::mem::take(&mut self.due) {
-                self.cut(kept());
+            if std::mem::take(&mut self.mark_pending) {
+                self.cut(factor());
             }
             return;
         }

@@ -1,7 +1,7 @@
 //! Slow start that ends before a loss: HyStart as in Linux [HR11], and HyStart++ [RFC9406].
 
-use contract::{Ack, Cx};
-use units::{Duration, Segments, Time};
+use contract::{Ack, Cause, Cx};
+use units::{Duration, Time};
 
 contract::choice! {
     /// What ends slow start besides a loss.
@@ -22,7 +22,7 @@ pub struct HyStart {
     /// Minimum round-trip time so far; of the last round in HyStart++.
     min: Duration,
     /// Minimum of this round.
-    here: Duration,
+    round_min: Duration,
     samples: u32,
     round_began: Time,
     /// The last acknowledgement of the train at the start of the round.
@@ -31,16 +31,8 @@ pub struct HyStart {
     baseline: Duration,
     /// Rounds of slower growth left.
     slow_rounds: u32,
+    /// The end of slow start is found; in HyStart++, the first slow start is over.
     found: bool,
-}
-
-/// The result of an acknowledgement in slow start.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SlowStart {
-    /// Add these segments.
-    Add(f64),
-    /// Slow start ends here.
-    End,
 }
 
 impl HyStart {
@@ -58,7 +50,7 @@ impl HyStart {
         Self {
             plus,
             min: Duration::MAX,
-            here: Duration::MAX,
+            round_min: Duration::MAX,
             samples: 0,
             round_began: Time::NEVER,
             train_at: Time::NEVER,
@@ -68,34 +60,37 @@ impl HyStart {
         }
     }
 
-    /// Whether its increase replaces that of slow start.
-    pub fn replaces_step(&self) -> bool {
-        self.plus
-    }
-
-    /// Resets the state after a timeout.
-    pub fn reset(&mut self) {
-        *self = Self::watching(self.plus);
-    }
-
-    /// Takes an acknowledgement of `acked` segments with the window `window`.
-    pub fn on_ack(&mut self, window: Segments, acked: f64, ack: &Ack, cx: &Cx<'_>) -> SlowStart {
+    /// The window is reduced. In Linux a timeout starts again; HyStart++ is for the first slow start only [RFC9406 §4.3].
+    pub fn on_reduction(&mut self, cause: Cause) {
         if self.plus {
-            self.hystart_plus_plus(acked, ack)
-        } else {
-            self.hystart(window, acked, ack, cx.now())
+            self.found = true;
+        } else if cause == Cause::Timeout {
+            *self = Self::watching(false);
         }
     }
 
-    fn hystart(&mut self, window: Segments, acked: f64, ack: &Ack, now: Time) -> SlowStart {
-        let Some(rtt) = ack.rtt.filter(|_| !self.found) else { return SlowStart::Add(acked) };
+    /// Segments to add to the window `window` after an acknowledgement of `acked` segments, for which slow start without HyStart adds `step`; `None`
+    /// ends slow start.
+    pub fn slow_start(&mut self, window: f64, step: f64, acked: f64, ack: &Ack, cx: &Cx<'_>) -> Option<f64> {
+        if self.found {
+            return Some(step);
+        }
+        if self.plus {
+            return self.hystart_plus_plus(acked, ack);
+        }
+        self.hystart(window, ack, cx.now());
+        (!self.found).then_some(step)
+    }
+
+    fn hystart(&mut self, window: f64, ack: &Ack, now: Time) {
+        let Some(rtt) = ack.rtt else { return };
         self.min = self.min.min(rtt);
         if ack.round_ended || self.round_began == Time::NEVER {
             (self.round_began, self.train_at) = (now, now);
-            (self.here, self.samples) = (Duration::MAX, 0);
+            (self.round_min, self.samples) = (Duration::MAX, 0);
         }
-        if window.0 < LOW_WINDOW {
-            return SlowStart::Add(acked);
+        if window < LOW_WINDOW {
+            return;
         }
         // a train of acknowledgements as long as half a round-trip time fills the path       [HR11 §4.1]
         if now - self.train_at <= TRAIN_GAP {
@@ -103,44 +98,43 @@ impl HyStart {
             self.found = now - self.round_began > (self.min + TRAIN_SLACK) / 2;
         }
         // RTT_now ≥ RTT_last + η: a queue grows                                               [HR11 §4.2]
-        self.here = self.here.min(rtt);
+        self.round_min = self.round_min.min(rtt);
         if self.samples < SAMPLES {
             self.samples += 1;
-        } else if self.here > self.min + threshold(self.min) {
+        } else if self.round_min > self.min + threshold(self.min) {
             self.found = true;
         }
-        if self.found { SlowStart::End } else { SlowStart::Add(acked) }
     }
 
-    fn hystart_plus_plus(&mut self, acked: f64, ack: &Ack) -> SlowStart {
+    fn hystart_plus_plus(&mut self, acked: f64, ack: &Ack) -> Option<f64> {
         // cwnd += min(N, L·SMSS)                                                              [RFC9406 §4.2]
         let acked = acked.min(MAX);
         if ack.round_ended {
             let slow = self.baseline != Duration::MAX;
             if slow && self.slow_rounds == 1 {
                 self.found = true;
-                return SlowStart::End;
+                return None;
             }
             self.slow_rounds -= u32::from(slow);
-            (self.min, self.here, self.samples) = (self.here, Duration::MAX, 0);
+            (self.min, self.round_min, self.samples) = (self.round_min, Duration::MAX, 0);
         }
         if let Some(rtt) = ack.rtt {
-            self.here = self.here.min(rtt);
+            self.round_min = self.round_min.min(rtt);
             self.samples += 1;
         }
         if self.samples >= SAMPLES {
             if self.baseline != Duration::MAX {
-                if self.here < self.baseline {
+                if self.round_min < self.baseline {
                     // the delay did not persist: slow start resumes                           [RFC9406 §4.2]
                     (self.baseline, self.slow_rounds) = (Duration::MAX, CSS_ROUNDS);
                 }
-            } else if self.min != Duration::MAX && self.here >= self.min + threshold(self.min) {
+            } else if self.min != Duration::MAX && self.round_min >= self.min + threshold(self.min) {
                 // currentRoundMinRTT ≥ lastRoundMinRTT + RttThresh                            [RFC9406 §4.2]
-                self.baseline = self.here;
+                self.baseline = self.round_min;
             }
         }
         // a quarter of that in conservative slow start                                        [RFC9406 §4.2]
-        SlowStart::Add(if self.baseline == Duration::MAX { acked } else { acked / CSS_DIVISOR })
+        Some(if self.baseline == Duration::MAX { acked } else { acked / CSS_DIVISOR })
     }
 }
 

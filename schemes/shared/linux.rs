@@ -43,9 +43,9 @@ impl Socket {
     #[inline]
     pub fn slow_start(&mut self, acked: u64) -> u64 {
         let cwnd = (self.cwnd + acked).min(self.ssthresh);
-        let left = acked - (cwnd - self.cwnd);
+        let excess = acked - (cwnd - self.cwnd);
         self.cwnd = cwnd;
-        left
+        excess
     }
 
     /// One segment for each `per_segment` acknowledged [tcp_cong_avoid_ai].
@@ -251,8 +251,8 @@ impl<M: Module> CongestionControl for Linux<M> {
         let grows = !ack.recovering && !ack.marked;
         let packets = if grows { u64::from(ack.packets) } else { 0 };
         if M::NEWEST_RTT {
-            let before = self.pending.take().unwrap_or(Pending { bytes: 0, packets: 0, grows });
-            let (bytes, packets) = (before.bytes + bytes, before.packets + packets);
+            let earlier = self.pending.take().unwrap_or(Pending { bytes: 0, packets: 0, grows });
+            let (bytes, packets) = (earlier.bytes + bytes, earlier.packets + packets);
             self.pending = Some(Pending { bytes, packets, grows });
         } else {
             self.acknowledged(Some(Pending { bytes, packets, grows }), ack.rtt, cx);
@@ -283,7 +283,7 @@ impl<M: Module> CongestionControl for Linux<M> {
             self.event(Event::TransmissionStart);
             self.changed();
         }
-        if !sent.again || !self.socket.repairing {
+        if !sent.retransmission || !self.socket.repairing {
             self.socket.nxt += bytes;
         }
     }

@@ -89,7 +89,7 @@ impl LossEvents {
         let end = lost.saturating_add(packets);
         let (before, after) = self.neighbours(lost, end, Arrived { seq, at });
         let mut first = Some(first);
-        let mut begun = 0;
+        let mut started = 0;
         let mut next = lost;
         while next < end {
             let time = nominal(next, before, after);
@@ -102,10 +102,10 @@ impl LossEvents {
             }
             // called only for the first event
             self.begin(next, time, || first.take().map_or(1.0, |first| first()));
-            begun += 1;
+            started += 1;
             next += 1;
         }
-        begun
+        started
     }
 
     /// Takes packet `seq` that arrived at `at` with a CE mark, which counts as a loss [RFC5348 §5.1]. `rtt` and `first` are as in
@@ -253,7 +253,7 @@ mod tests {
     /// A stream with one packet per 10 ms. Every number in `lost` is lost and detected at once. `first` is the interval before the first
     /// event.
     fn stream(history: &mut LossEvents, packets: u64, lost: &[u64], first: f64) -> u64 {
-        let mut begun = 0;
+        let mut started = 0;
         let mut missing: Option<u64> = None;
         for seq in 0..packets {
             if lost.contains(&seq) {
@@ -261,11 +261,11 @@ mod tests {
                 continue;
             }
             if let Some(run) = missing.take() {
-                begun += history.lost((run, seq - run), (seq, ms(10 * seq)), RTT, || first);
+                started += history.lost((run, seq - run), (seq, ms(10 * seq)), RTT, || first);
             }
             history.arrived(seq, ms(10 * seq));
         }
-        begun
+        started
     }
 
     fn plain() -> LossEvents {
@@ -434,7 +434,7 @@ mod tests {
         fn jumping_to_the_next_event_skips_none(
             gap in 1u64..400, span_us in 0u64..2_000_000, rtt_us in 1u64..300_000, earlier in 0u64..200,
         ) {
-            let begun = |rtt: Duration| {
+            let started = |rtt: Duration| {
                 let mut history = LossEvents::new(8, None);
                 history.arrived(earlier, Time::ZERO);
                 let run = (earlier + 1, gap);
@@ -443,7 +443,7 @@ mod tests {
                 (n, history.rate())
             };
             let rtt = Duration::from_micros(rtt_us);
-            let (n, rate) = begun(rtt);
+            let (n, rate) = started(rtt);
             // by the rule, one packet at a time
             let before = Arrived { seq: earlier, at: Time::ZERO };
             let after = Arrived { seq: earlier + gap + 1, at: Time::ZERO + Duration::from_micros(span_us) };
@@ -463,12 +463,12 @@ mod tests {
         /// p is a probability for any input in any order.
         #[test]
         fn the_rate_is_a_probability(
-            told in proptest::collection::vec((0u64..u64::MAX / 2, 0u64..2000, 0u64..10_000_000_000, proptest::bool::ANY), 0..60),
+            cases in proptest::collection::vec((0u64..u64::MAX / 2, 0u64..2000, 0u64..10_000_000_000, proptest::bool::ANY), 0..60),
             discount in proptest::option::of(0.0f64..1.0),
             n in 1usize..17,
         ) {
             let mut history = LossEvents::new(n, discount);
-            for (seq, packets, at, lost) in told {
+            for (seq, packets, at, lost) in cases {
                 let at = Time::from_nanos(at);
                 if lost {
                     history.lost((seq, packets), (seq + packets, at), RTT, || 0.0);

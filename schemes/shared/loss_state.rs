@@ -6,27 +6,27 @@ use contract::{Ack, Cause, Cut};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LossState {
     /// Segments of them that are not yet acknowledged.
-    left: u64,
+    unacked: u64,
 }
 
 impl LossState {
     /// A congestion event: a timeout begins the state, any other ends it.
     pub fn on_congestion(&mut self, cut: &Cut) {
-        self.left = if cut.cause == Cause::Timeout { cut.flight.0.ceil() as u64 } else { 0 };
+        self.unacked = if cut.cause == Cause::Timeout { cut.flight.0.ceil() as u64 } else { 0 };
     }
 
     /// Whether the state lasts.
     #[inline]
-    pub const fn lasts(&self) -> bool {
-        self.left > 0
+    pub const fn is_active(&self) -> bool {
+        self.unacked > 0
     }
 
     /// Counts an acknowledgement. Returns whether it ends the state.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) -> bool {
-        let lasted = self.lasts();
-        self.left = self.left.saturating_sub(u64::from(ack.packets));
-        lasted && !self.lasts()
+        let lasted = self.is_active();
+        self.unacked = self.unacked.saturating_sub(u64::from(ack.packets));
+        lasted && !self.is_active()
     }
 }
 
@@ -44,14 +44,14 @@ mod tests {
         let (bench, mut state) = (Bench::new(), LossState::default());
         let controller = crate::reno::control(&Default::default(), &setup(10));
         let mut ack = bench.an_ack(&controller);
-        assert!(!state.on_ack(&ack) && !state.lasts());
+        assert!(!state.on_ack(&ack) && !state.is_active());
         state.on_congestion(&Cut { cause: Cause::Timeout, flight: Segments(2.5) });
-        assert!(!state.on_ack(&ack) && state.lasts());
+        assert!(!state.on_ack(&ack) && state.is_active());
         ack.packets = 2;
-        assert!(state.on_ack(&ack) && !state.lasts());
+        assert!(state.on_ack(&ack) && !state.is_active());
         assert!(!state.on_ack(&ack));
         state.on_congestion(&Cut { cause: Cause::Timeout, flight: Segments(5.0) });
         state.on_congestion(&Cut { cause: Cause::Loss, flight: Segments(5.0) });
-        assert!(!state.lasts());
+        assert!(!state.is_active());
     }
 }

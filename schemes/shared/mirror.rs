@@ -21,7 +21,7 @@ pub struct FifoModel {
 impl FifoModel {
     /// Takes a packet that is about to be offered. `tag` is the number of its flow plus one; 0 for packets other than Data.
     pub fn offer(&mut self, tag: u32, size: Bytes, port: &PortView) {
-        self.look(&port.backlog);
+        self.update(&port.backlog);
         let Backlog { packets, bytes } = port.backlog;
         if packets >= port.limit.packets || bytes + size > port.limit.bytes {
             return;
@@ -39,7 +39,7 @@ impl FifoModel {
     }
 
     /// Removes packets that have left, given the present backlog.
-    pub fn look(&mut self, backlog: &Backlog) {
+    pub fn update(&mut self, backlog: &Backlog) {
         while self.line.len() > backlog.packets as usize {
             let tag = self.line.pop_front().expect("it is longer than what waits");
             if tag > 0 {
@@ -90,21 +90,21 @@ mod tests {
             busy: false,
             limit: Backlog { packets: 3, bytes: Bytes::UNLIMITED },
         };
-        let waits = |packets| Backlog { packets, bytes: Bytes::new(1000) * u64::from(packets) };
+        let waiting = |packets| Backlog { packets, bytes: Bytes::new(1000) * u64::from(packets) };
         // the first is transmitted at once, and no longer waits when the second arrives
         for (tag, packets) in [(1, 0), (1, 0), (2, 1), (0, 2)] {
-            port.backlog = waits(packets);
+            port.backlog = waiting(packets);
             queue.offer(tag, Bytes::new(1000), &port);
         }
-        queue.look(&waits(3));
+        queue.update(&waiting(3));
         assert_eq!((queue.data(0), queue.data(1), queue.data(2)), ((1, 2), (1, 2), (0, 2)));
         assert_eq!(queue.flows(), 2);
         // a fourth finds the queue full
-        port.backlog = waits(3);
+        port.backlog = waiting(3);
         queue.offer(3, Bytes::new(1000), &port);
-        queue.look(&waits(3));
+        queue.update(&waiting(3));
         assert_eq!(queue.data(2), (0, 2));
-        queue.look(&waits(1));
+        queue.update(&waiting(1));
         assert_eq!((queue.data(0), queue.data(1), queue.flows()), ((0, 0), (0, 0), 0));
     }
 }

@@ -1,6 +1,5 @@
 //! Parts that several schemes share.
 
-mod asking;
 mod classic;
 mod credit;
 mod delays;
@@ -17,19 +16,19 @@ mod paths;
 mod receive_rate;
 mod recent;
 mod red;
+mod retransmission;
 mod rounds;
 mod split;
 mod standing;
 mod vegas_rtt;
 mod windowed_max;
 
-pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
 pub use credit::Credit;
 pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use gradual::Gradual;
-pub use hystart::{Ending, HyStart, SlowStart};
+pub use hystart::{Ending, HyStart};
 pub use lines::{LaneNumbers, serve_due};
 pub use loss_events::LossEvents;
 pub use loss_state::LossState;
@@ -38,6 +37,7 @@ pub use paths::shortest;
 pub use receive_rate::ReceiveRate;
 pub use recent::Recent;
 pub use red::{Red, RedRules};
+pub use retransmission::{forget_one, is_retransmission};
 pub use rounds::Rounds;
 pub use split::{Split, SplitRules};
 pub use standing::{StandingQueue, StandingQueueRules};

@@ -14,7 +14,7 @@ pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) ->
     while let Some((node, cost)) = search.settle() {
         let node = NodeId(node as u32);
         if targets.contains(&node) {
-            return Some(walked(net, &search, node));
+            return Some(trace_path(net, &search, node));
         }
         for link in net.links_from(node).filter(|link| link.to != without) {
             let through = (cost.0.saturating_add(link.delay.as_nanos()), cost.1 + 1);
@@ -24,7 +24,7 @@ pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) ->
     None
 }
 
-fn walked(net: &Net, search: &Search<(u64, u32), PortId>, to: NodeId) -> Vec<PortId> {
+fn trace_path(net: &Net, search: &Search<(u64, u32), PortId>, to: NodeId) -> Vec<PortId> {
     let mut ports = Vec::new();
     let mut at = to;
     while let Some(link) = search.via(at.index()).and_then(|port| net.link(port)) {

@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Time};
 #[derive(Clone, Debug)]
 pub struct ReceiveRate {
     /// Boxed to keep controllers small.
-    kept: Box<[Mark; KEPT]>,
+    marks: Box<[Mark; KEPT]>,
     /// Number of stored arrivals; the newest is at `(count - 1) % KEPT`.
     count: usize,
     last: Mark,
@@ -27,7 +27,7 @@ struct Mark {
 impl ReceiveRate {
     /// A meter without arrivals.
     pub fn new() -> Self {
-        Self { kept: Box::new([Mark::default(); KEPT]), count: 0, last: Mark::default() }
+        Self { marks: Box::new([Mark::default(); KEPT]), count: 0, last: Mark::default() }
     }
 
     /// Takes an arrival. `window` is the longest window that will be requested.
@@ -36,19 +36,19 @@ impl ReceiveRate {
         self.last = Mark { at: now, bytes: self.last.bytes + size.as_u64(), packets: self.last.packets + 1 };
         let due = self.count == 0 || now.saturating_since(self.newest().at) >= window / (KEPT as u64 / 2);
         if due {
-            self.kept[self.count % KEPT] = self.last;
+            self.marks[self.count % KEPT] = self.last;
             self.count += 1;
         }
     }
 
     /// Rate in bit/s over the last `window`, or over the last `packets` packets if these took longer. It ends at the latest arrival. `None`
     /// before two arrivals at different instants.
-    pub fn over(&self, window: Duration, packets: u64) -> Option<f64> {
+    pub fn rate_over(&self, window: Duration, packets: u64) -> Option<f64> {
         let until = self.last.at - window;
         let oldest = self.count.saturating_sub(KEPT);
         let mut start = None;
         for index in (oldest..self.count).rev() {
-            let mark = self.kept[index % KEPT];
+            let mark = self.marks[index % KEPT];
             if mark.at == self.last.at {
                 continue;
             }
@@ -70,21 +70,22 @@ impl ReceiveRate {
         }
         let until = self.last.at - window;
         let oldest = self.count.saturating_sub(KEPT);
-        let kept = |index: usize| self.kept[index % KEPT];
-        let start = (oldest..self.count).rev().find(|&index| kept(index).at <= until);
+        let marks = |index: usize| self.marks[index % KEPT];
+        let start = (oldest..self.count).rev().find(|&index| marks(index).at <= until);
         let bits = |bytes: u64| bytes as f64 * 8.0;
         let Some(start) = start.filter(|_| self.last.at.as_nanos() >= window.as_nanos()) else {
-            return bits(self.last.bytes - if oldest > 0 { kept(oldest).bytes } else { 0 })
+            return bits(self.last.bytes - if oldest > 0 { marks(oldest).bytes } else { 0 })
                 / window.as_secs_f64();
         };
-        let (before, after) = (kept(start), if start + 1 < self.count { kept(start + 1) } else { self.last });
+        let (before, after) =
+            (marks(start), if start + 1 < self.count { marks(start + 1) } else { self.last });
         let silent = after.at - before.at > window;
         let span = if silent { window } else { self.last.at - before.at };
         bits(self.last.bytes - before.bytes) / span.as_secs_f64()
     }
 
     fn newest(&self) -> Mark {
-        self.kept[(self.count + KEPT - 1) % KEPT]
+        self.marks[(self.count + KEPT - 1) % KEPT]
     }
 }
 
@@ -115,17 +116,20 @@ mod tests {
         let window = Duration::from_millis(50);
         for gap_us in [80, 1_000, 8_000, 49_000, 50_000, 200_000] {
             let meter = arrivals((0..2000).map(|i| 1 + i * gap_us), window);
-            let rate = meter.over(window, 1).expect("two arrivals");
+            let rate = meter.rate_over(window, 1).expect("two arrivals");
             assert!((rate * gap_us as f64 / 8e9 - 1.0).abs() < 1e-12, "{gap_us}: {rate}");
         }
     }
 
     #[test]
     fn one_arrival_has_no_rate() {
-        assert_eq!(ReceiveRate::new().over(Duration::from_secs(1), 1), None);
-        assert_eq!(arrivals([5].into_iter(), Duration::from_secs(1)).over(Duration::from_secs(1), 1), None);
+        assert_eq!(ReceiveRate::new().rate_over(Duration::from_secs(1), 1), None);
         assert_eq!(
-            arrivals([5, 5].into_iter(), Duration::from_secs(1)).over(Duration::from_secs(1), 1),
+            arrivals([5].into_iter(), Duration::from_secs(1)).rate_over(Duration::from_secs(1), 1),
+            None
+        );
+        assert_eq!(
+            arrivals([5, 5].into_iter(), Duration::from_secs(1)).rate_over(Duration::from_secs(1), 1),
             None
         );
     }
@@ -137,9 +141,9 @@ mod tests {
         let before = (0..125).map(|i| i * 8_000);
         let after = (0..100).map(|i| 1_000_000 + i * 2_000);
         let meter = arrivals(before.chain(after), window);
-        let rate = meter.over(window, 1).expect("many arrivals");
+        let rate = meter.rate_over(window, 1).expect("many arrivals");
         assert!((rate - 4e6).abs() < 1.0, "{rate}");
-        let longer = meter.over(Duration::from_millis(198), 1).expect("many arrivals");
+        let longer = meter.rate_over(Duration::from_millis(198), 1).expect("many arrivals");
         assert!((longer - 4e6).abs() < 0.4e6, "{longer}");
     }
 
@@ -148,7 +152,7 @@ mod tests {
         let window = Duration::from_millis(10);
         // gaps of 30, 30, 30, 60 ms
         let meter = arrivals([0, 30_000, 60_000, 90_000, 150_000].into_iter(), window);
-        let rate = |packets| meter.over(window, packets).expect("five arrivals");
+        let rate = |packets| meter.rate_over(window, packets).expect("five arrivals");
         assert!((rate(1) - 8_000.0 / 0.06).abs() < 1e-6);
         assert!((rate(4) - 4.0 * 8_000.0 / 0.15).abs() < 1e-6);
     }

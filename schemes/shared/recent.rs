@@ -8,28 +8,28 @@ use units::Duration;
 #[derive(Clone, Debug)]
 pub struct Recent {
     samples: VecDeque<Duration>,
-    room: usize,
+    capacity: usize,
     min: Duration,
     max: Duration,
 }
 
 impl Recent {
-    /// Room for `room` samples, at least one.
-    pub fn new(room: u32) -> Self {
-        let room = room.max(1) as usize;
-        Self { samples: VecDeque::with_capacity(room), room, min: Duration::MAX, max: Duration::ZERO }
+    /// Room for `capacity` samples, at least one.
+    pub fn new(capacity: u32) -> Self {
+        let capacity = capacity.max(1) as usize;
+        Self { samples: VecDeque::with_capacity(capacity), capacity, min: Duration::MAX, max: Duration::ZERO }
     }
 
     /// Adds a sample; if there is no room, removes the oldest.
     #[inline]
     pub fn push(&mut self, sample: Duration) {
-        let gone = if self.samples.len() == self.room { self.samples.pop_front() } else { None };
+        let removed = if self.samples.len() == self.capacity { self.samples.pop_front() } else { None };
         self.samples.push_back(sample);
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
         // the extremes change only if one of them is removed
-        if let Some(gone) = gone
-            && (gone == self.min || gone == self.max)
+        if let Some(removed) = removed
+            && (removed == self.min || removed == self.max)
         {
             self.min = self.samples.iter().copied().min().unwrap_or(Duration::MAX);
             self.max = self.samples.iter().copied().max().unwrap_or(Duration::ZERO);
@@ -39,7 +39,7 @@ impl Recent {
     /// Whether it is full.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.samples.len() == self.room
+        self.samples.len() == self.capacity
     }
 
     /// The minimum; [`Duration::MAX`] before the first.

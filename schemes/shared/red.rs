@@ -23,7 +23,7 @@ pub struct RedRules {
 pub struct Red {
     mean: f64,
     /// The mean was above the lower threshold at the last packet.
-    beyond: bool,
+    above_min: bool,
     /// Packets since then, or since the last selected packet.
     count: u32,
 }
@@ -40,14 +40,14 @@ impl Red {
         // avg ← (1 − w)·avg + w·q
         self.mean += rules.gain * (queue - self.mean);
         if self.mean < rules.min || short {
-            self.beyond = false;
+            self.above_min = false;
             return false;
         }
         if self.mean >= rules.max {
             return true;
         }
-        if !self.beyond {
-            (self.beyond, self.count) = (true, 1);
+        if !self.above_min {
+            (self.above_min, self.count) = (true, 1);
             return false;
         }
         self.count += 1;

@@ -104,15 +104,15 @@ impl Node {
         algorithm: &mut impl RouterAlgorithm,
         end: Time,
     ) -> Vec<(Time, GroupMessage)> {
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         while algorithm.wake() <= end {
             self.now = self.now.max(algorithm.wake());
             let messages = self.within(|cx| algorithm.on_timer(cx));
-            said.extend(messages.into_iter().map(|message| (self.now, message)));
+            output.extend(messages.into_iter().map(|message| (self.now, message)));
             assert!(algorithm.wake() > self.now, "a deadline that has passed stays");
         }
         self.now = end;
-        said
+        output
     }
 
     fn within(&mut self, call: impl FnOnce(&mut RouterCx<'_, '_, '_>)) -> Vec<GroupMessage> {

@@ -1,7 +1,7 @@
 //! Shares of a prefix's Interests by next hop, as in PCON: an Interest selects a next hop at random by its share, and shares move away from
 //! next hops with marks.
 
-use contract::{ArrivingInterest, Departure, FaceId, FibEntry, Header, NackReason, Pending, StrategyCx};
+use contract::{ArrivingInterest, FaceId, FibEntry, Header, NackReason, Pending, SendResult, StrategyCx};
 
 /// Initial shares, and the handling of probes and repeated requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,8 +62,9 @@ impl Split {
     #[cold]
     fn begin(&self, index: usize, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) -> Prefix {
         let old = &self.prefixes[index];
-        let kept = |face: FaceId| old.faces.iter().position(|known| *known == face).map(|at| old.shares[at]);
-        let mut shares: Vec<f64> = fib.hops.iter().map(|hop| kept(hop.face).unwrap_or(0.0)).collect();
+        let retained =
+            |face: FaceId| old.faces.iter().position(|known| *known == face).map(|at| old.shares[at]);
+        let mut shares: Vec<f64> = fib.hops.iter().map(|hop| retained(hop.face).unwrap_or(0.0)).collect();
         let sum: f64 = shares.iter().sum();
         if sum > 0.0 {
             // our choice: after a change of routes, the remaining hops keep their proportions
@@ -89,21 +90,21 @@ impl Split {
         cx: &mut dyn StrategyCx,
     ) {
         let ArrivingInterest { pending, from, .. } = *interest;
-        let again = !self.rules.suppress && super::asks_again(interest, cx);
+        let again = !self.rules.suppress && super::is_retransmission(interest, cx);
         if !interest.is_new && !again && is_awaited(interest, cx) {
             return;
         }
         let Some((face, draw)) = self.choose(pending, fib, cx) else {
-            return give_up(pending, NackReason::NoRoute, cx);
+            return nack_unless_pending(pending, NackReason::NoRoute, cx);
         };
         match cx.send_interest(pending, face) {
-            Departure::Refused(reason) => return give_up(pending, reason, cx),
-            Departure::Sent | Departure::Held | Departure::Dropped | Departure::Gone => {}
+            SendResult::Refused(reason) => return nack_unless_pending(pending, reason, cx),
+            SendResult::Sent | SendResult::Held | SendResult::Dropped | SendResult::Gone => {}
         }
         // the draw that selected the hop also decides about the probe
         if draw.is_some_and(|draw| draw <= self.rules.probing) {
             for hop in fib.hops {
-                if hop.face != face && hop.face != from && cx.awaited_by(pending, hop.face).is_none() {
+                if hop.face != face && hop.face != from && cx.in_record(pending, hop.face).is_none() {
                     cx.probe_interest(pending, hop.face);
                 }
             }
@@ -117,7 +118,7 @@ impl Split {
         fib: &FibEntry<'_>,
         cx: &mut dyn StrategyCx,
     ) -> Option<(FaceId, Option<f64>)> {
-        let may = |face: FaceId, cx: &dyn StrategyCx| cx.awaited_by(pending, face).is_none();
+        let may = |face: FaceId, cx: &dyn StrategyCx| cx.in_record(pending, face).is_none();
         if let [only] = fib.hops {
             return may(only.face, cx).then_some((only.face, None));
         }
@@ -161,9 +162,9 @@ impl Split {
         let others = fib.hops.len().saturating_sub(1);
         let Prefix { faces, shares } = self.prefix(fib, cx);
         let Some(at) = faces.iter().position(|known| *known == face).filter(|_| others > 0) else { return };
-        let moved = loss(shares[at]).min(shares[at]);
+        let shift = loss(shares[at]).min(shares[at]);
         for (place, share) in shares.iter_mut().enumerate() {
-            *share += if place == at { -moved } else { moved / others as f64 };
+            *share += if place == at { -shift } else { shift / others as f64 };
         }
         let best = shares[0];
         cx.probe("share", best);
@@ -173,11 +174,11 @@ impl Split {
     /// Moves the fraction `part` of the other hops' shares to the cheapest hop.
     pub fn restore(&mut self, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx, part: f64) {
         let shares = &mut self.prefix(fib, cx).shares;
-        let before = shares[0];
+        let previous = shares[0];
         shares[1..].iter_mut().for_each(|share| *share *= 1.0 - part);
         shares[0] = 1.0 - shares[1..].iter().sum::<f64>();
         let best = shares[0];
-        if best != before {
+        if best != previous {
             cx.probe("share", best);
         }
         self.operations += fib.hops.len() as u64;
@@ -188,12 +189,12 @@ impl Split {
         let others = fib.hops.len().saturating_sub(1);
         let Prefix { faces, shares } = self.prefix(fib, cx);
         let Some(at) = faces.iter().position(|known| *known == face).filter(|_| others > 0) else { return };
-        let before = shares[0];
+        let previous = shares[0];
         for (place, share) in shares.iter_mut().enumerate() {
             *share = if place == at { 1.0 - rest } else { rest / others as f64 };
         }
         let best = shares[0];
-        if best != before {
+        if best != previous {
             cx.probe("share", best);
         }
         self.operations += fib.hops.len() as u64;
@@ -219,7 +220,7 @@ fn is_awaited(interest: &ArrivingInterest<'_>, cx: &dyn StrategyCx) -> bool {
 }
 
 /// Refuses an Interest, unless an upstream can still answer.
-fn give_up(pending: Pending, reason: NackReason, cx: &mut dyn StrategyCx) {
+fn nack_unless_pending(pending: Pending, reason: NackReason, cx: &mut dyn StrategyCx) {
     let mut records = (0..).map_while(|index| cx.upstream(pending, index));
     if !records.any(|record| record.refused.is_none()) {
         cx.send_nacks(pending, reason);

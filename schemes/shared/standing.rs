@@ -19,7 +19,7 @@ pub struct StandingQueue {
     /// Since when the queueing delay exceeds the target; [`Time::NEVER`] while it does not.
     above_since: Time,
     /// It has exceeded it for `interval`: the queue is standing.
-    over: bool,
+    exceeded: bool,
     /// No mark before this.
     next: Time,
     /// Marks since the queue is standing.
@@ -30,7 +30,7 @@ pub struct StandingQueue {
 
 impl Default for StandingQueue {
     fn default() -> Self {
-        Self { above_since: Time::NEVER, over: false, next: Time::ZERO, count: 0, mark: 0 }
+        Self { above_since: Time::NEVER, exceeded: false, next: Time::ZERO, count: 0, mark: 0 }
     }
 }
 
@@ -49,11 +49,11 @@ impl StandingQueue {
         }
         if self.above_since == Time::NEVER {
             self.above_since = now;
-            self.over = false;
+            self.exceeded = false;
         } else {
-            self.over = now - self.above_since > rules.interval;
+            self.exceeded = now - self.above_since > rules.interval;
         }
-        if !self.over {
+        if !self.exceeded {
             self.count = 0;
         } else if now >= self.next {
             self.count += 1;
@@ -65,12 +65,12 @@ impl StandingQueue {
     /// Ends the standing state. The time of the next mark and a pending mark are kept.
     #[inline]
     fn fall(&mut self) {
-        (self.above_since, self.over, self.count) = (Time::NEVER, false, 0);
+        (self.above_since, self.exceeded, self.count) = (Time::NEVER, false, 0);
     }
 
     /// Whether the queue is standing.
     pub const fn is_over(&self) -> bool {
-        self.over
+        self.exceeded
     }
 
     /// The pending mark for a packet that is about to be offered, if the queue is still standing. `busy` is whether the link transmits; if
@@ -81,6 +81,6 @@ impl StandingQueue {
             self.fall();
         }
         let mark = std::mem::take(&mut self.mark);
-        if self.over { mark } else { 0 }
+        if self.exceeded { mark } else { 0 }
     }
 }

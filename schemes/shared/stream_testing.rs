@@ -1,8 +1,8 @@
 //! A test environment for the parts of a stream scheme.
 
 use contract::{
-    Address, Answer, Cx, EndpointId, Feedback, FlowId, Label, Meter, NodeId, Outputs, Random, ReceiverCx,
-    SenderAlgorithm,
+    Address, Cx, EndpointId, Feedback, FlowId, Label, Meter, NodeId, OutgoingFeedback, Outputs, Random,
+    ReceiverCx, SenderAlgorithm,
 };
 use units::{Bytes, Duration, Time};
 
@@ -13,7 +13,7 @@ pub(crate) struct StreamBench {
     random: Random,
     pub(crate) meter: Meter,
     pub(crate) out: Outputs,
-    answers: Vec<Answer>,
+    answers: Vec<OutgoingFeedback>,
 }
 
 impl StreamBench {
@@ -33,7 +33,7 @@ impl StreamBench {
     }
 
     /// Calls an algorithm at a receiver. Returns its feedback.
-    pub(crate) fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Answer> {
+    pub(crate) fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<OutgoingFeedback> {
         let mut answers = std::mem::take(&mut self.answers);
         self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut answers)));
         answers
@@ -49,7 +49,7 @@ impl StreamBench {
     }
 
     /// Passes feedback that `from` sent at `sent_at` to a source's algorithm.
-    pub(crate) fn tell(
+    pub(crate) fn send_feedback(
         &mut self,
         algorithm: &mut impl SenderAlgorithm,
         from: EndpointId,

@@ -33,7 +33,7 @@ impl Bench {
     /// Acknowledges one segment, now.
     pub(crate) fn ack(&mut self, controller: &mut impl CongestionControl) {
         let ack = self.an_ack(controller);
-        self.give(controller, &ack);
+        self.deliver_ack(controller, &ack);
     }
 
     /// An acknowledgement of one segment with a full window.
@@ -45,7 +45,7 @@ impl Bench {
             marked_packets: 0,
             in_flight: controller.allowance().window,
             sent_at: self.now - self.rtt,
-            answered_at: self.now - self.rtt / 2,
+            ack_sent_at: self.now - self.rtt / 2,
             rtt: Some(self.rtt),
             rtt_smoothed: self.rtt,
             rtt_min: self.rtt,
@@ -58,7 +58,7 @@ impl Bench {
     }
 
     /// Passes `ack` to the controller.
-    pub(crate) fn give(&mut self, controller: &mut impl CongestionControl, ack: &Ack) {
+    pub(crate) fn deliver_ack(&mut self, controller: &mut impl CongestionControl, ack: &Ack) {
         controller.on_ack(ack, &mut self.cx());
     }
 
@@ -93,7 +93,7 @@ impl Bench {
 
     /// The same, of `ack`.
     pub(crate) fn deliver_as<M: Module>(&mut self, controller: &mut Linux<M>, ack: &Ack) {
-        self.give(controller, ack);
+        self.deliver_ack(controller, ack);
         self.delivery(controller, ack.bytes, ack.rtt, ack.recovering);
         self.fill(controller);
     }
@@ -134,7 +134,7 @@ impl Bench {
             if in_flight > controller.allowance().window {
                 return;
             }
-            let sent = Sent { bytes: SEGMENT, in_flight, again: false, app_limited: false };
+            let sent = Sent { bytes: SEGMENT, in_flight, retransmission: false, app_limited: false };
             controller.on_sent(&sent, &mut self.cx());
         }
     }

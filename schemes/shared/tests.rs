@@ -26,7 +26,7 @@ fn the_window_stands_still_while_it_is_not_filled_repaired_or_marked() {
                 1 => ack.recovering = true,
                 _ => ack.marked = true,
             }
-            bench.give(&mut controller, &ack);
+            bench.deliver_ack(&mut controller, &ack);
             assert_eq!(controller.allowance(), before);
         }
         bench.ack(&mut controller);

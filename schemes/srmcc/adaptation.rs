@@ -86,10 +86,10 @@ impl Adaptation {
         let Known { o_max, o_min, fair } = *known;
         // differs: the paper has no bound; a group whose own link is the bottleneck would double its rate without limit. Without a fair
         // share the rate does not grow
-        let most = if fair.is_finite() { self.ceiling * fair } else { rate };
+        let limit = if fair.is_finite() { self.ceiling * fair } else { rate };
         if o_max < o_min {
             // no router on the path measured
-            return (2.0 * rate).min(fair).min(most);
+            return (2.0 * rate).min(fair).min(limit);
         }
         let o_min = match self.o_min {
             MaxRateQueue::Leaf => o_min,
@@ -98,7 +98,7 @@ impl Adaptation {
         let r_min = self.candidate(o_max, rate, fair);
         let r_max = self.candidate(o_min, rate, fair);
         // R(t+1) = R_min + γ·(R_max − R_min)                                         (eq. 10)
-        (r_min + self.gamma * (r_max - r_min)).min(most)
+        (r_min + self.gamma * (r_max - r_min)).min(limit)
     }
 }
 

@@ -1,4 +1,4 @@
-//! SRMCC: one rate for a multicast group, from the queues and fair shares that the routers of its tree report.
+//! SRMCC: one rate for a multicast group, from the queues and fair shares that the routers of its tree report [SRMCC].
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};

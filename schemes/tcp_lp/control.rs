@@ -38,7 +38,7 @@ pub struct TcpLp {
     initial: f64,
     delays: Option<Delays>,
     /// Time of the last early reduction.
-    cut_at: Time,
+    reduced_at: Time,
     /// End of the inference phase.
     inferring_until: Time,
     rtt: Duration,
@@ -69,7 +69,7 @@ impl TcpLp {
             segment: setup.segment,
             initial,
             delays: None,
-            cut_at: Time::ZERO,
+            reduced_at: Time::ZERO,
             inferring_until: Time::ZERO,
             rtt: Duration::ZERO,
             pairs: 0.0,
@@ -108,7 +108,7 @@ impl TcpLp {
         let Some((last, sent_at)) = d.last.take() else { return false };
         // sd > d_min + (d_max − d_min)·δ                                                   [KK03 §III]
         let threshold = d.min + (d.max - d.min) * self.params.delta;
-        let (fresh, after_cut) = (last > threshold, sent_at >= self.cut_at);
+        let (fresh, after_cut) = (last > threshold, sent_at >= self.reduced_at);
         d.smoothed > threshold && (fresh || !self.params.fresh) && (after_cut || !self.params.after_cut)
     }
 
@@ -125,7 +125,7 @@ impl TcpLp {
         }
         // the window grows from here without slow start
         self.threshold = self.window;
-        self.cut_at = now;
+        self.reduced_at = now;
         self.inferring_until = now + self.rtt.scaled(self.params.inference);
     }
 }

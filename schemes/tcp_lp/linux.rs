@@ -131,7 +131,7 @@ impl Module for LinuxLp {
     fn timestamps(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         let offset = *self.offset.get_or_insert_with(|| cx.random().bits() as u32);
         self.rcv_tsecr = self.stamp(ack.sent_at);
-        self.rcv_tsval = self.stamp(ack.answered_at).wrapping_add(offset);
+        self.rcv_tsval = self.stamp(ack.ack_sent_at).wrapping_add(offset);
     }
 
     fn pkts_acked(&mut self, socket: &mut Socket, rtt: Option<Duration>, cx: &mut Cx<'_>) {

@@ -30,7 +30,7 @@ fn at(millis: u64) -> Time {
 /// An acknowledgement of one segment, which was sent at `sent` ms and arrived `delay` ms later, and 10 ms after that the acknowledgement arrived.
 fn ack(bench: &mut Bench, controller: &mut Linux<LinuxLp>, sent: u64, delay: u64) {
     bench.now = at(sent + delay + 10);
-    let ack = Ack { sent_at: at(sent), answered_at: at(sent + delay), ..bench.an_ack_of(controller, 1) };
+    let ack = Ack { sent_at: at(sent), ack_sent_at: at(sent + delay), ..bench.an_ack_of(controller, 1) };
     bench.deliver_as(controller, &ack);
 }
 

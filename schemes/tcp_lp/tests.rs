@@ -12,9 +12,9 @@ fn close(a: f64, b: f64) {
 
 /// One segment acknowledged, with this one-way delay in milliseconds, by clocks that are an hour apart.
 fn ack(bench: &mut Bench, controller: &mut TcpLp, delay_ms: u64) {
-    let answered_at = bench.now + Duration::from_millis(delay_ms) + Duration::from_secs(3600);
-    let ack = Ack { sent_at: bench.now, answered_at, ..bench.an_ack(controller) };
-    bench.give(controller, &ack);
+    let ack_sent_at = bench.now + Duration::from_millis(delay_ms) + Duration::from_secs(3600);
+    let ack = Ack { sent_at: bench.now, ack_sent_at, ..bench.an_ack(controller) };
+    bench.deliver_ack(controller, &ack);
 }
 
 /// Samples as the source has them.
@@ -29,9 +29,9 @@ fn avoiding(window: u64) -> (Bench, TcpLp) {
     bench.now = Time::ZERO + Duration::from_secs(1);
     // no window grows in a repair, and no sign is taken
     let mut sample = |delay_ms| {
-        let answered_at = bench.now + Duration::from_millis(delay_ms) + Duration::from_secs(3600);
-        let ack = Ack { sent_at: bench.now, answered_at, recovering: true, ..bench.an_ack(&controller) };
-        bench.give(&mut controller, &ack);
+        let ack_sent_at = bench.now + Duration::from_millis(delay_ms) + Duration::from_secs(3600);
+        let ack = Ack { sent_at: bench.now, ack_sent_at, recovering: true, ..bench.an_ack(&controller) };
+        bench.deliver_ack(&mut controller, &ack);
     };
     sample(20);
     sample(120);
@@ -106,9 +106,9 @@ fn a_second_sign_within_the_phase_leaves_one_segment() {
     let begun = bench.now;
     // what left before the cut tells nothing, whenever it is acknowledged
     let sent_at = begun - Duration::from_millis(1);
-    let answered_at = sent_at + Duration::from_millis(119) + Duration::from_secs(3600);
-    let old = Ack { sent_at, answered_at, ..bench.an_ack(&controller) };
-    bench.give(&mut controller, &old);
+    let ack_sent_at = sent_at + Duration::from_millis(119) + Duration::from_secs(3600);
+    let old = Ack { sent_at, ack_sent_at, ..bench.an_ack(&controller) };
+    bench.deliver_ack(&mut controller, &old);
     close(controller.window().0, 5.05);
     bench.now = begun + Duration::from_millis(100);
     ack(&mut bench, &mut controller, 119);
@@ -213,7 +213,7 @@ fn an_acknowledgement_that_waited_is_no_sample() {
     ] {
         let (mut bench, mut controller) = (Bench::new(), TcpLp::new(&params, &setup(10)));
         assert!(controller.samples_delivery());
-        let tell = |bench: &mut Bench, controller: &mut TcpLp, segments: u64, delay_ms: i64| {
+        let send_feedback = |bench: &mut Bench, controller: &mut TcpLp, segments: u64, delay_ms: i64| {
             let delivery = Delivery {
                 bytes: SEGMENT * segments,
                 total: SEGMENT * 100,
@@ -231,13 +231,13 @@ fn an_acknowledgement_that_waited_is_no_sample() {
             controller.on_delivery(&delivery, &mut bench.cx());
         };
         for _ in 0..20 {
-            tell(&mut bench, &mut controller, if pairs { 2 } else { 1 }, 20);
+            send_feedback(&mut bench, &mut controller, if pairs { 2 } else { 1 }, 20);
         }
         bench.congestion(&mut controller, Cause::Loss);
         bench.congestion(&mut controller, Cause::Loss);
         let before = controller.window().0;
         for _ in 0..3 {
-            tell(&mut bench, &mut controller, 1, 60);
+            send_feedback(&mut bench, &mut controller, 1, 60);
         }
         bench.ack(&mut controller);
         let grown = controller.window().0 > before;

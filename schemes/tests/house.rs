@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use contract::{
     Ack, Address, Arrival, Backlog, Branch, Cause, Congestion, CongestionControl, Cx, Delivery, Destination,
     Ecn, EndpointId, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, GroupMessage, Header, Label, Lost,
-    Meter, NodeCx, NodeId, NodeView, Outputs, Packet, ParamInfo, ParamKind, ParamList, ParamValue, PortId,
-    PortView, Random, ReceiverAlgorithm, ReceiverCx, Report, RouterAlgorithm, RouterCx, SenderAlgorithm,
-    Sending, Sent, Setup, StreamHeader, TcpHeader, TransitCx,
+    Meter, NodeCx, NodeId, NodeView, OutgoingPacket, Outputs, Packet, ParamInfo, ParamKind, ParamList,
+    ParamValue, PortId, PortView, Random, ReceiverAlgorithm, ReceiverCx, Report, RouterAlgorithm, RouterCx,
+    SenderAlgorithm, Sent, Setup, StreamHeader, TcpHeader, TransitCx,
 };
 use proptest::prelude::*;
 use schemes::{Build, Entry, catalogue};
@@ -231,7 +231,7 @@ fn walk(algorithm: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u6
                     marked_packets: if marked { u32::from(segments) } else { 0 },
                     in_flight,
                     sent_at: world.now - rtt,
-                    answered_at: world.now - rtt / 2,
+                    ack_sent_at: world.now - rtt / 2,
                     rtt: Some(rtt),
                     rtt_smoothed: rtt,
                     rtt_min: rtt,
@@ -284,7 +284,7 @@ fn walk(algorithm: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u6
                 algorithm.on_delivery(&delivery, &mut world.cx());
             }
             Op::Sent { app_limited } => {
-                let sent = Sent { bytes: SEGMENT, in_flight, again: false, app_limited };
+                let sent = Sent { bytes: SEGMENT, in_flight, retransmission: false, app_limited };
                 algorithm.on_sent(&sent, &mut world.cx());
             }
             Op::Timer => {
@@ -320,8 +320,8 @@ proptest! {
             let Build::Control(make) = entry.build else { continue };
             for params in [Vec::new(), some_params(&entry, pick)] {
                 let walked = walk(&mut make(&params, &SETUP).expect("allowed parameters"), &ops);
-                let again = walk(&mut make(&params, &SETUP).expect("allowed parameters"), &ops);
-                prop_assert_eq!(walked, again, "{}: the same list gives the same allowances", entry.scheme.name);
+                let retransmission = walk(&mut make(&params, &SETUP).expect("allowed parameters"), &ops);
+                prop_assert_eq!(walked, retransmission, "{}: the same list gives the same allowances", entry.scheme.name);
             }
         }
     }
@@ -376,7 +376,7 @@ fn converse(
         match step {
             Step::Wait(nanos) => world.now += Duration::from_nanos(*nanos),
             Step::Send { late_ms, marked } => {
-                let sending = Sending { seq, size: PACKET, bytes_before: seq * PACKET.as_u64() };
+                let sending = OutgoingPacket { seq, size: PACKET, bytes_before: seq * PACKET.as_u64() };
                 let label = sender.stamp(&sending, &mut world.cx());
                 for (i, receiver) in receivers.iter_mut().enumerate() {
                     let Some(late) = late_ms[i] else { continue };
@@ -556,7 +556,7 @@ struct Tree<S, R, L> {
     receivers: [[R; 3]; 2],
     sent: [u64; 2],
     /// Messages of the router, with their times.
-    said: Vec<(Time, GroupMessage)>,
+    messages: Vec<(Time, GroupMessage)>,
 }
 
 impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L> {
@@ -568,7 +568,7 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L>
             sources: [source(), source()],
             receivers: [(); 2].map(|()| [(); 3].map(|()| receiver())),
             sent: [0; 2],
-            said: Vec::new(),
+            messages: Vec::new(),
         };
         for source in &mut tree.sources {
             source.on_start(&mut tree.world.cx());
@@ -610,7 +610,10 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L>
             }
         }
         assert!(self.world.out.outbox.is_empty(), "algorithms send nothing themselves");
-        assert!(self.said.iter().all(|(_, word)| word.group.0 < 2), "it speaks of groups that are not there");
+        assert!(
+            self.messages.iter().all(|(_, word)| word.group.0 < 2),
+            "it speaks of groups that are not there"
+        );
     }
 
     /// A packet of a flow, sent shortly before.
@@ -646,7 +649,7 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L>
         let at = group as usize;
         let seq = self.sent[at];
         self.sent[at] += 1;
-        let sending = Sending { seq, size: PACKET, bytes_before: seq * PACKET.as_u64() };
+        let sending = OutgoingPacket { seq, size: PACKET, bytes_before: seq * PACKET.as_u64() };
         let label = self.sources[at].stamp(&sending, &mut self.world.cx());
         let header = StreamHeader { seq, bytes_before: sending.bytes_before, ..StreamHeader::default() };
         let packet = self.packet(group, Header::Stream(header), label);
@@ -673,12 +676,14 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L>
         for answer in answers {
             match answer.target {
                 contract::FeedbackTarget::Parent => self.report(group, child, answer.label, 3),
-                contract::FeedbackTarget::Source => self.tell(group, EndpointId(child), answer.label),
+                contract::FeedbackTarget::Source => {
+                    self.send_feedback(group, EndpointId(child), answer.label)
+                }
             }
         }
     }
 
-    fn tell(&mut self, group: u32, from: EndpointId, label: Label) {
+    fn send_feedback(&mut self, group: u32, from: EndpointId, label: Label) {
         let feedback = Feedback { from, sent_at: self.world.now, label };
         self.sources[group as usize].on_feedback(&feedback, &mut self.world.cx());
     }
@@ -699,8 +704,8 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L>
         call(&mut self.router, &mut RouterCx::new(&mut NodeCx::new(&mut cx, &mut self.ports), &mut words));
         assert!(words.len() <= 64, "an input makes {} words", words.len());
         for word in words {
-            self.said.push((self.world.now, word));
-            self.tell(word.group.0, EndpointId(9), word.label);
+            self.messages.push((self.world.now, word));
+            self.send_feedback(word.group.0, EndpointId(9), word.label);
         }
     }
 
@@ -744,7 +749,7 @@ proptest! {
                         || receiver(&params, &STREAM).expect("allowed parameters"),
                     );
                     tree.run(&events);
-                    (tree.said, tree.sources.map(|source| source.allowance()))
+                    (tree.messages, tree.sources.map(|source| source.allowance()))
                 };
                 prop_assert_eq!(run(), run(), "{}: equal runs give equal words", entry.scheme.name);
             }
@@ -817,7 +822,7 @@ fn some_params(entry: &Entry, pick: u64) -> ParamList {
         given.push((info.name.to_owned(), value));
     }
     while let Err(error) = (entry.resolve)(&given) {
-        let beside = error.beside.unwrap_or_else(|| panic!("{}: {error}", entry.scheme.name));
+        let beside = error.conflicts_with.unwrap_or_else(|| panic!("{}: {error}", entry.scheme.name));
         given.retain(|(name, _)| *name != error.name && name != beside);
     }
     given

@@ -1,4 +1,4 @@
-//! TFMCC: one rate for a multicast group, that of a TCP connection to its slowest receiver.
+//! TFMCC: one rate for a multicast group, that of a TCP connection to its slowest receiver [RFC4654].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};

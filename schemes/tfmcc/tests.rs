@@ -1,6 +1,6 @@
 use contract::{
-    Answer, Arrival, Count, EndpointId, Feedback, Gap, Label, Note, ReceiverAlgorithm, ReceiverCx,
-    SenderAlgorithm, Sending,
+    Arrival, Count, EndpointId, Feedback, Gap, Label, Note, OutgoingFeedback, OutgoingPacket,
+    ReceiverAlgorithm, ReceiverCx, SenderAlgorithm,
 };
 use units::Time;
 
@@ -17,7 +17,7 @@ fn notes(end: &StreamBench, name: &str) -> Vec<Note> {
 
 /// Calls a receiver's algorithm; returns what it reported.
 fn listen(end: &mut StreamBench, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Report> {
-    let report = |answer: Answer| Report::decode(answer.label).expect("a receiver's word");
+    let report = |answer: OutgoingFeedback| Report::decode(answer.label).expect("a receiver's word");
     end.listen(call).into_iter().map(report).collect()
 }
 
@@ -38,11 +38,11 @@ fn source() -> (StreamBench, Sender) {
 }
 
 /// What a receiver at 100 ms says that has a round-trip time and losses.
-const SAID: Said =
-    Said { rate: 80e3, age_ms: 100, have_rtt: true, have_loss: true, leave: false, rounds_ago: 0 };
+const SAID: SentMessage =
+    SentMessage { rate: 80e3, age_ms: 100, have_rtt: true, have_loss: true, leave: false, rounds_ago: 0 };
 
 #[derive(Clone, Copy)]
-struct Said {
+struct SentMessage {
     rate: f64,
     age_ms: u64,
     have_rtt: bool,
@@ -52,17 +52,17 @@ struct Said {
 }
 
 /// Gives the source a report of `from`.
-fn tell(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, said: Said) {
-    let round = header(end, algorithm).round.wrapping_sub(said.rounds_ago);
+fn send_feedback(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, messages: SentMessage) {
+    let round = header(end, algorithm).round.wrapping_sub(messages.rounds_ago);
     let now = Millis::of(end.now);
     let report = Report {
         tr: now,
-        ts: Millis(now.0.wrapping_sub(said.age_ms as u32)),
-        rate: RateCode::nearest(said.rate),
+        ts: Millis(now.0.wrapping_sub(messages.age_ms as u32)),
+        rate: RateCode::nearest(messages.rate),
         round,
-        have_rtt: said.have_rtt,
-        have_loss: said.have_loss,
-        leave: said.leave,
+        have_rtt: messages.have_rtt,
+        have_loss: messages.have_loss,
+        leave: messages.leave,
     };
     let feedback = Feedback { from, sent_at: end.now, label: report.encode() };
     end.cx(|cx| algorithm.on_feedback(&feedback, cx));
@@ -75,7 +75,7 @@ fn header(end: &mut StreamBench, algorithm: &Sender) -> Header {
 
 /// Lets the source send a packet.
 fn send(end: &mut StreamBench, algorithm: &mut Sender) -> Header {
-    let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
+    let sending = OutgoingPacket { seq: 0, size: PACKET, bytes_before: 0 };
     Header::decode(end.cx(|cx| algorithm.stamp(&sending, cx))).expect("a source's word")
 }
 
@@ -107,7 +107,7 @@ fn a_session_begins_with_one_packet_in_half_a_second() {
 fn the_first_receiver_limits_the_group_and_the_rate_rises_by_a_packet_per_round_trip() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 10e6, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 10e6, ..SAID });
     assert_eq!(algorithm.limiting(), Some(NEAR));
     for (at, expected) in [(200, 80e3), (225, 100e3), (250, 120e3), (300, 160e3), (500, 160e3)] {
         end.run(&mut algorithm, ms(at));
@@ -116,7 +116,7 @@ fn the_first_receiver_limits_the_group_and_the_rate_rises_by_a_packet_per_round_
     // a lower one is obeyed at once
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 50e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 50e3, ..SAID });
     near(rate(&mut end, &algorithm), coded(50e3));
     let clr = notes(&end, "clr");
     assert_eq!(clr.iter().map(|note| note.value).collect::<Vec<_>>(), [f64::from(NEAR.0)]);
@@ -127,15 +127,15 @@ fn the_first_receiver_limits_the_group_and_the_rate_rises_by_a_packet_per_round_
 fn a_receiver_that_could_take_less_limits_the_group_at_once() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 90e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 90e3, ..SAID });
     assert_eq!(algorithm.limiting(), Some(NEAR));
     near(rate(&mut end, &algorithm), coded(80e3));
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 60e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 60e3, ..SAID });
     assert_eq!(algorithm.limiting(), Some(FAR));
     near(rate(&mut end, &algorithm), coded(60e3));
     // the old one is an ordinary receiver now
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 70e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 70e3, ..SAID });
     assert_eq!(algorithm.limiting(), Some(FAR));
 }
 
@@ -144,32 +144,32 @@ fn a_receiver_that_could_take_less_limits_the_group_at_once() {
 fn after_a_leave_the_rate_does_not_rise_for_a_round() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
-    tell(&mut end, &mut algorithm, NEAR, Said { leave: true, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { leave: true, ..SAID });
     assert_eq!((algorithm.limiting(), notes(&end, "clr")[1].value), (None, -1.0));
     // a receiver that is leaving does not take its place
-    tell(&mut end, &mut algorithm, THIRD, Said { rate: 10e3, leave: true, ..SAID });
+    send_feedback(&mut end, &mut algorithm, THIRD, SentMessage { rate: 10e3, leave: true, ..SAID });
     assert_eq!(algorithm.limiting(), None);
     end.now = ms(300);
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 1e6, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 1e6, ..SAID });
     assert_eq!(algorithm.limiting(), Some(FAR));
     for at in [400, 600, 899] {
         end.run(&mut algorithm, ms(at));
-        tell(&mut end, &mut algorithm, FAR, Said { rate: 1e6, ..SAID });
+        send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 1e6, ..SAID });
         near(rate(&mut end, &algorithm), coded(80e3));
     }
     end.run(&mut algorithm, ms(900));
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 1e6, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 1e6, ..SAID });
     // R_max is 101 ms since the round ended: 80 kbit/s are 100 ms between packets
     end.run(&mut algorithm, ms(1001));
     near(rate(&mut end, &algorithm), (coded(80e3) + 8000.0 / 0.101).round());
     // down it goes meanwhile
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
-    tell(&mut end, &mut algorithm, NEAR, Said { leave: true, ..SAID });
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 1e6, ..SAID });
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 50e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { leave: true, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 1e6, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 50e3, ..SAID });
     near(rate(&mut end, &algorithm), coded(50e3));
 }
 
@@ -179,18 +179,18 @@ fn after_a_leave_the_rate_does_not_rise_for_a_round() {
 fn the_limiting_receiver_is_followed_down_at_once_and_up_by_a_packet_per_round_trip() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     for at in [225, 250, 275, 300, 325, 350] {
-        tell(&mut end, &mut algorithm, NEAR, Said { rate: 10e6, ..SAID });
+        send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 10e6, ..SAID });
         end.run(&mut algorithm, ms(at));
     }
     // 150 ms at 80 kbit/s per 100 ms
     near(rate(&mut end, &algorithm), coded(80e3) + 120e3);
     // not above what it could take
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 220e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 220e3, ..SAID });
     end.run(&mut algorithm, ms(450));
     near(rate(&mut end, &algorithm), coded(220e3));
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 30e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 30e3, ..SAID });
     near(rate(&mut end, &algorithm), coded(30e3));
 }
 
@@ -199,12 +199,12 @@ fn the_limiting_receiver_is_followed_down_at_once_and_up_by_a_packet_per_round_t
 fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with_the_maximum() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     // 2 · 45 is not less than 80, 2 · 35 is
-    let unknown = Said { age_ms: 50, have_rtt: false, ..SAID };
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 45e3, ..unknown });
+    let unknown = SentMessage { age_ms: 50, have_rtt: false, ..SAID };
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 45e3, ..unknown });
     assert_eq!(algorithm.limiting(), Some(NEAR));
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 35e3, ..unknown });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 35e3, ..unknown });
     assert_eq!(algorithm.limiting(), Some(FAR));
     near(rate(&mut end, &algorithm), 2.0 * coded(35e3));
     // suppression goes by what was reported: 0.9 · 35
@@ -212,7 +212,7 @@ fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with
     // without losses there is nothing to correct
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 60e3, have_loss: false, ..unknown });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 60e3, have_loss: false, ..unknown });
     near(rate(&mut end, &algorithm), coded(60e3));
 }
 
@@ -221,20 +221,20 @@ fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with
 fn in_slowstart_the_rate_approaches_the_minimum_report_within_a_round_trip() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    let lossless = Said { have_loss: false, ..SAID };
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 160e3, ..lossless });
+    let lossless = SentMessage { have_loss: false, ..SAID };
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 160e3, ..lossless });
     end.run(&mut algorithm, ms(250));
     near(rate(&mut end, &algorithm), (80e3 + coded(160e3)) / 2.0);
     // another one could take less than is aimed at
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 140e3, ..lossless });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 140e3, ..lossless });
     assert_eq!(algorithm.limiting(), Some(FAR));
     end.run(&mut algorithm, ms(350));
     near(rate(&mut end, &algorithm), coded(140e3));
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 150e3, ..lossless });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 150e3, ..lossless });
     assert_eq!(algorithm.limiting(), Some(FAR));
     // the first loss of anybody ends it, even of one that could take more
-    tell(&mut end, &mut algorithm, THIRD, Said { rate: 1e6, ..SAID });
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 10e6, ..lossless });
+    send_feedback(&mut end, &mut algorithm, THIRD, SentMessage { rate: 1e6, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 10e6, ..lossless });
     end.run(&mut algorithm, ms(450));
     near(rate(&mut end, &algorithm), coded(140e3) + 80e3);
     assert_eq!(notes(&end, "slowstart_ends").len(), 1);
@@ -245,16 +245,16 @@ fn in_slowstart_the_rate_approaches_the_minimum_report_within_a_round_trip() {
 fn feedback_of_others_lowers_the_suppression_rate_until_the_round_ends() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     // it became the limiting one by this report, and was none when it sent it
     assert_eq!(header(&mut end, &algorithm).suppression, RateCode::nearest(0.9 * coded(80e3)));
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 20e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 20e3, ..SAID });
     assert_eq!(header(&mut end, &algorithm).suppression, RateCode::nearest(0.9 * coded(80e3)));
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 60e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 60e3, ..SAID });
     let lowest = RateCode::nearest(0.9 * coded(60e3));
     assert_eq!(header(&mut end, &algorithm).suppression, lowest);
-    tell(&mut end, &mut algorithm, THIRD, Said { rate: 70e3, ..SAID });
-    tell(&mut end, &mut algorithm, THIRD, Said { rate: 30e3, leave: true, ..SAID });
+    send_feedback(&mut end, &mut algorithm, THIRD, SentMessage { rate: 70e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, THIRD, SentMessage { rate: 30e3, leave: true, ..SAID });
     assert_eq!(header(&mut end, &algorithm).suppression, lowest);
     end.run(&mut algorithm, ms(599));
     assert_eq!(header(&mut end, &algorithm).round, 0);
@@ -274,20 +274,20 @@ fn a_round_waits_for_somebody_to_speak() {
         header(end, algorithm).round
     };
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     assert_eq!(quiet(&mut end, &mut algorithm, ms(600)), 1);
     // the limiting receiver's words do not count
     for at in [700, 800, 900, 1000, 1100, 1200, 1300] {
         end.run(&mut algorithm, ms(at));
-        tell(&mut end, &mut algorithm, NEAR, SAID);
+        send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     }
     assert_eq!(quiet(&mut end, &mut algorithm, ms(1399)), 1);
-    tell(&mut end, &mut algorithm, FAR, SAID);
+    send_feedback(&mut end, &mut algorithm, FAR, SAID);
     assert_eq!(header(&mut end, &algorithm).round, 2);
     // the next ends 1248 ms later
     for at in (1500..2600).step_by(100) {
         end.run(&mut algorithm, ms(at));
-        tell(&mut end, &mut algorithm, NEAR, SAID);
+        send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     }
     assert_eq!(quiet(&mut end, &mut algorithm, ms(2646)), 2);
     assert_eq!(quiet(&mut end, &mut algorithm, ms(2647)), 3);
@@ -299,9 +299,9 @@ fn a_round_waits_for_somebody_to_speak() {
 fn a_round_lasts_as_long_as_the_timers_that_receivers_draw() {
     let (mut end, mut algorithm) = source();
     end.now = ms(300);
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 1e6, age_ms: 130, ..SAID });
-    let said = header(&mut end, &algorithm).r_max;
-    assert_eq!((algorithm.r_max_s(), said.secs()), (0.13, 0.136));
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 1e6, age_ms: 130, ..SAID });
+    let messages = header(&mut end, &algorithm).r_max;
+    assert_eq!((algorithm.r_max_s(), messages.secs()), (0.13, 0.136));
     end.run(&mut algorithm, ms(815));
     assert_eq!(header(&mut end, &algorithm).round, 0);
     end.run(&mut algorithm, ms(816));
@@ -314,13 +314,13 @@ fn a_round_lasts_as_long_as_the_timers_that_receivers_draw() {
 fn a_late_word_of_the_last_round_silences_nobody_in_this_one() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     end.run(&mut algorithm, ms(600));
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 30e3, rounds_ago: 1, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 30e3, rounds_ago: 1, ..SAID });
     assert_eq!(algorithm.limiting(), Some(FAR));
     let now = header(&mut end, &algorithm);
     assert_eq!((now.round, now.suppression), (1, RateCode::MAX));
-    tell(&mut end, &mut algorithm, THIRD, Said { rate: 28e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, THIRD, SentMessage { rate: 28e3, ..SAID });
     assert_eq!(header(&mut end, &algorithm).suppression, RateCode::nearest(0.9 * coded(28e3)));
 }
 
@@ -331,7 +331,12 @@ fn the_maximum_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() {
     // a rate so high that the time between packets does not matter: 1 Mbit/s, 8 ms
     let fast = |end: &mut StreamBench, algorithm: &mut Sender, age_ms| {
         for endpoint in [NEAR, FAR] {
-            tell(end, algorithm, endpoint, Said { rate: 1e6, age_ms, have_loss: false, ..SAID });
+            send_feedback(
+                end,
+                algorithm,
+                endpoint,
+                SentMessage { rate: 1e6, age_ms, have_loss: false, ..SAID },
+            );
         }
     };
     end.now = ms(500);
@@ -354,7 +359,7 @@ fn the_maximum_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() {
 fn the_maximum_round_trip_time_covers_the_time_between_packets() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 20e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 20e3, ..SAID });
     end.run(&mut algorithm, ms(600));
     near(algorithm.r_max_s(), 8000.0 / coded(20e3) + 0.001);
     assert!(header(&mut end, &algorithm).r_max.secs() >= algorithm.r_max_s());
@@ -369,7 +374,7 @@ fn silence_of_the_limiting_receiver_halves_the_rate_and_then_ends_its_office() {
         let mut algorithm = Sender::new(&params, PACKET);
         end.cx(|cx| algorithm.on_start(cx));
         end.now = ms(200);
-        tell(&mut end, &mut algorithm, NEAR, SAID);
+        send_feedback(&mut end, &mut algorithm, NEAR, SAID);
         (end, algorithm)
     };
     let x = coded(80e3);
@@ -389,7 +394,7 @@ fn silence_of_the_limiting_receiver_halves_the_rate_and_then_ends_its_office() {
     let (mut end, mut algorithm) = begin();
     for at in [600, 1000, 1300] {
         end.run(&mut algorithm, ms(at));
-        tell(&mut end, &mut algorithm, NEAR, SAID);
+        send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     }
     end.run(&mut algorithm, ms(1699));
     near(rate(&mut end, &algorithm), x);
@@ -400,7 +405,7 @@ fn silence_of_the_limiting_receiver_halves_the_rate_and_then_ends_its_office() {
     end.run(&mut algorithm, ms(2300));
     assert_eq!((algorithm.limiting(), rate(&mut end, &algorithm)), (None, x / 4.0));
     // the next receiver that reports becomes the CLR, as after a leave
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 1e6, ..SAID });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 1e6, ..SAID });
     assert_eq!(algorithm.limiting(), Some(FAR));
     end.run(&mut algorithm, ms(2600));
     near(rate(&mut end, &algorithm), x / 4.0);
@@ -412,7 +417,7 @@ fn the_rate_is_never_below_one_packet_in_eight_seconds() {
     let (mut end, mut algorithm) = source();
     end.run(&mut algorithm, ms(600_000));
     assert_eq!(algorithm.allowance().rate, Rate::from_bps(1000));
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 100.0, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 100.0, ..SAID });
     assert_eq!(algorithm.allowance().rate, Rate::from_bps(1000));
 }
 
@@ -420,12 +425,12 @@ fn the_rate_is_never_below_one_packet_in_eight_seconds() {
 #[test]
 fn packets_bring_back_timestamps_in_the_order_of_need() {
     let (mut end, mut algorithm) = source();
-    let known = Said { rate: 200e3, ..SAID };
-    let unknown = Said { rate: 300e3, have_rtt: false, age_ms: 100, ..SAID };
+    let known = SentMessage { rate: 200e3, ..SAID };
+    let unknown = SentMessage { rate: 300e3, have_rtt: false, age_ms: 100, ..SAID };
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
-    tell(&mut end, &mut algorithm, FAR, known);
-    tell(&mut end, &mut algorithm, THIRD, unknown);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, FAR, known);
+    send_feedback(&mut end, &mut algorithm, THIRD, unknown);
     end.now = ms(230);
     let next = |end: &mut StreamBench, algorithm: &mut Sender| {
         let echo = send(end, algorithm).echo.expect("a timestamp");
@@ -435,17 +440,17 @@ fn packets_bring_back_timestamps_in_the_order_of_need() {
     let echoed: Vec<_> = (0..5).map(|_| next(&mut end, &mut algorithm)).collect();
     assert_eq!(echoed, [(NEAR, true), (THIRD, false), (FAR, false), (NEAR, true), (NEAR, true)]);
     // it lacks a round-trip time: it goes before the others, once a report
-    tell(&mut end, &mut algorithm, NEAR, Said { have_rtt: false, ..SAID });
-    tell(&mut end, &mut algorithm, THIRD, unknown);
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { have_rtt: false, ..SAID });
+    send_feedback(&mut end, &mut algorithm, THIRD, unknown);
     let echoed: Vec<_> = (0..3).map(|_| next(&mut end, &mut algorithm)).collect();
     assert_eq!(echoed, [(NEAR, true), (THIRD, false), (NEAR, true)]);
     // once per round it goes first in any case
     end.now = ms(230 + 625);
-    tell(&mut end, &mut algorithm, THIRD, unknown);
+    send_feedback(&mut end, &mut algorithm, THIRD, unknown);
     assert_eq!(next(&mut end, &mut algorithm), (NEAR, true));
     assert_eq!(next(&mut end, &mut algorithm), (THIRD, false));
     // the time that it was held is added
-    tell(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     end.now = ms(855 + 45);
     assert_eq!(
         send(&mut end, &mut algorithm).echo,
@@ -457,23 +462,25 @@ fn packets_bring_back_timestamps_in_the_order_of_need() {
 fn what_is_stale_or_wrong_is_ignored_and_changes_nothing() {
     let (mut end, mut algorithm) = source();
     end.now = ms(300);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     // two rounds on, at 600 and 600 + 2 · 606 ms; the limiting one is heard meanwhile
     for at in [600, 900, 1200, 1500, 1900] {
         end.run(&mut algorithm, ms(at));
-        tell(&mut end, &mut algorithm, NEAR, SAID);
+        send_feedback(&mut end, &mut algorithm, NEAR, SAID);
     }
     assert_eq!(header(&mut end, &algorithm).round, 2);
     let state = |end: &mut StreamBench, algorithm: &Sender| {
         (header(end, algorithm), rate(end, algorithm), algorithm.limiting(), algorithm.r_max_s())
     };
     let before = state(&mut end, &algorithm);
-    let low = Said { rate: 10e3, ..SAID };
-    let stale = Said { rounds_ago: 2, ..low };
-    let early = Said { age_ms: 1901, ..low };
-    let future = Said { age_ms: u64::from(u32::MAX), ..low };
-    for (i, said) in [stale, early, future, Said { rounds_ago: 255, ..low }].into_iter().enumerate() {
-        tell(&mut end, &mut algorithm, FAR, said);
+    let low = SentMessage { rate: 10e3, ..SAID };
+    let stale = SentMessage { rounds_ago: 2, ..low };
+    let early = SentMessage { age_ms: 1901, ..low };
+    let future = SentMessage { age_ms: u64::from(u32::MAX), ..low };
+    for (i, messages) in
+        [stale, early, future, SentMessage { rounds_ago: 255, ..low }].into_iter().enumerate()
+    {
+        send_feedback(&mut end, &mut algorithm, FAR, messages);
         assert_eq!(end.meter.count(Count::Ignored), i as u64 + 1);
         assert_eq!(state(&mut end, &algorithm), before);
     }
@@ -484,7 +491,7 @@ fn what_is_stale_or_wrong_is_ignored_and_changes_nothing() {
     }
     assert_eq!(end.meter.count(Count::Ignored), 9);
     // of the round before, a word counts
-    tell(&mut end, &mut algorithm, FAR, Said { rounds_ago: 1, ..low });
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rounds_ago: 1, ..low });
     assert_eq!(algorithm.limiting(), Some(FAR));
 }
 
@@ -493,10 +500,10 @@ fn what_is_stale_or_wrong_is_ignored_and_changes_nothing() {
 fn feedback_of_the_limiting_receiver_and_of_others_is_told_apart() {
     let (mut end, mut algorithm) = source();
     end.now = ms(200);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
-    tell(&mut end, &mut algorithm, NEAR, SAID);
-    tell(&mut end, &mut algorithm, FAR, Said { rate: 40e3, ..SAID });
-    tell(&mut end, &mut algorithm, NEAR, Said { rate: 80e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, NEAR, SAID);
+    send_feedback(&mut end, &mut algorithm, FAR, SentMessage { rate: 40e3, ..SAID });
+    send_feedback(&mut end, &mut algorithm, NEAR, SentMessage { rate: 80e3, ..SAID });
     let values = |name: &str| notes(&end, name).iter().map(|note| note.value).collect::<Vec<_>>();
     assert_eq!(values("feedback_clr").len(), 1);
     let others = values("feedback_other");
@@ -720,8 +727,8 @@ fn a_round_makes_a_receiver_speak_at_most_once() {
     let waited = notes(&path.end, "feedback_timer")[timers];
     assert!(waited.value <= 0.624);
     // its timestamps: now, and when the newest packet was sent and for how long it had that one
-    let spoke_at = Millis::of(waited.at + Duration::from_secs_f64(waited.value));
-    assert_eq!(report.tr, spoke_at);
+    let reported_at = Millis::of(waited.at + Duration::from_secs_f64(waited.value));
+    assert_eq!(report.tr, reported_at);
     assert!((20..=21).contains(&report.tr.since(report.ts)), "{report:?}");
 }
 
@@ -901,7 +908,7 @@ fn the_two_ends_find_each_other() {
             source_end.cx(|cx| source.on_feedback(&feedback, cx));
         }
         while next_send <= now {
-            let sending = Sending { seq, size: PACKET, bytes_before: seq * 1000 };
+            let sending = OutgoingPacket { seq, size: PACKET, bytes_before: seq * 1000 };
             let label = source_end.cx(|cx| source.stamp(&sending, cx));
             let arrival =
                 Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at: now, marked: false, label };

@@ -1,4 +1,4 @@
-//! TFRC: a smooth rate, that of a TCP connection with the same losses.
+//! TFRC: a smooth rate, that of a TCP connection with the same losses [RFC5348].
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Bytes, Duration};

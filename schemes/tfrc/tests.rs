@@ -1,5 +1,6 @@
 use contract::{
-    Arrival, Count, EndpointId, Feedback, Gap, Label, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
+    Arrival, Count, EndpointId, Feedback, Gap, Label, OutgoingPacket, ReceiverAlgorithm, ReceiverCx,
+    SenderAlgorithm,
 };
 use units::Time;
 
@@ -31,12 +32,12 @@ fn send(end: &mut StreamBench, algorithm: &mut Sender) -> Header {
 
 /// A packet of this many bytes.
 fn send_of(end: &mut StreamBench, algorithm: &mut Sender, bytes: u64) -> Header {
-    let sending = Sending { seq: 0, size: Bytes::new(bytes), bytes_before: 0 };
+    let sending = OutgoingPacket { seq: 0, size: Bytes::new(bytes), bytes_before: 0 };
     Header::decode(end.cx(|cx| algorithm.stamp(&sending, cx))).expect("a source's word")
 }
 
 /// Now comes a report about what was sent 100 ms ago.
-fn tell(end: &mut StreamBench, algorithm: &mut Sender, received_kbps: u64, loss: f64) {
+fn send_feedback(end: &mut StreamBench, algorithm: &mut Sender, received_kbps: u64, loss: f64) {
     tell_of(end, algorithm, end.now - RTT, Duration::ZERO, received_kbps, loss);
 }
 
@@ -44,20 +45,20 @@ fn tell_of(
     end: &mut StreamBench,
     algorithm: &mut Sender,
     sent_at: Time,
-    held: Duration,
+    t_delay: Duration,
     received_kbps: u64,
     loss: f64,
 ) {
-    let report = Report { sent_at, held, received_bps: received_kbps * 1000, loss };
+    let report = Report { sent_at, t_delay, received_bps: received_kbps * 1000, loss };
     let feedback = Feedback { from: SINK, sent_at: end.now, label: report.encode() };
     end.cx(|cx| algorithm.on_feedback(&feedback, cx));
 }
 
 /// A source that has heard a first report at 100 ms: R = 100 ms, X = 320 kbit/s.
-fn heard(params: &Params) -> (StreamBench, Sender) {
+fn got_data(params: &Params) -> (StreamBench, Sender) {
     let (mut end, mut algorithm) = source(params);
     end.now = ms(100);
-    tell(&mut end, &mut algorithm, 0, 0.0);
+    send_feedback(&mut end, &mut algorithm, 0, 0.0);
     (end, algorithm)
 }
 
@@ -130,10 +131,10 @@ fn where_sizes_vary_s_is_their_mean() {
         let (mut end, mut algorithm) = source(&params);
         send_of(&mut end, &mut algorithm, 500);
         end.now = ms(100);
-        tell(&mut end, &mut algorithm, 0, 0.0);
+        send_feedback(&mut end, &mut algorithm, 0, 0.0);
         near(algorithm.rate(), 4.0 * s * 80.0);
         end.now = ms(400);
-        tell(&mut end, &mut algorithm, 20_000, 0.01);
+        send_feedback(&mut end, &mut algorithm, 20_000, 0.01);
         near(algorithm.rate(), s / 1000.0 * tcp_friendly_rate(PACKET, 0.1, 0.01));
     }
 }
@@ -142,13 +143,13 @@ fn where_sizes_vary_s_is_their_mean() {
 /// the third begins, 500 as the fourth ends   [RFC5348 §4.1]
 #[test]
 fn sizes_of_before_the_last_four_loss_intervals_are_forgotten() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     let mut packet = 1000.0;
     for (i, s) in [1000.0, 750.0, 667.0, 625.0, 500.0].into_iter().enumerate() {
         end.now += Duration::from_millis(300);
         // each report tells of a new loss event
         let p = 0.01 * (i + 1) as f64;
-        tell(&mut end, &mut algorithm, 20_000, p);
+        send_feedback(&mut end, &mut algorithm, 20_000, p);
         packet = algorithm.rate() / tcp_friendly_rate(PACKET, 0.1, p) * 1000.0;
         assert!((packet - s).abs() < 1e-6, "{i}: {packet}");
         send_of(&mut end, &mut algorithm, 500);
@@ -159,7 +160,7 @@ fn sizes_of_before_the_last_four_loss_intervals_are_forgotten() {
 /// R ← 0.9·R + 0.1·R_sample   [RFC5348 §4.3]
 #[test]
 fn round_trip_times_are_smoothed() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     end.now = ms(300);
     tell_of(&mut end, &mut algorithm, ms(100), Duration::from_millis(40), 320, 0.0);
     near(algorithm.rtt_s().expect("measured"), 0.9 * 0.1 + 0.1 * 0.16);
@@ -169,94 +170,94 @@ fn round_trip_times_are_smoothed() {
 /// Without losses the rate doubles once per round trip, to at most twice what arrives   [RFC5348 §4.3]
 #[test]
 fn slow_start_doubles_once_per_round_trip_up_to_twice_what_arrives() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     pass(&mut end, &mut algorithm, 50);
-    tell(&mut end, &mut algorithm, 160, 0.0);
+    send_feedback(&mut end, &mut algorithm, 160, 0.0);
     near(algorithm.rate(), 320e3);
     // 100 ms after the last doubling; the infinity of the start still counts
     pass(&mut end, &mut algorithm, 50);
-    tell(&mut end, &mut algorithm, 320, 0.0);
+    send_feedback(&mut end, &mut algorithm, 320, 0.0);
     near(algorithm.rate(), 640e3);
     // now 320 and 400 kbit/s are what arrived in two round trips: 2·400
     pass(&mut end, &mut algorithm, 100);
-    tell(&mut end, &mut algorithm, 400, 0.0);
+    send_feedback(&mut end, &mut algorithm, 400, 0.0);
     near(algorithm.rate(), 800e3);
     // 400 and 100 kbit/s
     pass(&mut end, &mut algorithm, 100);
-    tell(&mut end, &mut algorithm, 100, 0.0);
+    send_feedback(&mut end, &mut algorithm, 100, 0.0);
     near(algorithm.rate(), 800e3);
     // only 100 and 50 kbit/s; but never below the initial rate
     pass(&mut end, &mut algorithm, 150);
-    tell(&mut end, &mut algorithm, 50, 0.0);
+    send_feedback(&mut end, &mut algorithm, 50, 0.0);
     near(algorithm.rate(), 320e3);
 }
 
 /// s = 1000 B, R = 100 ms, p = 1 %: 898.64 kbit/s   [RFC5348 §3.1]
 #[test]
 fn with_losses_the_rate_is_that_of_the_equation_and_at_most_twice_what_arrives() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     pass(&mut end, &mut algorithm, 300);
-    tell(&mut end, &mut algorithm, 2000, 0.01);
+    send_feedback(&mut end, &mut algorithm, 2000, 0.01);
     assert!((algorithm.rate() / 898_640.0 - 1.0).abs() < 1e-4, "{}", algorithm.rate());
     assert_eq!(end.meter.count(Count::Episodes), 1);
     // up at once, when p falls
     pass(&mut end, &mut algorithm, 100);
-    tell(&mut end, &mut algorithm, 900, 0.005);
+    send_feedback(&mut end, &mut algorithm, 900, 0.005);
     near(algorithm.rate(), tcp_friendly_rate(PACKET, 0.1, 0.005));
     // 900 and 300 kbit/s in the last two round trips, then 300 alone
     pass(&mut end, &mut algorithm, 200);
-    tell(&mut end, &mut algorithm, 300, 0.000_01);
+    send_feedback(&mut end, &mut algorithm, 300, 0.000_01);
     near(algorithm.rate(), 1800e3);
     pass(&mut end, &mut algorithm, 201);
-    tell(&mut end, &mut algorithm, 300, 0.000_01);
+    send_feedback(&mut end, &mut algorithm, 300, 0.000_01);
     near(algorithm.rate(), 600e3);
     // p = 1 and nothing arrives: 8s/64
     pass(&mut end, &mut algorithm, 300);
-    tell(&mut end, &mut algorithm, 0, 1.0);
+    send_feedback(&mut end, &mut algorithm, 0, 1.0);
     assert_eq!(algorithm.allowance().rate.as_bps(), 125);
 }
 
 /// An application that takes 100 kbit/s of what is allowed does not lower the limit by that   [RFC5348 §4.3]
 #[test]
 fn a_receive_rate_that_the_application_keeps_low_does_not_limit() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     pass(&mut end, &mut algorithm, 300);
-    tell(&mut end, &mut algorithm, 800, 0.001);
+    send_feedback(&mut end, &mut algorithm, 800, 0.001);
     near(algorithm.rate(), 1600e3);
     for _ in 0..5 {
         starve(&mut end, &mut algorithm, 100);
-        tell(&mut end, &mut algorithm, 100, 0.001);
+        send_feedback(&mut end, &mut algorithm, 100, 0.001);
         near(algorithm.rate(), 1600e3);
     }
     starve(&mut end, &mut algorithm, 100);
     // a loss: the limits are halved, what arrives counts for 85 %: max(800/2, 0.85·500) = 425, and no factor of two
-    tell(&mut end, &mut algorithm, 500, 0.002);
+    send_feedback(&mut end, &mut algorithm, 500, 0.002);
     near(algorithm.rate(), 425e3);
     // the application has more again: what it was limited to is still spoken of first
     pass(&mut end, &mut algorithm, 90);
-    tell(&mut end, &mut algorithm, 100, 0.002);
+    send_feedback(&mut end, &mut algorithm, 100, 0.002);
     near(algorithm.rate(), 850e3);
     pass(&mut end, &mut algorithm, 120);
-    tell(&mut end, &mut algorithm, 100, 0.002);
+    send_feedback(&mut end, &mut algorithm, 100, 0.002);
     near(algorithm.rate(), 850e3);
     // 425 kbit/s is two round trips old
     pass(&mut end, &mut algorithm, 200);
-    tell(&mut end, &mut algorithm, 100, 0.002);
+    send_feedback(&mut end, &mut algorithm, 100, 0.002);
     near(algorithm.rate(), 200e3);
 }
 
 /// Four round trips without feedback. p = 0: X/2. X_Bps > 2·X_recv: X_recv. Otherwise X_Bps/2.   [RFC5348 §4.4]
 #[test]
 fn silence_halves_the_rate() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     // the timer was set while a packet left per second
     send(&mut end, &mut algorithm);
     end.run(&mut algorithm, ms(2100));
     near(algorithm.rate(), 160e3);
 
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     pass(&mut end, &mut algorithm, 300);
-    tell(&mut end, &mut algorithm, 200, 0.001);
+    send_feedback(&mut end, &mut algorithm, 200, 0.001);
     near(algorithm.rate(), 400e3);
     assert_eq!(algorithm.wake(), ms(800));
     end.run(&mut algorithm, ms(800));
@@ -266,9 +267,9 @@ fn silence_halves_the_rate() {
     end.run(&mut algorithm, ms(1200));
     near(algorithm.rate(), 100e3);
 
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     pass(&mut end, &mut algorithm, 300);
-    tell(&mut end, &mut algorithm, 900, 0.01);
+    send_feedback(&mut end, &mut algorithm, 900, 0.01);
     let equation = tcp_friendly_rate(PACKET, 0.1, 0.01);
     end.run(&mut algorithm, ms(800));
     near(algorithm.rate(), equation / 2.0);
@@ -278,19 +279,19 @@ fn silence_halves_the_rate() {
 /// [RFC5348 §4.4]: the initial rate is 320 kbit/s here.
 #[test]
 fn a_silent_application_does_not_bring_the_rate_below_twice_the_initial_one() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     for received in [640, 1280, 2560] {
         pass(&mut end, &mut algorithm, 101);
-        tell(&mut end, &mut algorithm, received, 0.0);
+        send_feedback(&mut end, &mut algorithm, received, 0.0);
     }
     near(algorithm.rate(), 2560e3);
     // nothing is sent: 2560, 1280, 640, and 640 is not below 2·320; then it stays at 320
     end.run(&mut algorithm, ms(20_000));
     near(algorithm.rate(), 320e3);
     // with losses: X_recv below the initial rate keeps what there is
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     pass(&mut end, &mut algorithm, 301);
-    tell(&mut end, &mut algorithm, 300, 0.001);
+    send_feedback(&mut end, &mut algorithm, 300, 0.001);
     near(algorithm.rate(), 600e3);
     end.run(&mut algorithm, ms(20_000));
     near(algorithm.rate(), 600e3);
@@ -300,7 +301,7 @@ fn a_silent_application_does_not_bring_the_rate_below_twice_the_initial_one() {
 #[test]
 fn damping_follows_each_sample() {
     let params = Params { damping: true, ..Params::default() };
-    let (mut end, mut algorithm) = heard(&params);
+    let (mut end, mut algorithm) = got_data(&params);
     pass(&mut end, &mut algorithm, 300);
     tell_of(&mut end, &mut algorithm, ms(200), Duration::ZERO, 2000, 0.01);
     let x = tcp_friendly_rate(PACKET, 0.9 * 0.1 + 0.1 * 0.2, 0.01);
@@ -311,12 +312,12 @@ fn damping_follows_each_sample() {
 
 #[test]
 fn words_that_no_receiver_would_say_are_ignored() {
-    let (mut end, mut algorithm) = heard(&Params::default());
+    let (mut end, mut algorithm) = got_data(&Params::default());
     end.now = ms(400);
     // of the future, held for longer than it is ago
     tell_of(&mut end, &mut algorithm, ms(500), Duration::ZERO, 1, 0.5);
     tell_of(&mut end, &mut algorithm, ms(300), Duration::from_millis(101), 1, 0.5);
-    end.tell(&mut algorithm, SINK, end.now, Label([1, 2, 3, 4]));
+    end.send_feedback(&mut algorithm, SINK, end.now, Label([1, 2, 3, 4]));
     near(algorithm.rate(), 320e3);
     assert_eq!(end.meter.count(Count::Ignored), 3);
 }
@@ -344,10 +345,10 @@ impl Sink {
 
     /// The next packet, sent 50 ms ago, arrives at `at`, after `lost` lost ones; what is reported until then and by it.
     fn arrive(&mut self, at: u64, lost: u64, rtt: Option<Duration>) -> Vec<Report> {
-        let mut said = Vec::new();
+        let mut packet_header = Vec::new();
         while self.algorithm.wake() <= ms(at) {
             self.end.now = self.algorithm.wake();
-            said.extend(self.listen(|algorithm, cx| algorithm.on_timer(cx)));
+            packet_header.extend(self.listen(|algorithm, cx| algorithm.on_timer(cx)));
         }
         self.end.now = ms(at);
         let seq = self.next + lost;
@@ -362,13 +363,13 @@ impl Sink {
         };
         let first_missing = self.next;
         self.next = seq + 1;
-        said.extend(self.listen(|algorithm, cx| {
+        packet_header.extend(self.listen(|algorithm, cx| {
             if lost > 0 {
                 algorithm.on_loss(&Gap { first_missing, packets: lost, before: data }, cx);
             }
             algorithm.on_data(&data, cx);
         }));
-        said
+        packet_header
     }
 }
 
@@ -377,9 +378,9 @@ impl Sink {
 fn without_a_round_trip_time_each_packet_is_answered() {
     let mut sink = Sink::new(&Params::default());
     for second in 1..4 {
-        let said = sink.arrive(1000 * second, 0, None);
+        let packet_header = sink.arrive(1000 * second, 0, None);
         let sent_at = ms(1000 * second - 50);
-        assert_eq!(said, [Report { sent_at, held: Duration::ZERO, received_bps: 0, loss: 0.0 }]);
+        assert_eq!(packet_header, [Report { sent_at, t_delay: Duration::ZERO, received_bps: 0, loss: 0.0 }]);
     }
 }
 
@@ -387,20 +388,20 @@ fn without_a_round_trip_time_each_packet_is_answered() {
 #[test]
 fn it_speaks_once_per_round_trip_of_what_arrived() {
     let mut sink = Sink::new(&Params::default());
-    let mut said = Vec::new();
+    let mut packet_header = Vec::new();
     for i in 0..100 {
-        said.extend(sink.arrive(1000 + 10 * i, 0, Some(RTT)));
+        packet_header.extend(sink.arrive(1000 + 10 * i, 0, Some(RTT)));
     }
-    assert_eq!(said.len(), 10);
-    let last = said[9];
+    assert_eq!(packet_header.len(), 10);
+    let last = packet_header[9];
     // the timer expires as the packet of 1900 ms arrives, and speaks of the one before
-    assert_eq!((last.sent_at, last.held), (ms(1840), Duration::from_millis(10)));
+    assert_eq!((last.sent_at, last.t_delay), (ms(1840), Duration::from_millis(10)));
     assert_eq!((last.received_bps, last.loss), (800_000, 0.0));
     // nothing arrives for a while: it says nothing, and the next packet is answered at once
     sink.arrive(1995, 0, Some(RTT));
     let silent = sink.arrive(3000, 0, Some(RTT));
     assert_eq!(silent.len(), 2);
-    assert_eq!((silent[0].held, silent[1].held), (Duration::from_millis(5), Duration::ZERO));
+    assert_eq!((silent[0].t_delay, silent[1].t_delay), (Duration::from_millis(5), Duration::ZERO));
 }
 
 /// After 800 kbit/s the first interval is that of which the equation makes 800 kbit/s, to 5 %; p goes at once   [RFC5348 §6.1, §6.3.1]
@@ -411,9 +412,9 @@ fn the_first_loss_is_reported_at_once_and_stands_for_the_rate_before_it() {
         for i in 0..50 {
             sink.arrive(1000 + 10 * i, 0, Some(RTT));
         }
-        let said = sink.arrive(1510, 1, Some(RTT));
-        let [.., report] = said[..] else { panic!("nothing was said") };
-        assert_eq!(report.held, Duration::ZERO);
+        let packet_header = sink.arrive(1510, 1, Some(RTT));
+        let [.., report] = packet_header[..] else { panic!("nothing was said") };
+        assert_eq!(report.t_delay, Duration::ZERO);
         let rate = tcp_friendly_rate(PACKET, 0.1, report.loss);
         assert!((rate / 800e3 - 1.0).abs() <= tolerance, "{rate}");
         near(report.loss, loss_event_rate_of(PACKET, 0.1, 800e3, tolerance));
@@ -421,10 +422,14 @@ fn the_first_loss_is_reported_at_once_and_stands_for_the_rate_before_it() {
         // another one within a round-trip time is of the same event, and nothing is said of it
         assert_eq!(sink.arrive(1530, 1, Some(RTT)), []);
         // 110 ms after the first, lost at 1500, it is a new one
-        let told = (0..7).flat_map(|i| sink.arrive(1540 + 10 * i, 0, Some(RTT))).count();
-        assert_eq!(told, 0);
-        let said = sink.arrive(1620, 1, Some(RTT));
-        assert!(said.last().is_some_and(|last| last.held == Duration::ZERO && last.loss > report.loss));
+        let observed = (0..7).flat_map(|i| sink.arrive(1540 + 10 * i, 0, Some(RTT))).count();
+        assert_eq!(observed, 0);
+        let packet_header = sink.arrive(1620, 1, Some(RTT));
+        assert!(
+            packet_header
+                .last()
+                .is_some_and(|last| last.t_delay == Duration::ZERO && last.loss > report.loss)
+        );
     }
 }
 
@@ -439,8 +444,8 @@ fn the_first_interval_is_of_the_mean_size_of_what_arrived() {
             sink.size = Bytes::new(if i % 2 == 0 { 1000 } else { 500 });
             sink.arrive(1000 + 10 * i, 0, Some(RTT));
         }
-        let said = sink.arrive(1510, 1, Some(RTT));
-        let [.., report] = said[..] else { panic!("nothing was said") };
+        let packet_header = sink.arrive(1510, 1, Some(RTT));
+        let [.., report] = packet_header[..] else { panic!("nothing was said") };
         near(report.loss, loss_event_rate_of(Bytes::new(s), 0.1, 600e3, 0.000_01));
     }
 }
@@ -453,8 +458,8 @@ fn a_loss_before_anything_arrived_has_the_minimum_interval() {
     assert_eq!(report.loss, 0.0);
     let mut sink = Sink::new(&Params::default());
     sink.next = 0;
-    let said = sink.arrive(1000, 1, Some(RTT));
-    near(said[0].loss, loss_event_rate_of(PACKET, 0.1, 80e3, 0.05));
+    let packet_header = sink.arrive(1000, 1, Some(RTT));
+    near(packet_header[0].loss, loss_event_rate_of(PACKET, 0.1, 80e3, 0.05));
 }
 
 /// Losses 20 packets apart, then none for 200: with discounting p falls faster   [RFC5348 §5.5]
@@ -483,6 +488,6 @@ fn a_mark_is_reported_at_once() {
     let label = Header { sent_at: ms(1155), rtt: Some(RTT) }.encode();
     let data =
         Arrival { seq: 20, size: PACKET, bytes_before: 20_000, sent_at: ms(1155), marked: true, label };
-    let said = sink.listen(|algorithm, cx| algorithm.on_data(&data, cx));
-    assert!(matches!(said[..], [Report { loss, .. }] if loss > 0.0), "{said:?}");
+    let packet_header = sink.listen(|algorithm, cx| algorithm.on_data(&data, cx));
+    assert!(matches!(packet_header[..], [Report { loss, .. }] if loss > 0.0), "{packet_header:?}");
 }

@@ -166,8 +166,9 @@ fn a_timeout_forgets_the_base() {
     bench.congestion(&mut controller, Cause::Timeout);
     assert_eq!((cwnd(&controller), controller.socket().ssthresh), (1, 4));
     assert!(!controller.module().rtt.enabled);
-    let again = Sent { bytes: SEGMENT, in_flight: SEGMENT, again: true, app_limited: false };
-    controller.on_sent(&again, &mut bench.cx());
+    let retransmission =
+        Sent { bytes: SEGMENT, in_flight: SEGMENT, retransmission: true, app_limited: false };
+    controller.on_sent(&retransmission, &mut bench.cx());
     let rtt = &controller.module().rtt;
     assert!(rtt.enabled && rtt.base == 0x7fff_ffff);
     let windows: Vec<u64> = (0..6)

@@ -69,7 +69,7 @@ impl Veno {
     /// Takes an acknowledgement that can make the window `w` grow, and estimates the queue.
     #[inline]
     fn on_ack(&mut self, w: u64, ack: &Ack) {
-        if !self.estimates && !self.loss.lasts() {
+        if !self.estimates && !self.loss.is_active() {
             // a recovery is over
             self.estimate();
         }
@@ -110,17 +110,17 @@ impl WindowUpdate for Veno {
         }
         // congested: one segment per two windows                                   [Linux: tcp_veno_cong_avoid]
         self.credit.clear();
-        let grown = w + u64::from(self.grows);
+        let next = w + u64::from(self.grows);
         self.grows = !self.grows;
-        Segments(grown as f64)
+        Segments(next as f64)
     }
 
     #[inline]
     fn slow_start(&mut self, window: Segments, _: Segments, ack: &Ack, _: &mut Cx<'_>) -> Option<Segments> {
         self.on_ack(window.0 as u64, ack);
-        let grown = window.0 + f64::from(ack.packets);
-        self.measured = grown > self.threshold;
-        Some(Segments(grown))
+        let next = window.0 + f64::from(ack.packets);
+        self.measured = next > self.threshold;
+        Some(Segments(next))
     }
 
     fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
@@ -129,9 +129,9 @@ impl WindowUpdate for Veno {
         self.loss.on_congestion(cut);
         // ssthresh = max(4/5·cwnd, 2) for a random loss, max(cwnd/2, 2) otherwise      [Linux: tcp_veno_ssthresh]
         let keep = if self.queue < self.beta { self.random_keep } else { self.congestion_keep };
-        let kept = ((window.0 * keep) as u64).max(2) as f64;
-        self.threshold = kept;
-        Segments(kept)
+        let reduced = ((window.0 * keep) as u64).max(2) as f64;
+        self.threshold = reduced;
+        Segments(reduced)
     }
 
     fn integer_cwnd(&self) -> bool {

@@ -19,7 +19,7 @@ fn ack(bench: &mut Bench, controller: &mut Control, packets: u32, millis: u64) -
     bench.rtt = Duration::from_millis(millis);
     let mut ack = bench.an_ack(controller);
     (ack.packets, ack.bytes) = (packets, SEGMENT * u64::from(packets));
-    bench.give(controller, &ack);
+    bench.deliver_ack(controller, &ack);
     window(controller)
 }
 
@@ -139,7 +139,12 @@ fn a_new_start_of_transmission_forgets_the_minimum() {
     for (in_flight, queue) in [(2, 22), (1, 0)] {
         let (mut bench, mut controller) = steady(Params::default(), 32);
         ack(&mut bench, &mut controller, 1, 100);
-        let sent = Sent { bytes: SEGMENT, in_flight: SEGMENT * in_flight, again: false, app_limited: false };
+        let sent = Sent {
+            bytes: SEGMENT,
+            in_flight: SEGMENT * in_flight,
+            retransmission: false,
+            app_limited: false,
+        };
         controller.on_sent(&sent, &mut bench.cx());
         ack(&mut bench, &mut controller, 1, 150);
         // 64 − ⌊64·100 001/150 001⌋ = 64 − 42
@@ -155,7 +160,7 @@ fn samples_count_while_the_application_lacks_data() {
     bench.rtt = Duration::from_millis(104);
     let mut paused = bench.an_ack(&controller);
     paused.app_limited = true;
-    bench.give(&mut controller, &paused);
+    bench.deliver_ack(&mut controller, &paused);
     ack(&mut bench, &mut controller, 1, 150);
     assert_eq!((window(&controller), controller.update().queue), (32, 3));
 }
@@ -168,7 +173,7 @@ fn samples_in_recovery_count_for_the_minimum() {
     bench.rtt = Duration::from_millis(90);
     let mut paused = bench.an_ack(&controller);
     paused.recovering = true;
-    bench.give(&mut controller, &paused);
+    bench.deliver_ack(&mut controller, &paused);
     ack(&mut bench, &mut controller, 1, 150);
     assert_eq!((window(&controller), controller.update().queue), (25, 20));
 }
@@ -176,7 +181,7 @@ fn samples_in_recovery_count_for_the_minimum() {
 /// 1 segment: 2 halves, so that 5 halves are congestion; shares of 0.9 and 0.25 of 32.
 #[test]
 fn the_parameters_set_the_limit_and_the_shares() {
-    for (beta, kept) in [(3.0, 28), (1.0, 8)] {
+    for (beta, reduced) in [(3.0, 28), (1.0, 8)] {
         let params = Params { beta, random_keep: 0.9, congestion_keep: 0.25 };
         let (mut bench, mut controller) = with(params, 28);
         for _ in 0..3 {
@@ -186,6 +191,6 @@ fn the_parameters_set_the_limit_and_the_shares() {
         assert_eq!(ack(&mut bench, &mut controller, 1, 108), 32);
         assert_eq!(controller.update().queue, 5);
         bench.congestion(&mut controller, Cause::Loss);
-        assert_eq!(window(&controller), kept);
+        assert_eq!(window(&controller), reduced);
     }
 }

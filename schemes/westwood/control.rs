@@ -112,12 +112,12 @@ impl Module for Westwood {
         let now = self.jiffies(cx.now());
         self.update_window(now);
         // acknowledgements in order take the fast path, which does not look at duplicates      [westwood_fast_bw]
-        let news = if advance == 0 || socket.repairing {
+        let delivered = if advance == 0 || socket.repairing {
             self.acked_count(advance as u32, socket.mss as u32)
         } else {
             advance as u32
         };
-        self.bytes = self.bytes.wrapping_add(news);
+        self.bytes = self.bytes.wrapping_add(delivered);
         // the sample of the acknowledgement before                                    [update_rtt_min]
         self.rtt_min = if std::mem::take(&mut self.reset) { self.rtt } else { self.rtt_min.min(self.rtt) };
         if cx.probing() {

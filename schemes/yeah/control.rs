@@ -36,7 +36,7 @@ impl Yeah {
     }
 
     /// Estimates the queue at the end of a round, reduces the window if the queue is too long, and decides how the window grows.
-    fn judge(&mut self, socket: &mut Socket, cx: &mut Cx<'_>) {
+    fn estimate_queue(&mut self, socket: &mut Socket, cx: &mut Cx<'_>) {
         let Params { alpha, gamma, epsilon, phy, zeta, .. } = self.params;
         let VegasRtt { base, min: rtt, .. } = self.rtt;
         // Q = (RTT − BaseRTT)·W/RTT                                                        [BCV07, LINUX]
@@ -83,7 +83,7 @@ impl Module for Yeah {
         }
         if self.rtt.round_ended(socket) {
             if self.rtt.samples >= self.params.min_samples {
-                self.judge(socket, cx);
+                self.estimate_queue(socket, cx);
             }
             self.rtt.begin_round(socket);
         }

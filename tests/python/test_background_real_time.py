@@ -29,15 +29,15 @@ ALL = {
 }
 
 
-def test_both_stand_beside_the_papers():
+def test_both_comparisons_are_listed_with_the_papers():
     assert papers.STUDIES["background"] is BACKGROUND
     assert papers.STUDIES["real-time"] is REAL_TIME
 
 
 def test_the_schemes_are_those_of_the_catalogue():
     known = {row["name"] for row in catalogue.schemes()}
-    low = {way.scheme for way in scenarios.LOW.values()}
-    real = {way.scheme for way in scenarios.REAL.values()}
+    low = {setup.scheme for setup in scenarios.LOW.values()}
+    real = {setup.scheme for setup in scenarios.REAL.values()}
     assert low | real <= known
     assert low == {"cvihis", "ledbat", "ledbat_pp", "tcp_lp", "reno"}
     assert real == {"cvihis", "tfrc", "gcc", "bbr", "reno", "cubic"}
@@ -50,30 +50,30 @@ def test_every_scenario_is_accepted(case):
         Scenario.from_tree(experiment.tree(variant, Scale())).plan(1)
 
 
-def test_nothing_is_tuned_but_the_mode():
-    ways = (*scenarios.LOW.values(), *scenarios.REAL.values())
-    assert {key for way in ways for key in way.params} == {"mode"}
+def test_only_the_mode_differs_from_the_defaults():
+    setups = (*scenarios.LOW.values(), *scenarios.REAL.values())
+    assert {key for setup in setups for key in setup.params} == {"mode"}
 
 
-def test_a_round_trip_is_four_times_what_a_host_is_away():
+def test_a_round_trip_is_four_access_delays():
     tree = scenarios.given_way("ledbat cubic 60 120", Scale())
     delays = {link["name"]: link["delay"] for link in tree["topology"]["links"]}
     assert delays["in-yields"] == delays["out-yields"] == delays["in-tcp"] == "15 ms"
     assert delays["bottleneck"] == "0 s"
 
 
-def test_room_is_packets_of_the_bottleneck():
+def test_buffers_are_in_packets_of_the_bottleneck():
     # 6 Mbit/s are 500 packets of 1500 bytes a second
     assert [scenarios.packets(ms) for ms in scenarios.BUFFERS_MS] == [20, 60, 180]
 
 
-def test_the_detour_adds_its_length_and_comes_or_goes():
+def test_the_detour_adds_its_delay_and_begins_or_ends():
     longer = scenarios.route("tcp_lp longer 120", Scale())
-    ways = {link["name"]: link for link in longer["topology"]["links"]}
+    links = {link["name"]: link for link in longer["topology"]["links"]}
     # 15 ms on each of two links, each way
-    assert ways["up"]["delay"] == ways["down"]["delay"] == "15 ms"
+    assert links["up"]["delay"] == links["down"]["delay"] == "15 ms"
     assert scenarios.DETOUR_MS == 4 * 15
-    assert ways["up"]["rate"] == ways["direct"]["rate"]
+    assert links["up"]["rate"] == links["direct"]["rate"]
     assert longer["events"] == [{"at": "150 s", "link": "direct", "up": False}]
     shorter = scenarios.route("tcp_lp shorter 120", Scale(0.5))
     assert shorter["events"] == [
@@ -115,7 +115,7 @@ def test_values_of_a_run_by_hand():
     assert measures.span(Scale(0.5), 80, 200) == (40.0, 100.0)
 
 
-def test_what_tcp_keeps_is_of_the_same_seed_without_the_scheme():
+def test_the_share_of_tcp_is_relative_to_the_same_seed_without_the_scheme():
     without = [sample(tcp=[4.0] * 4), sample(tcp=[5.0] * 4)]
     beside = [sample(tcp=[3.0] * 4), sample(tcp=[1.0] * 4)]
     for kept in beside:
@@ -161,7 +161,7 @@ def test_waits_of_both_routes_are_one():
 # --- the whole -------------------------------------------------------------------------------------------------------
 
 
-def rows_of(done, name):
+def table_rows(done, name):
     return {row["scheme"]: row for row in done.tables[name].rows()}
 
 
@@ -171,8 +171,8 @@ def late():
 
 
 def test_ledbat_has_the_advantage_of_latecomers_and_its_successor_has_not(late):
-    rows = rows_of(late, "latecomer")
-    assert list(rows) == [way.label for way in scenarios.LOW.values()]
+    rows = table_rows(late, "latecomer")
+    assert list(rows) == [setup.label for setup in scenarios.LOW.values()]
     last = f"latecomer, room {scenarios.BUFFERS_MS[-1]} ms_percent"
     assert rows["LEDBAT"][last] > 80
     assert 35 < rows["LEDBAT++"][last] < 65
@@ -182,7 +182,7 @@ def test_ledbat_has_the_advantage_of_latecomers_and_its_successor_has_not(late):
 
 def test_alone_a_rate_by_equation_is_smoother_than_a_window():
     done = papers.reproduce("real-time", figure="alone", quick=True)
-    rows = rows_of(done, "alone")
+    rows = table_rows(done, "alone")
     assert rows["TFRC"]["variation"] < rows["NewReno"]["variation"]
     # it keeps no queue on purpose, where losses make the others wait
     assert rows["BBR"]["wait_ms"] < rows["CUBIC"]["wait_ms"]

@@ -74,7 +74,7 @@ def test_the_data_are_those_of_the_table(page):
         assert seen == {(row["subject"], row["time_s"]): row["value"] for row in rows.to_dicts()}
 
 
-def test_flows_know_their_group_and_the_warmup_is_there(page):
+def test_flows_have_their_group_and_the_warmup_is_included(page):
     _, header, _ = page
     rate = next(chart for chart in header["charts"] if chart["name"] == "rate")
     groups = {subject["label"]: subject["group"] for subject in rate["subjects"]}
@@ -82,7 +82,7 @@ def test_flows_know_their_group_and_the_warmup_is_there(page):
     assert header["warmup_s"] == 1.0
 
 
-def test_a_page_holds_the_pictures_too_and_asks_the_network_for_nothing(page):
+def test_a_page_contains_its_pictures_and_loads_nothing_from_the_network(page):
     _, _, text = page
     assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window"]
     assert text.count("<svg") >= 3
@@ -95,7 +95,7 @@ def test_the_script_is_small():
 
 
 @pytest.mark.processes
-def test_the_script_is_what_web_builds(tmp_path):
+def test_the_script_equals_the_build_of_web(tmp_path):
     if not shutil.which("npm"):
         pytest.skip("npm is missing")
     web = tmp_path / "web"

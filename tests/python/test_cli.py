@@ -17,8 +17,8 @@ import pytest
 
 import thalweg as tw
 from thalweg.cli import VERBS, call
-from thalweg.cli.given import params_of, value_of
-from thalweg.cli.out import Refusal
+from thalweg.cli.output import CommandError
+from thalweg.cli.overrides import parse_params, parse_value
 
 HEAVY = ("polars", "matplotlib", "numpy", "scipy")
 
@@ -40,7 +40,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return shown.err
 
 
-def test_clock_measures_every_interval_with_every_way_to_wait(
+def test_clock_measures_every_interval_with_every_method_of_waiting(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from thalweg import clocks
@@ -48,7 +48,7 @@ def test_clock_measures_every_interval_with_every_way_to_wait(
     monkeypatch.setattr(clocks, "INTERVALS_S", (1e-5, 1e-3))
     answer = asked(capsys, "clock", "--seconds", "0.02", "--out", str(tmp_path))
     assert [(row["interval_s"], row["way"]) for row in answer["rows"]] == [
-        (interval_s, way.name) for interval_s in (1e-5, 1e-3) for way in clocks.WAYS
+        (interval_s, way.name) for interval_s in (1e-5, 1e-3) for way in clocks.WAIT_METHODS
     ]
     for row in answer["rows"]:
         # how many left in time is the machine's business: on a busy one perhaps none
@@ -59,7 +59,7 @@ def test_clock_measures_every_interval_with_every_way_to_wait(
     assert "from 0.01" in refused(capsys, "clock", "--seconds", "0")
 
 
-def test_a_clock_that_has_nowhere_to_write_measures_nothing(
+def test_clock_checks_its_output_folder_before_it_measures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from thalweg import clocks
@@ -70,7 +70,7 @@ def test_a_clock_that_has_nowhere_to_write_measures_nothing(
     assert "File exists" in refused(capsys, "clock", "--out", str(file))
 
 
-def test_ctrl_c_before_there_is_anything_to_stop_is_no_traceback(
+def test_ctrl_c_during_start_up_is_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from thalweg import cli
@@ -88,7 +88,7 @@ def test_ctrl_c_before_there_is_anything_to_stop_is_no_traceback(
 
 
 def test_a_table_without_headings_begins_with_its_first_row(capsys: pytest.CaptureFixture[str]) -> None:
-    from thalweg.cli.out import print_table
+    from thalweg.cli.output import print_table
 
     print_table("", [("what", ""), ("value", "")], [{"what": "bytes", "value": "3 MB"}])
     assert [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()] == [
@@ -96,10 +96,10 @@ def test_a_table_without_headings_begins_with_its_first_row(capsys: pytest.Captu
     ]
 
 
-def test_what_the_system_says_is_told_without_its_number(capsys: pytest.CaptureFixture[str]) -> None:
-    from thalweg.cli.out import refuse
+def test_messages_of_the_system_have_no_error_number(capsys: pytest.CaptureFixture[str]) -> None:
+    from thalweg.cli.output import print_error
 
-    assert refuse("x: No such file or directory (os error 2)", json=False) == 2
+    assert print_error("x: No such file or directory (os error 2)", json=False) == 2
     assert capsys.readouterr().err == "error: x: No such file or directory\n"
 
 
@@ -116,18 +116,18 @@ def test_what_the_system_says_is_told_without_its_number(capsys: pytest.CaptureF
         ("counting=pebbles", "acks"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused_with_what_can(text: str, said: str) -> None:
-    with pytest.raises(Refusal) as refusal:
-        params_of([text], "cubic", "beta=0.8")
+def test_invalid_parameters_are_refused_with_the_valid_ones(text: str, said: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        parse_params([text], "cubic", "beta=0.8")
     assert said in f"{refusal.value.message} {refusal.value.hint}"
 
 
 def test_parameters_are_numbers_words_and_quantities() -> None:
-    assert params_of(["beta=0.8", "fast_convergence=false"], "cubic", "") == {
+    assert parse_params(["beta=0.8", "fast_convergence=false"], "cubic", "") == {
         "beta": 0.8,
         "fast_convergence": False,
     }
-    assert params_of(["mode=background", "initial_rate=1 Mbit/s"], "cvihis", "") == {
+    assert parse_params(["mode=background", "initial_rate=1 Mbit/s"], "cvihis", "") == {
         "mode": "background",
         "initial_rate": "1 Mbit/s",
     }
@@ -211,7 +211,7 @@ def test_set_changes_a_key(small: Path, capsys: pytest.CaptureFixture[str]) -> N
     ],
 )
 def test_values_of_set_are_read_as_toml_or_text(text: str, value: object) -> None:
-    assert value_of(text) == value
+    assert parse_value(text) == value
 
 
 def test_an_expectation_that_fails_gives_exit_code_1(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -347,9 +347,7 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
         assert "Exit codes" in capsys.readouterr().out
 
 
-def test_report_writes_one_page_that_asks_for_nothing(
-    small: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_writes_one_page_that_loads_nothing(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = small.parent / "results"
     assert call(["run", str(small), "--out", str(out)]) == 0
     capsys.readouterr()
@@ -585,7 +583,7 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["doctor", "--jsn"], "Did you mean"),
     ],
 )
-def test_what_users_get_wrong_is_a_message_and_exit_code_2(
+def test_errors_of_users_are_messages_with_exit_code_2(
     words: list[str],
     said: str,
     capsys: pytest.CaptureFixture[str],
@@ -640,7 +638,7 @@ def test_a_sweep_has_a_page_of_its_own(small: Path, capsys: pytest.CaptureFixtur
     assert "runs below it" in refused_after(capsys, "report", str(out))
 
 
-def test_ctrl_c_keeps_what_there_is(small: Path) -> None:
+def test_ctrl_c_keeps_the_results_so_far(small: Path) -> None:
     text = small.read_text().replace('"4 s"', '"100000 s"').replace('"5 Mbit/s"', '"500 Mbit/s"')
     small.write_text(text, encoding="utf-8")
     out = small.parent / "results"
@@ -729,21 +727,21 @@ def test_the_json_of_a_sweep_is_bounded_and_names_the_tables_that_have_the_rest(
     assert flows.height > 200
 
 
-def test_the_json_of_a_run_with_many_flows_is_bounded_and_says_what_it_leaves_out(
+def test_the_json_of_a_run_with_many_flows_is_bounded_and_counts_omitted_rows(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import polars
 
-    from thalweg.cli.answers import ROWS
+    from thalweg.cli.json_output import MAX_ROWS
 
     with small.open("a", encoding="utf-8") as file:
         file.write(SHORT)
     answer = asked(capsys, "run", str(small), "--no-sweep", "--out", str(small.parent / "results"))
-    assert len(answer["flows"]) == ROWS
+    assert len(answer["flows"]) == MAX_ROWS
     flows = polars.read_parquet(answer["tables"]["flows"])
-    assert flows.height == ROWS + answer["left_out"]["flows"]
+    assert flows.height == MAX_ROWS + answer["left_out"]["flows"]
     named = {key.removeprefix("flow.").rpartition(".")[0] for key in answer["summary"] if key[:5] == "flow."}
-    assert named == set(flows["flow"][:ROWS])
+    assert named == set(flows["flow"][:MAX_ROWS])
     assert "flows.short.throughput" in answer["summary"]
     every = polars.read_parquet(answer["tables"]["summary"])
     assert every.height == len(answer["summary"]) + answer["left_out"]["summary"]

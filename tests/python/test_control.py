@@ -92,8 +92,8 @@ class Process:
         self.process.send_signal(signal.SIGTERM)
         out, error = self.process.communicate(timeout=30)
         assert self.process.returncode == 0, error
-        told: dict[str, Any] = json.loads(out)
-        return told
+        on_status: dict[str, Any] = json.loads(out)
+        return on_status
 
     def kill(self) -> None:
         if self.process.poll() is None:
@@ -118,14 +118,16 @@ def test_forwarders_move_a_prefix_as_a_controller_in_another_process_orders(
     everybody, over = threading.Event(), threading.Event()
     controlled: list[dict[str, Any]] = []
 
-    def told(stats: dict[str, Any]) -> bool:
+    def on_status(stats: dict[str, Any]) -> bool:
         # every port has been reported
         if sum(len(node["loads"]) for node in stats["nodes"]) == 4:
             everybody.set()
         return not over.is_set()
 
     def control() -> None:
-        controlled.append(forward.control(load(scenario), f"127.0.0.1:{ports['controller']}", key, told=told))
+        controlled.append(
+            forward.control(load(scenario), f"127.0.0.1:{ports['controller']}", key, on_status=on_status)
+        )
 
     controller = threading.Thread(target=control)
     controller.start()
@@ -186,14 +188,14 @@ def test_the_simulator_moves_the_same_prefix_at_the_same_node_to_the_same_link(s
     assert {event["subject"] for event in moved} == {"node.r1"}
 
 
-def test_a_controller_stands_until_it_is_told_to_stop(scenario: Path, key: Path) -> None:
+def test_a_controller_runs_until_it_is_stopped(scenario: Path, key: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    def told(stats: dict[str, Any]) -> bool:
+    def on_status(stats: dict[str, Any]) -> bool:
         seen.append(stats)
         return len(seen) < 2
 
-    ended = forward.control(load(scenario), "127.0.0.1:0", key, told=told)
+    ended = forward.control(load(scenario), "127.0.0.1:0", key, on_status=on_status)
     assert len(seen) == 2
     assert [(node["name"], node["at"]) for node in ended["nodes"]] == [
         ("r1", None),
@@ -210,7 +212,7 @@ def test_a_controller_stands_until_it_is_told_to_stop(scenario: Path, key: Path)
         (('prefix = "/film"\nnode', 'prefix = "/fi%lm"\nnode'), "prefix `/fi%lm`"),
     ],
 )
-def test_scenarios_that_control_nothing_say_so(
+def test_scenarios_without_a_controller_are_refused(
     tmp_path: Path, key: Path, change: tuple[str, str], words: str
 ) -> None:
     text = SCENARIO.replace(*change).replace('[record.none]\napp = "ndnsieve"\n', "")
@@ -224,7 +226,7 @@ def test_scenarios_that_control_nothing_say_so(
     assert words in str(error.value)
 
 
-def test_keys_and_addresses_that_are_none_are_refused(
+def test_invalid_keys_and_addresses_are_refused(
     tmp_path: Path, scenario: Path, key: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     short = tmp_path / "short"

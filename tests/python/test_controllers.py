@@ -17,16 +17,16 @@ from thalweg_papers.controllers.keys import Key
 def test_there_are_24_networks_and_each_implementation_is_on_all():
     assert len(scenarios.NETWORKS) == len(set(scenarios.NETWORKS)) == 24
     for key in Key:
-        assert len(STUDY.experiments()[key].variants) == 24 * len(scenarios.ways(key))
-    assert "quinn" in scenarios.ways(Key.CUBIC)
+        assert len(STUDY.experiments()[key].variants) == 24 * len(scenarios.implementations(key))
+    assert "quinn" in scenarios.implementations(Key.CUBIC)
     # its BBR cannot be repeated
-    assert "quinn" not in scenarios.ways(Key.BBR)
+    assert "quinn" not in scenarios.implementations(Key.BBR)
 
 
 @pytest.mark.parametrize("key", Key)
 def test_every_scenario_is_accepted_and_has_the_reference(key):
-    for way in scenarios.ways(key):
-        tree = scenarios.tree(key, scenarios.variant(way, scenarios.NETWORKS[0]), Scale())
+    for implementation in scenarios.implementations(key):
+        tree = scenarios.tree(key, scenarios.variant(implementation, scenarios.NETWORKS[0]), Scale())
         assert tree["flows"][1]["scheme"] == "cubic"
         Scenario.from_tree(tree).plan(1)
 
@@ -45,15 +45,15 @@ def made(goodputs: dict[str, float]) -> Samples:
     """Samples in which implementations differ in goodput alone; the reference has 5 Mbit/s."""
     cases = {}
     for key in Key:
-        for way in scenarios.ways(key):
+        for implementation in scenarios.implementations(key):
             sample = {
-                "goodput_bps": goodputs.get(way, 5e6),
+                "goodput_bps": goodputs.get(implementation, 5e6),
                 "reference_bps": 5e6,
                 "queueing_s": 0.01,
                 "loss": 0.001,
             }
             for network in scenarios.NETWORKS:
-                cases[key, scenarios.variant(way, network)] = [sample]
+                cases[key, scenarios.variant(implementation, network)] = [sample]
         for case in steps.cases(key) if key in steps.STEPS else ():
             sample = sample | {"goodput_bps": goodputs.get(case, 5e6)}
             for network in scenarios.NETWORKS:
@@ -140,7 +140,7 @@ def test_a_difference_is_of_the_step_that_makes_most_of_it():
     assert [row["share_changes"] for row in walk] == [None, 0, 0, 0, 0, 0, 0, 24, 0, 0]
 
 
-def test_what_seeds_can_make_is_not_significant():
+def test_differences_within_the_spread_of_seeds_are_not_significant():
     def samples(*goodputs):
         return [{"goodput_bps": rate, "reference_bps": 5e6, "queueing_s": 0, "loss": 0} for rate in goodputs]
 

@@ -40,13 +40,13 @@ def of_here(result):
 
 
 @pytest.mark.parametrize("flows", [HERE + ELSEWHERE, ELSEWHERE + HERE], ids=["after", "before"])
-def test_flows_elsewhere_shift_nobodys_draws(flows):
+def test_flows_elsewhere_do_not_change_the_draws_of_others(flows):
     alone, together = two_islands(HERE).run(), two_islands(flows).run()
     assert of_here(together) == of_here(alone)
     assert together.trace_hash != alone.trace_hash
 
 
-def test_a_link_elsewhere_shifts_nobodys_draws():
+def test_a_link_elsewhere_does_not_change_the_draws_of_others():
     link = tw.Link(name="here", ends=("a", "b"), **LOSSY)
     alone = tw.Scenario(
         seed=5, duration="15 s", warmup="1 s", topology=tw.Custom(links=[link]), flows=HERE
@@ -54,7 +54,7 @@ def test_a_link_elsewhere_shifts_nobodys_draws():
     assert of_here(two_islands(HERE).run()) == of_here(alone)
 
 
-def test_recording_changes_nothing_but_the_record():
+def test_recording_does_not_change_the_trace():
     plain = two_islands(HERE)
     watched = plain.with_(
         {"record": {"every": "50 ms", "series": ["rate", "backlog", "window"], "events": True}}

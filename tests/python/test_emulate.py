@@ -59,7 +59,7 @@ def names() -> set[str]:
 
 
 @real
-def test_an_emulation_gives_the_tables_of_a_run_and_says_how_late_it_was(
+def test_an_emulation_gives_the_tables_of_a_run_and_its_lateness(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -94,7 +94,7 @@ def test_a_run_that_the_machine_could_not_keep_up_with_is_not_valid(
 
 @real
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
+def test_a_terminated_run_leaves_no_namespace(tmp_path: Path, number: int) -> None:
     path = written(tmp_path, TEXT.replace("1500 ms", "60 s").replace('size = "200 kB"\n', ""))
     command = [
         sys.executable,
@@ -128,7 +128,7 @@ def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number:
     assert left() == []
 
 
-def test_without_the_right_it_says_so(tmp_path: Path) -> None:
+def test_missing_permission_is_reported(tmp_path: Path) -> None:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("only root can give rights away, by the program `setpriv`")
     command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m", "thalweg"]
@@ -144,7 +144,7 @@ def test_without_the_right_it_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_what_emulate_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_emulate_refuses_invalid_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(written(tmp_path))
     for words, message in [
         (["emulate"], "the scenario file is missing"),
@@ -174,7 +174,7 @@ SIMULATED = TEXT.split("[record]")[0].replace('kernel = "reno"', 'scheme = "reno
         ('stack = "quinn"\ncontroller = "newreno"', ["live = true", "flow `file`"]),
     ],
 )
-def test_a_scenario_without_a_real_end_is_refused_with_what_to_write(
+def test_a_scenario_without_a_real_endpoint_is_refused_with_the_keys_to_write(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], scheme: str, advice: list[str]
 ) -> None:
     text = SIMULATED.replace('scheme = "reno"', scheme)
@@ -192,7 +192,7 @@ def test_a_scenario_without_a_real_end_is_refused_with_what_to_write(
 
 
 @real
-def test_kernel_gives_flows_the_kernels_tcp_and_says_which(
+def test_kernel_gives_flows_the_kernels_tcp_and_lists_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = TEXT.replace('kernel = "reno"', 'scheme = "reno"') + (

@@ -140,7 +140,7 @@ def test_a_plot_of_a_sweep_shows_means_and_intervals_at_their_quantities(sweep: 
         assert min(half) > 0
 
 
-def test_runs_that_are_alike_count_once() -> None:
+def test_equal_runs_count_once() -> None:
     link = tw.Link(rate="5 Mbit/s", delay="10 ms", buffer="1 bdp")
     still = tw.Scenario(
         duration="1 s", topology=tw.Dumbbell(bottleneck=link), flows=[tw.Flow("f", scheme="reno")]
@@ -257,7 +257,7 @@ def test_widths_are_those_of_the_classes_and_do_not_exceed_them() -> None:
         assert width <= exact[name] < width + 0.01
 
 
-def test_nothing_of_a_figure_for_print_is_outside_of_it(run: tw.Result, sweep: tw.SweepResult) -> None:
+def test_all_parts_of_a_figure_for_print_are_inside_it(run: tw.Result, sweep: tw.SweepResult) -> None:
     for figure in (run.plot("rate", style="paper"), sweep.plot("buffer", UTILISATION, style="paper")):
         figure.draw_without_rendering()
         tight = figure.get_tightbbox()
@@ -424,7 +424,7 @@ def test_the_command_draws_a_run_and_a_sweep(folders: tuple[Path, Path], capsys:
     assert float(page.mediabox.width) == pytest.approx(288, abs=0.01)
 
 
-def test_the_command_prints_what_it_draws_as_csv(folders: tuple[Path, Path], capsys: Any) -> None:
+def test_the_command_prints_the_drawn_numbers_as_csv(folders: tuple[Path, Path], capsys: Any) -> None:
     run, sweep = map(str, folders)
     capsys.readouterr()
     assert call(["plot", run, "rate", "--csv"]) == 0
@@ -458,7 +458,7 @@ def test_the_command_prints_what_it_draws_as_csv(folders: tuple[Path, Path], cap
         (1, [UTILISATION, "--only", "x"], "--only is for runs"),
     ],
 )
-def test_the_command_refuses_what_is_not_there(
+def test_the_command_refuses_unknown_folders_and_series(
     which: int, words: list[str], said: str, folders: tuple[Path, Path], capsys: Any
 ) -> None:
     assert call(["plot", str(folders[which]), *words]) == 2

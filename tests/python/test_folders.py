@@ -14,7 +14,7 @@ import pytest
 
 import thalweg as tw
 from thalweg.cli import call
-from thalweg.cli.folders import NAME_BYTES, name_of, place_of, settle
+from thalweg.cli.result_folders import MAX_NAME_BYTES, finalize_run, folder_name, locate_run
 
 pytestmark = pytest.mark.usefixtures("there")
 
@@ -104,7 +104,7 @@ def test_a_page_of_an_earlier_run_does_not_stay_beside_new_tables(small: Path, t
     assert not (folder / "report.html").exists()
 
 
-def test_changed_keys_stand_in_the_page_the_record_and_the_terminal(
+def test_changed_keys_are_in_the_page_the_record_and_the_terminal(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(["run", str(small), *BUFFER]) == 0
@@ -134,7 +134,7 @@ def test_keys_may_be_set_to_anything_that_a_scenario_takes(small: Path, there: P
 
 
 @pytest.mark.parametrize("content", ["file", "other", "another run"])
-def test_out_onto_something_else_is_refused_and_leaves_it_alone(
+def test_out_refuses_a_folder_with_other_content_and_leaves_it_unchanged(
     content: str, small: Path, there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = there / "taken"
@@ -154,7 +154,7 @@ def test_out_onto_something_else_is_refused_and_leaves_it_alone(
     assert files(there) == before
 
 
-def test_out_takes_a_new_an_empty_and_the_same_runs_folder(
+def test_out_accepts_a_new_an_empty_and_the_same_runs_folder(
     small: Path, there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (there / "empty").mkdir()
@@ -170,29 +170,29 @@ def test_an_interrupted_run_does_not_replace_a_complete_one(small: Path, there: 
     plan.run(out=folder)
     (folder / "report.html").write_text("its page")
     before = files(folder)
-    place = place_of(plan, folder, None)
+    place = locate_run(plan, folder, None)
     assert place.work != folder
     result = plan.run(out=place.work)
     result.record |= {"status": "interrupted", "ended_s": 1.0}
-    assert settle(place, result)[0] == place.work
+    assert finalize_run(place, result)[0] == place.work
     assert files(folder) == before
 
 
 def test_an_emulation_goes_beside_an_earlier_one_and_beside_a_simulation(small: Path, there: Path) -> None:
     plan = tw.load(small).plan()
     name = there / "emulated"
-    assert place_of(plan, name, None, emulated=True).folder == name
+    assert locate_run(plan, name, None, emulated=True).folder == name
     plan.run(out=name)
     # a simulation is not an earlier measurement
-    assert place_of(plan, name, None, emulated=True).folder.name.startswith("emulated,plan=")
+    assert locate_run(plan, name, None, emulated=True).folder.name.startswith("emulated,plan=")
     record = json.loads((name / "run.json").read_text())
     (name / "run.json").write_text(json.dumps({**record, "emulation": {"valid": True}}))
-    beside = place_of(plan, name, None, emulated=True)
+    beside = locate_run(plan, name, None, emulated=True)
     assert (beside.folder.name, beside.work) == ("emulated,run=2", beside.folder)
-    assert place_of(plan, name, None).folder.name.startswith("emulated,plan=")
+    assert locate_run(plan, name, None).folder.name.startswith("emulated,plan=")
     # an attempt that measured nothing is taken over
     (name / "run.json").unlink()
-    assert place_of(plan, name, None, emulated=True).folder == name
+    assert locate_run(plan, name, None, emulated=True).folder == name
 
 
 def test_ctrl_c_leaves_an_earlier_run_alone(small: Path, there: Path) -> None:
@@ -249,7 +249,7 @@ def test_sweeps_add_or_go_beside_and_pages_are_of_the_tables(
     assert len(cells) == 3 + 1 + 1
 
 
-def test_a_sweep_with_changed_keys_says_so(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_with_changed_keys_names_them(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["run", str(small), "--set", "flows.reno.count=2", "--runs", "2"]) == 0
     assert "One Reno flow · flows.reno.count = 2: mean" in capsys.readouterr().out
     assert call(["report", "out/small/flows.reno.count=2"]) == 0
@@ -268,9 +268,7 @@ def test_a_sweep_is_not_written_over_another_one(small: Path, capsys: pytest.Cap
     assert ran(capsys, str(small), "--runs", "3", "--out", "sweep")["planned"] == 3
 
 
-def test_a_sweep_that_was_killed_goes_on_in_its_folder(
-    small: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_killed_sweep_continues_in_its_folder(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran(capsys, str(small), "--runs", "2", "--out", "sweep")
     record = Path("sweep/sweep.json")
     plans = json.loads(record.read_text())["plans"]
@@ -293,17 +291,17 @@ def test_a_sweep_that_was_killed_goes_on_in_its_folder(
     ],
 )
 def test_names_of_folders_can_be_read(overrides: dict[str, Any], name: str) -> None:
-    assert name_of(overrides, "seed=1") == name
+    assert folder_name(overrides, "seed=1") == name
 
 
 def test_names_of_folders_are_safe_short_and_distinct() -> None:
     values = ["a/b", "a_b", "a b", "a:b", "..", "é", "x" * 300, "x" * 301, [1, 2], {"a": 1}, "", "\n", "*"]
-    names = [name_of({"title": value}, "seed=1") for value in values]
-    names += [name_of({f"flows.{'n' * n}.count": n, "duration": "1 s"}, "seed=1") for n in (100, 101)]
-    names += [name_of({key: 1}, "seed=1") for key in ("flows.*.count", "flows._.count", "flows.é.count")]
+    names = [folder_name({"title": value}, "seed=1") for value in values]
+    names += [folder_name({f"flows.{'n' * n}.count": n, "duration": "1 s"}, "seed=1") for n in (100, 101)]
+    names += [folder_name({key: 1}, "seed=1") for key in ("flows.*.count", "flows._.count", "flows.é.count")]
     assert len(set(names)) == len(names)
     for name in names:
-        assert len(name.encode()) <= NAME_BYTES
+        assert len(name.encode()) <= MAX_NAME_BYTES
         assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=,+-")
         assert "seed=1" in name.split(",")
-    assert name_of({"a": 1, "b": 2}) == name_of({"b": 2, "a": 1})
+    assert folder_name({"a": 1, "b": 2}) == folder_name({"b": 2, "a": 1})

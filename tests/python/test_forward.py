@@ -19,7 +19,7 @@ import pytest
 
 from thalweg import _native, forward
 from thalweg.cli import call, ndn_forward, progress
-from thalweg.cli.out import Refusal
+from thalweg.cli.output import CommandError
 from thalweg_papers.mircc import live, scenarios
 
 pytestmark = pytest.mark.processes
@@ -34,10 +34,10 @@ def settings(tmp_path: Path, **more: Any) -> dict[str, Any]:
     return {"listen": {"unix": str(tmp_path / "ndn.sock")}, **more}
 
 
-def test_a_forwarder_stands_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_a_forwarder_runs_until_it_is_stopped(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    def told(stats: dict[str, Any]) -> bool:
+    def on_status(stats: dict[str, Any]) -> bool:
         seen.append(stats)
         assert (tmp_path / "ndn.sock").exists()
         return len(seen) < 2
@@ -48,7 +48,7 @@ def test_a_forwarder_stands_until_it_is_told_to_stop(tmp_path: Path) -> None:
         links=[LINK],
         routes=[{"prefix": "/video", "link": "core"}],
     )
-    ended = forward.forward(table, told=told)
+    ended = forward.forward(table, on_status=on_status)
     assert (len(seen), ended["routes"], ended["pending"]) == (2, 1, 0)
     assert [face["name"] for face in ended["faces"]] == ["core"]
     assert not (tmp_path / "ndn.sock").exists()
@@ -68,7 +68,7 @@ def test_bounds_and_marks_can_be_set(tmp_path: Path) -> None:
             "queue_bytes": 9000,
         },
     )
-    ended = forward.forward(table, told=lambda _: False)
+    ended = forward.forward(table, on_status=lambda _: False)
     assert (ended["queued_bytes"], ended["refused_for_share"], ended["names_too_long"]) == (0, 0, 0)
     face = ended["faces"][0]
     assert (face["interests_pending"], face["interests_refused"], face["packets_marked"]) == (0, 0, 0)
@@ -99,7 +99,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_forwarder_that_is_asked_to_end_says_how_it_stood(
+def test_a_forwarder_returns_its_final_status_on_sigterm(
     monkeypatch: pytest.MonkeyPatch, asked: signal.Signals
 ) -> None:
     slow = Slow(asked)
@@ -138,24 +138,24 @@ def test_a_forwarder_that_is_asked_to_end_says_how_it_stood(
         ({"forwarder": {"store": {"policy": "arc"}}}, "none of none, lru, fifo"),
     ],
 )
-def test_settings_that_are_wrong_say_where(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+def test_errors_in_settings_have_their_place(tmp_path: Path, change: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=r".") as error:
         forward.forward(settings(tmp_path, **change) | change)
     assert words in str(error.value)
 
 
-def test_the_command_refuses_what_is_no_settings_file(
+def test_the_command_refuses_a_missing_settings_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(["ndn", "forward", "--example"]) == 0
     example = capsys.readouterr().out
     path = tmp_path / "forward.toml"
     path.write_text(example)
-    assert forward.settings_of(path)["routes"][0]["link"] == "core"
+    assert forward.read_settings(path)["routes"][0]["link"] == "core"
     path.write_text("listen = [")
-    with pytest.raises(Refusal, match=r"forward\.toml"):
+    with pytest.raises(CommandError, match=r"forward\.toml"):
         ndn_forward.forward(path)
-    with pytest.raises(Refusal, match="settings file is missing"):
+    with pytest.raises(CommandError, match="settings file is missing"):
         ndn_forward.forward()
 
 
@@ -183,7 +183,7 @@ def test_a_consumer_and_a_producer_meet_over_sockets() -> None:
     )
 
 
-def test_what_is_measured_of_pairs_is_told_for_both_worlds() -> None:
+def test_values_of_pairs_are_reported_for_simulation_and_emulation() -> None:
     simulated = live.simulated(scenarios.Case(tick_ms=100, interval_ms=100))
     pair = live.Pair(100, simulated, simulated, 1e-4, 2e-3)
     rows = live.rows([pair])
@@ -334,7 +334,7 @@ def test_a_file_goes_through_a_network_of_processes_by_two_ways(tmp_path: Path) 
     ("content", "said"),
     [(None, "no such file"), (b"\xff\xfe", "no text"), (b"[listen\n", "settings.toml: Expected")],
 )
-def test_settings_that_cannot_be_read_are_refused(
+def test_unreadable_settings_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, said: str
 ) -> None:
     path = tmp_path / "settings.toml"
@@ -344,21 +344,21 @@ def test_settings_that_cannot_be_read_are_refused(
     assert said in capsys.readouterr().err
 
 
-def test_what_goes_on_without_end_is_shown_when_asked_and_ends_in_time() -> None:
+def test_status_is_shown_on_sigusr1_and_the_time_limit_ends_the_process() -> None:
     shown: list[dict[str, object]] = []
     before = signal.getsignal(signal.SIGUSR1)
     try:
-        told = progress.until(None, shown.append)
-        assert told({"routes": 1})
+        on_status = progress.status_callback(None, shown.append)
+        assert on_status({"routes": 1})
         os.kill(os.getpid(), signal.SIGUSR1)
-        assert told({"routes": 2})
-        assert told({"routes": 3})
+        assert on_status({"routes": 2})
+        assert on_status({"routes": 3})
         assert shown == [{"routes": 2}]
-        assert not progress.until(1e-9, shown.append)({})
+        assert not progress.status_callback(1e-9, shown.append)({})
     finally:
         signal.signal(signal.SIGUSR1, before)
-    with pytest.raises(Refusal, match="above 0"):
-        progress.until(0, shown.append)
+    with pytest.raises(CommandError, match="above 0"):
+        progress.status_callback(0, shown.append)
 
 
 def test_put_and_get_find_the_forwarder_of_the_example(tmp_path: Path) -> None:

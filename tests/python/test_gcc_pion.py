@@ -201,8 +201,8 @@ def phases(packets: list[tuple[float, float]]) -> list[tuple[float, float, float
     for (begin, rate), (end, _) in pairwise(PHASES):
         sent = [(left, arrived) for left, arrived in packets if begin <= left < end]
         there = [(left, arrived) for left, arrived in sent if not math.isnan(arrived)]
-        least = DELAY + PACKET * 8 / rate
-        waits = [max(0.0, arrived - left - least) for left, arrived in there]
+        min_delay = DELAY + PACKET * 8 / rate
+        waits = [max(0.0, arrived - left - min_delay) for left, arrived in there]
         goodput = len(there) * PACKET * 8 / (end - begin)
         found.append((goodput, sum(waits) / len(waits), 1 - len(there) / len(sent)))
     return found

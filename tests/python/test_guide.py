@@ -376,7 +376,7 @@ def test_every_command_of_a_page_runs_as_it_is_printed(
         pytest.fail("\n\n".join(failed), pytrace=False)
 
 
-def test_every_block_of_the_guide_is_of_a_kind_that_a_test_knows() -> None:
+def test_every_block_of_the_guide_is_of_a_tested_kind() -> None:
     for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/guide/*.md"))]:
         for block in blocks(page):
             assert block.language in LANGUAGES - {""}, f"{block.place}: who tests ```{block.language}?"

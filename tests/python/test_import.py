@@ -15,7 +15,7 @@ def fresh(program):
     return done.stdout.split()
 
 
-def test_importing_costs_little_and_loads_nothing_heavy():
+def test_importing_costs_little_and_loads_no_heavy_library():
     cpu_s, *loaded = fresh(
         "import sys, time; t = time.process_time(); import thalweg; print(time.process_time() - t, *sys.modules)"
     )
@@ -23,7 +23,7 @@ def test_importing_costs_little_and_loads_nothing_heavy():
     assert not HEAVY & set(loaded)
 
 
-def test_running_a_scenario_loads_nothing_heavy_either():
+def test_running_a_scenario_loads_no_heavy_library():
     loaded = fresh("""if True:
         import sys
         import thalweg as tw
@@ -36,13 +36,13 @@ def test_running_a_scenario_loads_nothing_heavy_either():
     assert not HEAVY & set(loaded)
 
 
-def test_knowing_the_papers_loads_nothing_heavy_either():
+def test_listing_the_papers_loads_no_heavy_library():
     loaded = fresh("import sys; from thalweg import papers; print(*papers.names(), '|', *sys.modules)")
     assert {"mca", "cvihis", "agreement"} <= set(loaded[: loaded.index("|")])
     assert not (HEAVY | {"thalweg_papers"}) & set(loaded)
 
 
-def test_finding_one_loads_nothing_heavy_either():
+def test_finding_a_paper_loads_no_heavy_library():
     loaded = fresh("""if True:
         import sys
         from thalweg import papers
@@ -59,7 +59,7 @@ def test_the_package_is_the_command():
     assert done.stdout.strip() == f"thalweg {tw.__version__}"
 
 
-def test_every_public_name_is_there():
+def test_every_public_name_exists():
     for name in tw.__all__:
         assert getattr(tw, name) is not None
     assert set(tw.__all__) <= set(dir(tw))
@@ -69,7 +69,7 @@ def test_an_unknown_name_is_an_attribute_error():
     assert not hasattr(tw, "Scenery")
 
 
-def test_the_catalogue_says_what_there_is():
+def test_the_catalogue_lists_schemes_metrics_and_series():
     schemes = {scheme["name"]: scheme for scheme in tw.schemes()}
     assert schemes["reno"]["transport"] == "tcp"
     assert schemes["mca"]["transport"] == "stream"

@@ -10,7 +10,7 @@ from thalweg import jobs
 from thalweg.jobs import Job, SampleFile
 
 
-def test_outputs_come_in_the_order_of_the_jobs_and_no_more_go_on_than_may():
+def test_outputs_are_in_the_order_of_the_jobs_and_the_number_of_running_jobs_is_limited():
     going, peak, lock = 0, 0, threading.Lock()
 
     def work(number):
@@ -31,17 +31,17 @@ def test_outputs_come_in_the_order_of_the_jobs_and_no_more_go_on_than_may():
     assert outputs == list(range(12))
     assert peak == 3
     assert [at.done for at in said] == list(range(1, 13))
-    assert all(at.total == 12 and at.going <= 3 for at in said)
+    assert all(at.total == 12 and at.running <= 3 for at in said)
 
 
-def test_what_costs_is_measured_alone_and_last():
+def test_exclusive_jobs_run_alone_and_last():
     order = []
-    listed = [Job(str(n), lambda _, n=n: order.append(n) or n, alone=n == 0) for n in range(4)]
+    listed = [Job(str(n), lambda _, n=n: order.append(n) or n, exclusive=n == 0) for n in range(4)]
     assert jobs.run(listed, at_once=2) == [0, 1, 2, 3]
     assert order[-1] == 0
 
 
-def test_what_is_kept_is_not_run_again(tmp_path):
+def test_cached_outputs_are_not_computed_again(tmp_path):
     runs = []
 
     def job(name):
@@ -59,16 +59,16 @@ def test_what_is_kept_is_not_run_again(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"], "nothing half written"
 
 
-def test_a_job_is_tried_again_as_long_as_it_asks_and_only_what_holds_is_taken_from_before(tmp_path):
+def test_a_job_is_repeated_while_it_must_be_and_only_valid_outputs_are_read_from_the_cache(tmp_path):
     tries = []
 
     def job():
         return Job(
             "late",
             lambda _: tries.append(1) or {"valid": len(tries) >= 3},
-            SampleFile(tmp_path / "late.npz", holds=lambda sample: sample["valid"]),
+            SampleFile(tmp_path / "late.npz", is_valid=lambda sample: sample["valid"]),
             seconds=2.0,
-            again=lambda sample: not sample["valid"] and len(tries) < 2,
+            must_repeat=lambda sample: not sample["valid"] and len(tries) < 2,
         )
 
     said = []
@@ -80,7 +80,7 @@ def test_a_job_is_tried_again_as_long_as_it_asks_and_only_what_holds_is_taken_fr
     assert len(tries) == 3
 
 
-def test_ctrl_c_stops_what_goes_on_and_gives_what_was_finished(tmp_path):
+def test_ctrl_c_stops_running_jobs_and_returns_finished_outputs(tmp_path):
     class Remembered:
         def load(self):
             return "of an earlier call"
@@ -147,6 +147,6 @@ def test_one_job_at_a_time_is_the_minimum():
         jobs.run([], at_once=0)
 
 
-def test_a_digest_tells_parts_apart():
+def test_a_digest_depends_on_the_borders_of_its_parts():
     assert jobs.digest("ab", "c") != jobs.digest("a", "bc")
     assert jobs.digest("a", b"b") == jobs.digest("a", "b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from thalweg import Scenario
 from thalweg_papers import _runner
 from thalweg_papers._base import Samples, Scale
-from thalweg_papers.kernel import STUDY, experiments, figures, guest, links, scenarios
+from thalweg_papers.kernel import STUDY, experiments, figures, guest, links, ns3, scenarios
 from thalweg_papers.kernel.keys import Key
 
 
@@ -95,12 +96,39 @@ def test_disagreements_are_listed_first():
             (Key.SIMULATED, first): [cell()] * 2,
             (Key.KERNEL, second): [cell()] * 2,
             (Key.SIMULATED, second): [cell(drops=50.0)] * 2,
+            (Key.NS3, second): [cell(goodput_bps=9e6)] * 2,
         }
     )
     rows = figures.rows(samples)
     assert [row["tcp"] for row in rows] == ["cubic", "reno"]
-    assert [row["differs"] for row in rows] == ["drops", "–"]
+    assert [row["ours_differs"] for row in rows] == ["drops", "–"]
+    assert [row["ns3_differs"] for row in rows] == ["goodput", "not run"]
     assert rows[1]["drops_kernel"] == "110 ± 10"
+    assert rows[1]["drops_ns3"] == "–"
+    *_, total = figures.summary(samples, Scale()).rows()
+    assert (total["cells"], total["agree"], total["ns3_cells"], total["ns3_agree"]) == (2, 1, 1, 0)
+
+
+def test_a_recorded_cell_needs_neither_a_guest_nor_ns3(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert experiments.in_kernel("fifo cubic 20-20", 1, Scale())["drops"] == 35
+    assert experiments.in_ns3("fifo cubic 20-20", 1, Scale())["drops"] > 0
+
+
+@pytest.mark.parametrize("key", list(Key))
+def test_recorded_cells_have_all_seeds(key):
+    variants = experiments.EXPERIMENTS[key].variants
+    assert len(variants) >= 190
+    assert set(variants) <= set(scenarios.grid())
+
+
+@pytest.mark.skipif(shutil.which("g++") is None or not ns3.installed(), reason="ns-3 is not installed")
+def test_a_cell_in_ns3_can_be_repeated_and_is_the_recorded_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first, again = (ns3.run("fifo reno 20-20", 1, Scale()) for _ in range(2))
+    assert first == again
+    if ns3.version() == experiments.recorded(ns3.RECORDED)["ns3"]:
+        assert first == experiments.in_ns3("fifo reno 20-20", 1, Scale())
 
 
 def test_counters_of_the_warm_up_do_not_count():
@@ -136,10 +164,10 @@ def test_a_cell_in_the_guest_can_be_repeated_and_fills_the_link():
     assert 0 <= first["flows"][0]["p50_s"] <= 0.0206
 
 
-def test_the_study_has_both_worlds():
+def test_the_study_has_all_worlds():
     assert set(STUDY.experiments()) == set(Key)
-    assert [spec.id for spec in STUDY.figure_specs()] == ["summary", "cells"]
-    assert _runner.code_of(experiments.simulated)
+    assert [spec.id for spec in STUDY.figure_specs()] == ["summary", "scatter", "cells"]
+    assert _runner.source_code_of(experiments.simulated)
 
 
 @pytest.mark.parametrize("cell", links.CELLS, ids=[cell.name for cell in links.CELLS])
@@ -148,7 +176,7 @@ def test_a_link_does_what_the_kernel_was_measured_to_do(cell: links.Cell) -> Non
         assert links.differences(cell, links.simulated(cell, seed), theirs) == []
 
 
-def test_another_link_is_told_apart_from_that_of_the_kernel() -> None:
+def test_a_different_link_is_distinguished_from_that_of_the_kernel() -> None:
     cell = next(cell for cell in links.CELLS if cell.name == "police")
     wider = replace(cell, link={"policer": {"rate": "3.9 Mbit/s", "burst": "15100 B"}})
     (theirs,) = links.recorded()[cell.name]

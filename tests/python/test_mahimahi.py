@@ -173,7 +173,7 @@ def test_every_packet_leaves_when_mm_link_lets_it(name: str, tmp_path: Path) -> 
     assert all(at >= 4_000_000_000 for at, _ in departures[len(expected) :])
 
 
-def test_full_packets_leave_alike_with_the_bytes_of_the_tun_device(tmp_path: Path) -> None:
+def test_full_packets_leave_at_equal_times_with_the_bytes_of_the_tun_device(tmp_path: Path) -> None:
     schedule, limit = TRACES["bursts"]
     arrivals, departures = run(tmp_path, schedule, limit, ((1500, "8 Mbit/s"),))
     expected = oracle(schedule, arrivals, limit, 3999, tun=4)

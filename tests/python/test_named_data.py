@@ -15,7 +15,7 @@ from thalweg import Scenario
 from thalweg.cli import reproduce
 from thalweg.plots import COLOURS
 from thalweg.report import save_reproduction, write
-from thalweg.report.columns import heading_of, with_intervals
+from thalweg.report.columns import column_heading, with_intervals
 from thalweg_papers._base import Samples, Scale
 from thalweg_papers.named_data import STUDY, drawing, extracts, figures, scenarios
 
@@ -27,7 +27,7 @@ TREES = {
 }
 
 
-def test_studies_stand_beside_the_papers():
+def test_studies_are_listed_with_the_papers():
     assert STUDY is papers.STUDIES["named-data"]
     assert not set(papers.STUDIES) & set(papers.PAPERS)
     with pytest.raises(KeyError, match="named-data"):
@@ -38,14 +38,16 @@ def test_every_scheme_for_named_data_is_compared():
     from thalweg import catalogue
 
     known = {row["name"] for row in catalogue.schemes() if "ndn" in row["families"]}
-    compared = {way.scheme for way in scenarios.WAYS.values() if way.scheme}
+    compared = {setup.scheme for setup in scenarios.SETUPS.values() if setup.scheme}
     assert compared == known
     assert len(compared) == 21
 
 
 def test_a_scheme_with_a_controller_has_one():
     assert scenarios.tree("ndnsieve", Scale())["sdn"] == {"app": "ndnsieve"}
-    assert [way for way in scenarios.WAYS if "sdn" in scenarios.dumbbell(way, Scale())] == ["ndnsieve"]
+    assert [setup for setup in scenarios.SETUPS if "sdn" in scenarios.dumbbell(setup, Scale())] == [
+        "ndnsieve"
+    ]
 
 
 @pytest.mark.parametrize("experiment", TREES)
@@ -90,7 +92,7 @@ def test_a_scheme_brings_its_parts_and_their_parameters():
     assert "strategy" not in scenarios.dumbbell("aimd", Scale())["ndn"]
 
 
-def test_consumers_without_a_scheme_ask_for_their_share():
+def test_consumers_without_a_scheme_request_their_share():
     flow = scenarios.dumbbell("constant_90", Scale())["flows"][0]
     # 0.9 · 20 Mbit/s / 4, in Data of 10 000 bits
     assert flow["source"] == {"kind": "constant", "interests": pytest.approx(450.0)}
@@ -113,7 +115,7 @@ def test_chance_is_that_of_one_data_packet_and_can_be_left_out():
 # --- what is kept of a run, and said of it ---------------------------------------------------------------------------
 
 
-def test_what_was_lost_is_what_queues_and_link_parts_dropped():
+def test_losses_are_the_drops_of_queues_and_link_parts():
     result = SimpleNamespace(
         flows=polars.DataFrame(
             {
@@ -160,7 +162,7 @@ def test_people_see_a_mean_with_its_interval_in_one_column():
     shown = with_intervals(rows, lambda value: f"{value:g}")
     assert shown == [{"scheme": "AIMD", "delay_ms": "10.25 ± 0.12", "n_ci95": 5.0}]
     assert with_intervals([{"x": 1.0, "x_ci95": None}], lambda value: f"{value:g}") == [{"x": "1"}]
-    assert [heading_of(name) for name in ("lost_percent", "long_mbps", "feedback_per_s")] == [
+    assert [column_heading(name) for name in ("lost_percent", "long_mbps", "feedback_per_s")] == [
         "lost (%)",
         "long (Mbit/s)",
         "feedback per s",
@@ -235,7 +237,7 @@ def quick():
 def test_the_dumbbell_tells_rates_from_windows(quick):
     (rows,) = (list(table.rows()) for table in quick.figures["dumbbell"].tables.values())
     by_name = {row["scheme"]: row for row in rows}
-    assert list(by_name) == [way.label for way in scenarios.WAYS.values()]
+    assert list(by_name) == [setup.label for setup in scenarios.SETUPS.values()]
     for name in ("MIRCC", "HoBHIS"):
         assert by_name[name]["jain"] >= 0.99
         assert by_name[name]["lost_percent"] == 0.0

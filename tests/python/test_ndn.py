@@ -51,15 +51,15 @@ class Pipe(threading.Thread):
         whole = body + bytes([0x17, 32]) + hashlib.sha256(body).digest()
         producer.sendall(bytes([0x06, *self.length(len(whole))]) + whole)
         consumer, _ = self.listening.accept()
-        threading.Thread(target=self.carry, args=(consumer, producer), daemon=True).start()
-        self.carry(producer, consumer)
+        threading.Thread(target=self.run_transfer, args=(consumer, producer), daemon=True).start()
+        self.run_transfer(producer, consumer)
 
     @staticmethod
     def length(count: int) -> bytes:
         return bytes([count]) if count < 253 else bytes([253, count >> 8, count & 255])
 
     @staticmethod
-    def carry(source: socket.socket, target: socket.socket) -> None:
+    def run_transfer(source: socket.socket, target: socket.socket) -> None:
         try:
             while some := source.recv(65536):
                 target.sendall(some)
@@ -139,7 +139,7 @@ def test_a_file_is_served_and_fetched(tmp_path: Path, capsys: pytest.CaptureFixt
         assert column(path, "_ws.malformed || udp.checksum.status == 0", "frame.number") == []
 
 
-def test_mistakes_are_said_in_plain_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_have_plain_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "out")
     nowhere = f"unix://{tmp_path}/nfd.sock"
     said = refused(capsys, "get", "/a", "-o", out, "--face", nowhere, code=1)

@@ -192,7 +192,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.processes
 @pytest.mark.parametrize("file", GALLERY, ids=lambda file: file.stem)
-def test_a_notebook_of_the_gallery_runs_and_says_what_it_says(file: Path, tmp_path: Path) -> None:
+def test_a_notebook_of_the_gallery_runs_and_prints_its_stored_outputs(file: Path, tmp_path: Path) -> None:
     kept = nbformat.read(file, as_version=4)
     fresh = nbformat.read(file, as_version=4)
     for cell in fresh.cells:

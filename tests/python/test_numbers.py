@@ -9,8 +9,8 @@ import pytest
 import thalweg as tw
 from thalweg.cli import call
 from thalweg.report import write
-from thalweg.report.columns import FLOWS, GROUPS, rows_of
-from thalweg.report.sweeps import mean_text, points, telling
+from thalweg.report.columns import FLOWS, GROUPS, table_rows
+from thalweg.report.sweeps import key_metrics, mean_text, points
 from thalweg.sweep import Point, sameness
 
 SAME = """
@@ -102,7 +102,7 @@ def test_seeds_with_random_starts_are_runs_of_their_own(tmp_path: Path, capsys) 
     assert set(done.summary["n"]) <= {0, 3}
 
 
-def test_points_of_a_grid_are_told_apart() -> None:
+def test_points_of_a_grid_are_distinguished() -> None:
     assert sameness([Point({}, 1, 1)]) is None, "one seed has nothing to be the same as"
     assert sameness([Point({"a": 1}, 2, 2), Point({"a": 2}, 2, 2)]) is None
     everywhere = sameness([Point({"a": 1}, 2, 1), Point({"a": 2}, 2, 1)])
@@ -143,7 +143,7 @@ def test_groups_have_totals_completion_times_and_percentiles(tmp_path: Path, cap
         assert short[f"fct_p{percent}"] == times[-(-len(times) * percent // 100) - 1]
     assert short["queueing_delay_p50"] <= short["queueing_delay_p95"] <= short["queueing_delay_p99"]
     assert result["flows.fairness"] is None, "one flow without end: nobody to be fair to"
-    headings = dict(rows_of(result.groups, GROUPS)[0])
+    headings = dict(table_rows(result.groups, GROUPS)[0])
     assert {"throughput_total", "fct", "fct_p50", "fct_p95", "fct_p99", "queueing_delay_p95"} <= set(headings)
     page = write(tmp_path / "out").read_text(encoding="utf-8")
     summary = page.split("<h2")[1]
@@ -156,16 +156,16 @@ def test_groups_have_totals_completion_times_and_percentiles(tmp_path: Path, cap
     assert [row["group"] for row in told["groups"]] == ["long", "short"]
     assert told["groups"][1]["fct_p99"] == short["fct_p99"]
     assert told["summary"]["flows.short.fct_p99"] == short["fct_p99"]
-    assert {"flows.short.fct", "flows.short.fct_p95"} <= set(telling(result))
-    assert "flows.fairness" not in telling(result)
+    assert {"flows.short.fct", "flows.short.fct_p95"} <= set(key_metrics(result))
+    assert "flows.fairness" not in key_metrics(result)
 
 
-def test_what_a_consumer_sends_is_called_interests(tmp_path: Path) -> None:
+def test_consumers_send_interests_in_headings(tmp_path: Path) -> None:
     result = tw.Scenario.from_toml(CONSUMER).run(out=tmp_path)
     flow = result.flows.row(0, named=True)
     assert flow["rate_bps"] is None
     assert 0 < flow["interests_bps"] < 0.1 * flow["throughput_bps"]
-    headings = dict(rows_of(result.flows, FLOWS)[0])
+    headings = dict(table_rows(result.flows, FLOWS)[0])
     assert headings["throughput_bps"] == "throughput of Data (Mbit/s)"
     assert headings["goodput_bps"] == "goodput of Data (Mbit/s)"
     assert headings["interests_bps"] == "Interests sent (Mbit/s)"

@@ -33,7 +33,7 @@ KEYS = {
 }
 
 
-def test_the_claims_of_mca_are_all_there():
+def test_all_claims_of_mca_are_listed():
     rows = PAPER.claims()
     assert [row.id for row in rows] == [f"S004-{number:02d}" for number in range(1, 50)]
     fitted = {row.id for row in rows if row.evidence == "fitted"}
@@ -44,7 +44,7 @@ def test_the_claims_of_mca_are_all_there():
 def test_claims_measures_and_experiments_of_a_paper_need_each_other(name):
     paper = papers.PAPERS[name]
     runs = paper.experiments()
-    measured = [claim.measure for claim in _runner.checked(paper.claims(), runs) if claim.testable]
+    measured = [claim.measure for claim in _runner.check_measures(paper.claims(), runs) if claim.testable]
     used = {experiment for measure in measured for experiment in measure.experiments}
     drawn = {experiment for spec in paper.figure_specs() for experiment in spec.experiments}
     assert used | drawn == set(runs)
@@ -89,7 +89,7 @@ def test_every_experiment_of_a_paper_has_scenarios_that_are_accepted(name):
         ("x <= 5 %", 0.05, 0.06),
     ],
 )
-def test_what_is_accepted_is_a_relation_as_scenarios_have_them(text, yes, no):
+def test_checks_have_the_relations_of_scenarios(text, yes, no):
     check = _claims.Check.parse(text)
     assert (check.name, check.text) == ("x", text)
     assert check.holds(yes)
@@ -146,7 +146,7 @@ GOOD = {
         ({"measure": "rule_measures.keys"}, "measure: no `keys`"),
     ],
 )
-def test_what_is_wrong_with_a_claim_is_said_with_file_claim_and_key(tmp_path, changes, said):
+def test_errors_in_claims_name_file_claim_and_key(tmp_path, changes, said):
     path = tmp_path / "claims.toml"
     row = {**GOOD, **changes}
     path.write_text("[[claim]]\n" + "".join(map(line, row.items())), encoding="utf-8")
@@ -161,13 +161,13 @@ def test_a_claim_finds_the_function_that_measures_it(tmp_path):
     assert first.measure.experiments == (Key.ONE_QUEUE,)
 
 
-def test_a_measure_of_an_experiment_that_there_is_not_is_refused():
+def test_a_measure_of_an_unknown_experiment_is_refused():
     class Other(ExperimentKey):
         ELSEWHERE = "elsewhere"
 
     wrong = dataclasses.replace(PAPER.claims()[0], measure=Measure((Other.ELSEWHERE,), lambda _: {}))
     with pytest.raises(ValueError, match=r"S004-01.*'elsewhere'"):
-        _runner.checked([wrong], PAPER.experiments())
+        _runner.check_measures([wrong], PAPER.experiments())
 
 
 def test_a_confidence_interval_is_that_of_student():
@@ -183,7 +183,7 @@ def test_a_figure_is_found_under_its_short_names():
         _runner.find_figure(PAPER, "9")
 
 
-def test_an_unknown_paper_is_named_with_those_that_there_are():
+def test_an_unknown_paper_is_refused_with_the_known_ones():
     with pytest.raises(KeyError, match="there are: cvihis, mca, mircc"):
         papers.reproduce("macro")
 
@@ -276,7 +276,7 @@ def steps(rates, period_s=0.1):
     return rules._replay_rates(fabricated(rows), "flow.m")
 
 
-def test_the_replayed_rates_know_both_cuts_and_the_increase():
+def test_the_replayed_rates_have_both_reductions_and_the_increase():
     rates = np.repeat([800e3, 720e3, 540e3, 620e3], 121)
     assert steps(rates) == {
         "accumulation_cuts": 1,
@@ -338,12 +338,12 @@ def test_the_longest_runs_start_first_and_seeds_are_in_order():
 def test_a_kept_sample_depends_on_the_modules_that_its_extract_uses():
     from thalweg_papers.ndnsieve import extracts, signals
 
-    code = _runner.code_of(extracts.counters)
+    code = _runner.source_code_of(extracts.counters)
     assert Path(extracts.__file__).read_bytes() in code
     assert Path(signals.__file__).read_bytes() in code
 
 
-def test_samples_know_which_experiments_were_run():
+def test_samples_list_the_experiments_that_were_run():
     samples = Samples({("star", "lossy"): [{"x": 1.0}, {"x": 3.0}]})
     assert samples.has("star")
     assert not samples.has("chain")

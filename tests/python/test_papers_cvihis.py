@@ -12,7 +12,7 @@ from thalweg_papers._base import Samples, Scale
 from thalweg_papers.cvihis import PAPER, measures, readings, rule_measures, scenarios
 
 
-def test_the_claims_are_all_there():
+def test_all_claims_are_listed():
     rows = PAPER.claims()
     assert sorted(row.id for row in rows) == [f"S002-{number:02d}" for number in range(1, 53)]
     assert [row.id for row in rows if not row.testable] == ["S002-43", "S002-48"]
@@ -49,7 +49,7 @@ def test_round_trips_are_those_of_the_hosts():
     assert rates == ["1000 kbit/s", "2000 kbit/s"]
 
 
-def test_the_third_stream_comes_in_at_the_second_router():
+def test_the_third_stream_enters_at_the_second_router():
     tree = scenarios.two_queues("3", Scale())
     ends = {link["name"]: link["ends"] for link in tree["topology"]["links"]}
     assert [ends[f"in-v{i}"][1] for i in (1, 2, 3)] == ["r1", "r1", "r2"]
@@ -77,7 +77,7 @@ def test_the_time_of_a_mean_is_its_end():
     assert measures.first_time(falling, "video", 0.0, lambda bps: bps <= 0) == 10.0
 
 
-def test_a_ratio_is_told_the_same_either_way():
+def test_a_ratio_is_the_same_for_both_orders():
     assert measures.apart(0.5) == measures.apart(2.0) == 2.0
 
 
@@ -194,7 +194,7 @@ def figure_3():
     return papers.reproduce("cvihis", figure="3", quick=True)
 
 
-def test_figure_3_comes_out(figure_3):
+def test_figure_3_is_reproduced(figure_3):
     assert list(figure_3.figures) == ["figure-3"]
     assert figure_3.figures["figure-3"].svg.startswith("<svg")
     verdicts = {claim["id"]: claim["verdict"] for claim in figure_3.claims}
@@ -204,7 +204,7 @@ def test_figure_3_comes_out(figure_3):
     assert verdicts["S002-13"] == "reproduced"
 
 
-def test_table_2_comes_out():
+def test_table_2_is_reproduced():
     done = papers.reproduce("cvihis", figure="table-2", quick=True)
     assert len(list(done.figures["table-2"].tables["rates"].rows())) == 16
     verdicts = {claim["id"]: claim["verdict"] for claim in done.claims}

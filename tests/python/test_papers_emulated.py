@@ -13,7 +13,7 @@ import thalweg_papers as papers
 from thalweg import Scenario, _native
 from thalweg import papers as entry_points
 from thalweg.cli import call
-from thalweg_papers import _claims, _real
+from thalweg_papers import _claims, _emulation
 from thalweg_papers._base import Emulated, Experiment, Measure, Pair, Quantity, Samples, Scale, Study
 from thalweg_papers.agreement import figures
 from thalweg_papers.agreement import scenarios as agreement
@@ -69,9 +69,9 @@ def test_every_planned_test_is_one_of_an_experiment_and_a_scenario():
 
 
 def test_a_network_without_the_kernel_is_no_emulation():
-    assert not _real.meets_reality(real_scenarios.real(scenarios.four("30", Scale()), live=False))
-    assert _real.meets_reality(real_scenarios.real(scenarios.four("30", Scale()), live=True))
-    assert _real.meets_reality(real_scenarios.real(scenarios.figure_3("10", Scale()), live=False))
+    assert not _emulation.has_real_endpoint(real_scenarios.real(scenarios.four("30", Scale()), live=False))
+    assert _emulation.has_real_endpoint(real_scenarios.real(scenarios.four("30", Scale()), live=True))
+    assert _emulation.has_real_endpoint(real_scenarios.real(scenarios.figure_3("10", Scale()), live=False))
 
 
 # --- what is run -----------------------------------------------------------------------------------------------------
@@ -100,14 +100,15 @@ def extract(result, _variant, _scale):
     return {"goodput": float(result["flow.tcp.goodput"])}
 
 
-def test_as_many_runs_are_taken_in_order_as_there_is_time_for():
+def test_runs_are_selected_in_order_until_the_time_is_used():
     runs = [
-        _real.RealRun(experiment(300, 240, 300, 100), variant, 1) for variant in ("300", "240", "300", "100")
+        _emulation.EmulatedRun(experiment(300, 240, 300, 100), variant, 1)
+        for variant in ("300", "240", "300", "100")
     ]
-    assert _real.within(runs, 10, 2) == runs
-    assert _real.within(runs, 5, 2) == runs[:2]
-    assert _real.within(runs, 6, 2) == [runs[0], runs[1], runs[3]], "what still fits is taken"
-    assert _real.within(runs, 1, 2) == runs[:1], "one at least"
+    assert _emulation.fit_in_time(runs, 10, 2) == runs
+    assert _emulation.fit_in_time(runs, 5, 2) == runs[:2]
+    assert _emulation.fit_in_time(runs, 6, 2) == [runs[0], runs[1], runs[3]], "what still fits is taken"
+    assert _emulation.fit_in_time(runs, 1, 2) == runs[:1], "one at least"
 
 
 def test_second_runs_come_after_the_first_of_all_and_named_cases_before_others():
@@ -119,48 +120,48 @@ def test_second_runs_come_after_the_first_of_all_and_named_cases_before_others()
         choices=dict,
         runs=2,
     )
-    planned = [(run.variant, run.seed) for run in _real.planned(part, {"e": study}, 5)]
+    planned = [(run.variant, run.seed) for run in _emulation.plan_runs(part, {"e": study}, 5)]
     assert planned == [("3", 5), ("1", 5), ("2", 5), ("3", 6), ("1", 6), ("2", 6)]
 
 
 @real
 def test_finished_runs_are_kept_and_not_run_again(tmp_path: Path):
-    runs = [_real.RealRun(experiment(0.5, 0.6), variant, 1) for variant in ("0.5", "0.6")]
+    runs = [_emulation.EmulatedRun(experiment(0.5, 0.6), variant, 1) for variant in ("0.5", "0.6")]
     said = []
-    done = _real.run_all(
+    done = _emulation.run_all(
         runs, at_once=2, out=tmp_path, progress=lambda now, total, _: said.append(now / total)
     )
     assert [run.tries for run in runs] == [1, 1]
     assert all(sample["emulation"]["valid"] for _, sample in done)
     assert all(0 <= share <= 1 for share in said)
-    again = [_real.RealRun(run.experiment, run.variant, 1) for run in runs]
-    kept = _real.run_all(again, at_once=2, out=tmp_path, progress=None)
+    again = [_emulation.EmulatedRun(run.experiment, run.variant, 1) for run in runs]
+    kept = _emulation.run_all(again, at_once=2, out=tmp_path, progress=None)
     assert [run.tries for run in again] == [0, 0]
     assert [sample["goodput"] for _, sample in kept] == [sample["goodput"] for _, sample in done]
-    other = _real.RealRun(again[0].experiment, again[0].variant, 2)
-    _real.run_all([other], at_once=1, out=tmp_path, progress=None)
+    other = _emulation.EmulatedRun(again[0].experiment, again[0].variant, 2)
+    _emulation.run_all([other], at_once=1, out=tmp_path, progress=None)
     assert other.tries == 1, "another seed is another run"
 
 
 @real
-def test_a_run_that_is_not_valid_is_tried_twice_and_again_the_next_time(tmp_path: Path):
+def test_an_invalid_run_is_repeated_once_and_again_by_the_next_call(tmp_path: Path):
     late = Experiment("e", "e", ("x",), lambda *_: wire(0.5, "1 us"), extract, seeds=1)
     for _ in range(2):
-        run = _real.RealRun(late, "x", 1)
-        ((_, sample),) = _real.run_all([run], at_once=1, out=tmp_path, progress=None)
+        run = _emulation.EmulatedRun(late, "x", 1)
+        ((_, sample),) = _emulation.run_all([run], at_once=1, out=tmp_path, progress=None)
         assert (run.tries, sample["emulation"]["valid"]) == (2, False)
 
 
 @real
-def test_ctrl_c_ends_what_goes_on_and_leaves_nothing_behind(tmp_path: Path):
-    runs = [_real.RealRun(experiment(60, 61), variant, 1) for variant in ("60", "61")]
+def test_ctrl_c_ends_running_emulations_and_leaves_no_namespace(tmp_path: Path):
+    runs = [_emulation.EmulatedRun(experiment(60, 61), variant, 1) for variant in ("60", "61")]
 
     def stop(now_s: float, *_):
         if now_s > 0.5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _real.run_all(runs, at_once=2, out=tmp_path, progress=stop)
+        _emulation.run_all(runs, at_once=2, out=tmp_path, progress=stop)
     folder = Path("/run/netns")
     mine = f"thalweg-{__import__('os').getpid()}-"
     assert not folder.is_dir() or not [entry for entry in folder.iterdir() if entry.name.startswith(mine)]
@@ -179,7 +180,7 @@ def sample(video: float, tcp: float, valid: bool = True):
     }
 
 
-def test_a_measure_of_what_was_not_run_gives_nothing():
+def test_a_measure_without_its_runs_has_no_quantity():
     for name, measure in MEASURES:
         assert measure(Samples({})) == {}, name
 
@@ -203,7 +204,7 @@ def test_shares_are_those_of_the_tests_that_were_run():
     assert found["cubic"]["less"].mean == pytest.approx(0.25), "only tests that both have"
 
 
-def test_an_emulated_claim_stands_beside_the_simulation_of_the_same_tests():
+def test_an_emulated_claim_has_the_simulation_of_the_same_tests():
     def share(samples: Samples):
         values = real_measures.each(samples, "e", lambda s, _: s["rate video"][0])
         return {"share": Quantity((float(np.mean(values)),))} if values else {}
@@ -222,21 +223,23 @@ def test_an_emulated_claim_stands_beside_the_simulation_of_the_same_tests():
     one = experiment(1, 2)
     simulated = Samples({("e", "1"): [sample(0.9, 0)], ("e", "2"): [sample(0.1, 0)]})
     runs = [
-        (_real.RealRun(one, "1", 1), sample(0.5, 0)),
-        (_real.RealRun(one, "2", 1), sample(0.0, 0, valid=False)),
+        (_emulation.EmulatedRun(one, "1", 1), sample(0.5, 0)),
+        (_emulation.EmulatedRun(one, "2", 1), sample(0.0, 0, valid=False)),
     ]
     pair = Pair(simulated, Samples({("e", "1"): [runs[0][1]]}))
-    (row,) = _real.side_by_side(claims, pair, runs)
+    (row,) = _emulation.side_by_side(claims, pair, runs)
     assert (row["verdict"], row["measured"]) == ("reproduced", 0.5)
     assert (row["simulated"]["verdict"], row["simulated"]["measured"]) == ("not reproduced", 0.9)
     assert (row["valid_runs"], row["all_runs"]) == (1, 2)
-    (row,) = _real.side_by_side(claims, Pair(simulated, Samples({})), runs[1:])
+    (row,) = _emulation.side_by_side(claims, Pair(simulated, Samples({})), runs[1:])
     assert (row["verdict"], row["simulated"]) == ("not testable", None), "it was run, and was not valid"
-    others = [(_real.RealRun(Experiment("other", "o", ("x",), one.tree, extract), "x", 1), sample(1, 0))]
-    assert _real.side_by_side(claims, pair, others) == [], "what was not run is not listed"
+    others = [
+        (_emulation.EmulatedRun(Experiment("other", "o", ("x",), one.tree, extract), "x", 1), sample(1, 0))
+    ]
+    assert _emulation.side_by_side(claims, pair, others) == [], "what was not run is not listed"
 
 
-def test_figures_show_what_both_worlds_have():
+def test_figures_show_cases_that_were_simulated_and_emulated():
     both = Samples({("figure 3", "10"): [sample(1e6, 2e6)], ("friendliness", "3000 20"): [sample(1e6, 2e6)]})
     drawn = {spec.id: spec.draw(Pair(both, both)) for spec in real_figures.figure_specs()}
     assert {name for name, plate in drawn.items() if plate is not None} == {"figure-3", "figure-4", "tests"}
@@ -271,7 +274,7 @@ def test_a_cell_agrees_when_shares_and_queue_are_within_the_bands():
     assert figures.shares_apart(0.85, 0.8) == pytest.approx(0.25), "the flow with less is farther"
 
 
-def test_quic_stacks_have_24_cells_of_real_ends_and_narrow_bands():
+def test_quic_stacks_have_24_cells_of_real_endpoints_and_narrow_bands():
     cells = [(kind, variant) for kind in agreement.STACKS for variant in agreement.EXPERIMENTS[kind].variants]
     assert len(cells) == 24
     for kind, variant in cells:
@@ -283,7 +286,7 @@ def test_quic_stacks_have_24_cells_of_real_ends_and_narrow_bands():
     assert [(row["shares_agree"], row["queue_agrees"]) for row in rows] == [(True, True), (False, False)]
 
 
-def test_each_cell_of_tcp_is_there_with_little_random_traffic_too():
+def test_each_cell_of_tcp_also_exists_with_little_random_traffic():
     """Without any, simulated senders cut at the same instants; 0.5 % is the minimum that every comparison has."""
     grids = {2.0: agreement.GRID, 0.5: agreement.LIGHT_GRID}
     for percent, grid in grids.items():
@@ -316,7 +319,9 @@ def test_a_small_cell_agrees_in_both_worlds():
     """Bands are wide: the run is short. When the machine could not keep up there is nothing to compare."""
     tree = {**agreement.tree("newreno", "5 30 1"), "duration": "12 s", "warmup": "3 s"}
     kept = Experiment("e", "e", ("x",), lambda *_: tree, agreement.extract, seeds=1)
-    ((_, emulated),) = _real.run_all([_real.RealRun(kept, "x", 1)], at_once=1, out=None, progress=None)
+    ((_, emulated),) = _emulation.run_all(
+        [_emulation.EmulatedRun(kept, "x", 1)], at_once=1, out=None, progress=None
+    )
     if not emulated["emulation"]["valid"]:
         pytest.skip(f"the machine could not keep up: {emulated['emulation']['faults']}")
     simulated = agreement.extract(Scenario.from_tree(tree).plan(1).run(), "x", Scale())
@@ -354,7 +359,7 @@ def test_a_study_from_end_to_end(
     assert call(["reproduce", "small", "--out", str(tmp_path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [(run["experiment"], run["valid"], run["tries"]) for run in said["runs"]] == [("one", True, 1)]
-    assert any("nothing real in them" in note for note in said["notes"])
+    assert any("no real endpoint" in note for note in said["notes"])
     assert "in real time" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
@@ -380,7 +385,7 @@ def test_options_that_do_not_go_together_are_refused(
     assert hint in capsys.readouterr().err
 
 
-def test_every_kind_of_the_grid_is_there():
+def test_every_kind_of_the_grid_exists():
     cells = list(itertools.product(agreement.BUFFERS_BDP, agreement.MBPS, agreement.RTT_MS))
     assert len(agreement.GRID) == len(agreement.LIGHT_GRID) == len(cells)
     kinds = {"newreno", "cubic", "cvihis", *agreement.ONLY_LIVE, *agreement.STACKS}

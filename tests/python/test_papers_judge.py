@@ -62,7 +62,7 @@ def test_a_claim_of_which_too_little_was_seen_is_not_judged():
     assert "x = 1.5" in judged["reason"]
 
 
-def test_what_is_not_a_number_is_never_in_a_band():
+def test_not_a_number_is_never_accepted():
     assert verdict(claim(), float("nan")) == "not reproduced"
 
 
@@ -72,7 +72,7 @@ def test_a_reason_says_what_was_missed_and_why():
     assert _judge.judge(claim(reason="Unused"), {"x": Quantity((1.0,))}, quick=True)["reason"] is None
 
 
-def test_what_was_measured_stands_over_what_is_printed():
+def test_ratios_are_measured_over_printed_values():
     judged = _judge.judge(claim(printed={"x": 2.0}), {"x": Quantity((1.0, 2.0))}, quick=False)
     assert judged["ratios"] == {"x": 0.75}
     assert judged["quantities"]["x"]["published"] == 2.0
@@ -83,7 +83,7 @@ def test_what_was_measured_stands_over_what_is_printed():
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_no_evidence_is_in_no_total():
+def test_rows_without_evidence_are_in_no_total():
     def row(evidence, verdict, killed=1):
         return {
             "id": evidence,
@@ -113,7 +113,7 @@ def test_what_is_no_evidence_is_in_no_total():
     sorts = _judge.by_evidence(rows)
     assert list(sorts) == ["independent", "fitted", "derived", "literal"]
     assert sorts["literal"]["not reproduced"] == 1
-    assert _judge.unharmed(rows) == ["independent"], (
+    assert _judge.without_kills(rows) == ["independent"], (
         "that which is not reproduced has no check that could be refused"
     )
 
@@ -121,10 +121,10 @@ def test_what_is_no_evidence_is_in_no_total():
 # --- mutants ---------------------------------------------------------------------------------------------------------
 
 
-def tried(*accept, samples=None, experiments=None, **quantities):
+def run_mutants(*accept, samples=None, experiments=None, **quantities):
     row = claim(accept=accept)
     measured = {name: Quantity(tuple(values)) for name, values in quantities.items()}
-    return _mutants.tried(row, measured, samples or Samples({}), experiments or {})
+    return _mutants.run_mutants(row, measured, samples or Samples({}), experiments or {})
 
 
 @pytest.mark.parametrize(
@@ -146,15 +146,15 @@ def tried(*accept, samples=None, experiments=None, **quantities):
         ("x <= 0.02", 0.0, 1, []),
     ],
 )
-def test_a_check_is_tried_on_values_that_it_should_refuse(check, value, killed, survived):
-    found = tried(check, x=[value] * 5)
+def test_mutants_have_values_that_a_check_should_reject(check, value, killed, survived):
+    found = run_mutants(check, x=[value] * 5)
     assert (found["killed"], found["survived"]) == (killed, survived)
     assert found["total"] == killed + len(survived)
 
 
-def test_only_checks_that_hold_are_tried():
-    assert tried("x in 0.9..1.1", x=[3.0])["total"] == 0
-    assert tried("x in 0.9..1.1", "y <= 3", x=[3.0], y=[2.0])["total"] == 1
+def test_only_checks_that_hold_have_mutants():
+    assert run_mutants("x in 0.9..1.1", x=[3.0])["total"] == 0
+    assert run_mutants("x in 0.9..1.1", "y <= 3", x=[3.0], y=[2.0])["total"] == 1
 
 
 def race(fast, slow, reverse=False):
@@ -174,7 +174,7 @@ def race(fast, slow, reverse=False):
         }
 
     row = claim(measure=Measure((Key.RACE,), measure), accept=("y >= 1.1",) if not reverse else ("x <= 100",))
-    return _mutants.tried(row, measure(samples), samples, {Key.RACE: experiment})
+    return _mutants.run_mutants(row, measure(samples), samples, {Key.RACE: experiment})
 
 
 def test_the_samples_of_two_schemes_are_exchanged():
@@ -184,20 +184,20 @@ def test_the_samples_of_two_schemes_are_exchanged():
     assert race(6.0, 6.0)["total"] == 0, "the claim does not hold"
 
 
-def test_a_measure_that_the_other_scheme_has_not_is_not_tried():
+def test_a_measure_that_the_other_scheme_lacks_has_no_mutant():
     samples = Samples({(Key.RACE, "hare"): [{"rate": 1.0}], (Key.RACE, "snail"): [{}]})
     experiment = Experiment(Key.RACE, "", ("hare", "snail"), dict, dict, schemes=(("hare", "snail"),))
     measure = Measure((Key.RACE,), lambda s: {"x": s.each(Key.RACE, "hare", lambda one: one["rate"])})
     row = claim(measure=measure, accept=("x in 0.9..1.1",))
-    assert _mutants.tried(row, measure(samples), samples, {Key.RACE: experiment})["total"] == 2
+    assert _mutants.run_mutants(row, measure(samples), samples, {Key.RACE: experiment})["total"] == 2
 
 
-def test_a_row_by_construction_is_judged_but_not_tried():
+def test_a_row_by_construction_is_judged_and_has_no_mutants():
     from thalweg_papers import _runner
 
     row = claim(measure=Measure((), lambda _: {"x": Quantity((1.5,))}))
     known = dataclasses.replace(row, evidence="by construction", why="it cannot fail")
-    first, second = _runner.judged([row, known], Samples({}), {}, whole=True, quick=False)
+    first, second = _runner.judge_claims([row, known], Samples({}), {}, whole=True, quick=False)
     assert first["mutants"]["killed"] == 2
     assert second["verdict"] == "reproduced"
     assert "mutants" not in second

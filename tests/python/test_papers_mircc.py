@@ -13,7 +13,7 @@ from thalweg_papers._base import Samples, Scale
 from thalweg_papers.mircc import PAPER, measures, rule_measures, scenarios
 
 
-def test_the_claims_are_all_there():
+def test_all_claims_are_listed():
     rows = PAPER.claims()
     assert [row.id for row in rows if row.id not in ("S1-31b", "S1-31c")] == [
         f"S1-{number:02d}" for number in range(1, 48)
@@ -57,7 +57,7 @@ def test_a_case_has_eight_runs_and_figures_share_their_first_panel():
     assert len(scenarios.variants(scenarios.GRID)) == 128
 
 
-def test_longer_runs_keep_who_comes_and_goes_when():
+def test_longer_runs_keep_the_times_of_arrivals_and_departures():
     tree = scenarios.dumbbell(scenarios.Case(longer_s=20.0), "0/C", "")
     assert tree["duration"] == "30 s"
     assert [(flow["start"], flow["stop"]) for flow in tree["flows"]] == [("1 s", "30 s"), ("3 s", "28 s")]
@@ -84,7 +84,7 @@ def test_convergence_is_the_time_from_which_on_both_stay_near_600(moment_s, time
     assert measures.convergence_s(settles_at(moment_s)) == time_s
 
 
-def test_who_is_far_from_600_at_the_end_never_converges():
+def test_a_rate_far_from_600_at_the_end_never_converges():
     assert np.isnan(measures.convergence_s(settles_at(7.9)))
     only_one = sample(lambda t: 600.0, lambda t: 700.0)
     assert np.isnan(measures.convergence_s(only_one))
@@ -111,20 +111,20 @@ def cases(experiment, by_case, runs=scenarios.RUNS):
     return Samples({(experiment, f"{case} {run}"): [kept] for case, kept in by_case.items() for run in runs})
 
 
-def judged(identity, samples):
+def verdict(identity, samples):
     """The verdict of a claim on these samples."""
     claim = next(row for row in PAPER.claims() if row.id == identity)
     return _judge.judge(claim, claim.measure(samples), quick=False)["verdict"]
 
 
-def test_a_catastrophe_is_two_that_ask_for_everything_and_get_half():
+def test_in_a_catastrophe_both_consumers_request_the_full_rate_and_receive_half():
     alone = sample(lambda t: 1000.0, lambda t: 1000.0, received=(400.0, 100.0))
     alone["policed"] = np.array([4000.0, 3000.0, 100.0, 0.0])
     samples = cases("equal clocks", {"500": alone, "750": alone})
-    assert judged("S1-28", samples) == "reproduced"
-    assert judged("S1-30", samples) == "reproduced"
+    assert verdict("S1-28", samples) == "reproduced"
+    assert verdict("S1-30", samples) == "reproduced"
     samples = cases("equal clocks", {"500": settles_at(4.0), "750": alone})
-    assert judged("S1-28", samples) == "not reproduced"
+    assert verdict("S1-28", samples) == "not reproduced"
 
 
 def test_one_run_that_differs_spoils_a_gate():
@@ -133,11 +133,11 @@ def test_one_run_that_differs_spoils_a_gate():
         {("equal clocks", f"100 {run}"): [good] for run in scenarios.RUNS[:-1]}
         | {("equal clocks", f"100 {scenarios.RUNS[-1]}"): [sample(lambda t: 600.0, lambda t: 800.0)]}
     )
-    assert judged("S1-22", samples) == "partly"
-    assert judged("S1-22", cases("equal clocks", {"100": good})) == "reproduced"
+    assert verdict("S1-22", samples) == "partly"
+    assert verdict("S1-22", cases("equal clocks", {"100": good})) == "reproduced"
 
 
-def test_each_explanation_is_right_where_the_run_does_as_it_says():
+def test_an_explanation_is_right_if_the_run_behaves_as_predicted():
     fails = sample(lambda t: 1000.0, lambda t: 1000.0, length_s=30.0)
     works = sample(lambda t: 600.0, lambda t: 600.0, length_s=30.0)
 
@@ -207,7 +207,7 @@ RULES = {"S1-08": "N", "S1-09": "R", "S1-10": "beta", "S1-11": "R", "S1-12": "R"
 
 @pytest.mark.parametrize("identity", RULES)
 def test_the_equations_are_found_where_they_hold(identity):
-    assert judged(identity, inspection()) == "reproduced"
+    assert verdict(identity, inspection()) == "reproduced"
 
 
 @pytest.mark.parametrize(("identity", "symbol"), RULES.items())
@@ -215,7 +215,7 @@ def test_the_equations_are_missed_where_they_do_not(identity, symbol):
     def spoil(table):
         table[symbol][30] *= 1.001
 
-    assert judged(identity, inspection(spoil)) == "not reproduced"
+    assert verdict(identity, inspection(spoil)) == "not reproduced"
 
 
 def test_the_error_of_a_rounded_clock_is_that_of_the_thirds():
@@ -233,7 +233,7 @@ def figure_3():
     return papers.reproduce("mircc", figure="3", quick=True)
 
 
-def test_figure_3_comes_out(figure_3):
+def test_figure_3_is_reproduced(figure_3):
     assert list(figure_3.figures) == ["figure-3"]
     assert figure_3.figures["figure-3"].svg.startswith("<svg")
     verdicts = {claim["id"]: claim["verdict"] for claim in figure_3.claims}

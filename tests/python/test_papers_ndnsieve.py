@@ -26,7 +26,7 @@ from thalweg_papers.ndnsieve import (
 from thalweg_papers.ndnsieve.keys import Key
 
 
-def test_the_claims_are_all_there():
+def test_all_claims_are_listed():
     rows = PAPER.claims()
     numbers = [int(found[1]) for row in rows if (found := re.fullmatch(r"S3-(\d+)", row.id))]
     assert numbers == list(range(1, 103))
@@ -44,7 +44,7 @@ def test_a_row_of_the_literal_profile_has_limits_of_the_calibrated_one():
         assert row.evidence in ("literal", "by construction"), name
 
 
-def test_all_figures_and_tables_of_the_paper_are_there():
+def test_all_figures_and_tables_of_the_paper_exist():
     wanted = [f"figure-{n}" for n in range(4, 18)] + [f"table-{n}" for n in range(4, 9)]
     assert set(wanted) <= set(PAPER.figures)
 
@@ -62,7 +62,7 @@ def test_all_figures_and_tables_of_the_paper_are_there():
         ("three flows", ("c1", "261", "back", "p1"), 72),
     ],
 )
-def test_round_trips_take_what_the_specification_says(scene, path, rtt_ms):
+def test_round_trip_times_are_those_of_the_specification(scene, path, rtt_ms):
     delays = {link["name"]: float(link["delay"].split()[0]) for link in scenarios.wires(scene)}
     assert 2 * sum(delays[name] for name in path) == rtt_ms
 
@@ -72,7 +72,7 @@ def test_scenario_3_has_nine_devices():
     assert len(ends) == 9
 
 
-def test_a_profile_is_told_to_all_three_parts():
+def test_a_profile_is_passed_to_all_three_parts():
     tree = scenarios.scene_tree("dumbbell")("literal", Scale())
     chosen = {"profile": "literal"}
     assert tree["ndn"]["link_params"] == tree["sdn"]["app_params"] == chosen
@@ -111,7 +111,7 @@ def test_the_index_over_bins_is_the_mean_of_theirs():
     assert measures.jain_in_bins(0.1)(sample(([10.0, 0.0], [0.0, 10.0]))) == pytest.approx(0.5)
 
 
-def test_idle_consumers_count_as_nothing():
+def test_idle_consumers_count_as_zero():
     ideal = [[10.0] * 10 + [5.0] * 10 + [10 / 3] * 180, [0.0] * 10 + [5.0] * 10 + [10 / 3] * 180]
     ideal.append([0.0] * 20 + [10 / 3] * 180)
     run = sample(ideal)
@@ -122,14 +122,14 @@ def test_idle_consumers_count_as_nothing():
     assert measures.jain_in_bins(1.0, 2.0)(run) == pytest.approx(1.0)
 
 
-def test_a_share_is_of_what_came_by_both():
+def test_a_share_is_relative_to_the_sum_of_both():
     run = sample(faces=([10.0] * 100 + [2.0] * 100, [0.0] * 100 + [8.0] * 100))
     assert path_measures.share(0.0)(run) == pytest.approx(0.4)
     assert path_measures.share(10.0)(run) == pytest.approx(0.8)
     assert path_measures.faces_alike(sample(faces=((10.0,), (0.0,)))) == pytest.approx(0.5)
 
 
-def test_below_is_above_zero_where_ranges_are_apart():
+def test_the_margin_is_positive_if_ranges_do_not_overlap():
     def quantity(*values):
         return measures.Quantity(values)
 
@@ -137,7 +137,7 @@ def test_below_is_above_zero_where_ranges_are_apart():
     assert measures.below(quantity(1, 3), [quantity(2, 4)]).mean == pytest.approx(-1.0)
 
 
-def judged(identity, samples):
+def verdict(identity, samples):
     """The verdict of a claim on these samples."""
     claim = next(row for row in PAPER.claims() if row.id == identity)
     return _judge.judge(claim, claim.measure(samples), quick=False)["verdict"]
@@ -145,36 +145,36 @@ def judged(identity, samples):
 
 def four(scene, **ours):
     """The four schemes alike, ndnSieve in both profiles."""
-    return Samples({(scene, way): [sample(**ours.get(way, {}))] * 2 for way in scenarios.WAYS})
+    return Samples({(scene, setup): [sample(**ours.get(setup, {}))] * 2 for setup in scenarios.SETUPS})
 
 
 def test_a_lost_packet_spoils_no_loss():
-    assert judged("S3-43", four("dumbbell")) == "reproduced"
-    assert judged("S3-43", four("dumbbell", pcon={"lost": 1.0})) == "partly"
-    assert judged("S3-43", four("dumbbell", literal={"lost": 1.0})) == "reproduced"
-    assert judged("S3-43L", four("dumbbell", literal={"lost": 1.0})) == "not reproduced"
+    assert verdict("S3-43", four("dumbbell")) == "reproduced"
+    assert verdict("S3-43", four("dumbbell", pcon={"lost": 1.0})) == "partly"
+    assert verdict("S3-43", four("dumbbell", literal={"lost": 1.0})) == "reproduced"
+    assert verdict("S3-43L", four("dumbbell", literal={"lost": 1.0})) == "not reproduced"
 
 
 def test_both_readings_of_the_gain_take_the_same_number():
     slow = {"throughput": ((7.5,), (0.0,))}
     for identity, scene in (("S3-21", "dumbbell"), ("S3-22", "two ways")):
-        assert judged(identity, four(scene, pcon=slow)) == "reproduced"
-        assert judged(identity, four(scene)) == "not reproduced"
+        assert verdict(identity, four(scene, pcon=slow)) == "reproduced"
+        assert verdict(identity, four(scene)) == "not reproduced"
 
 
-def test_a_switch_is_one_at_1_s_that_takes_all():
+def test_a_switch_is_at_1_s_and_moves_all_traffic():
     faces = ([10.0] * 10 + [0.0] * 190, [0.0] * 10 + [10.0] * 190)
     moved = {"calibrated": {"faces": faces, "moves_s": np.array([1.0])}}
-    assert judged("S3-50", four("two ways", **moved)) == "reproduced"
-    assert judged("S3-50", four("two ways")) == "not reproduced"
+    assert verdict("S3-50", four("two ways", **moved)) == "reproduced"
+    assert verdict("S3-50", four("two ways")) == "not reproduced"
     late = {"calibrated": {"faces": faces, "moves_s": np.array([4.1])}}
-    assert judged("S3-50", four("two ways", **late)) == "partly"
+    assert verdict("S3-50", four("two ways", **late)) == "partly"
 
 
 def test_places_are_those_among_four():
     std = {"calibrated": (3.0, 30.0, 60.0), "literal": (1.0, 1.0, 1.0)}
     std |= {"pcon": (30.0, 31.0, 18.0), "coopcon": (55.0, 45.0, 31.0), "flecom": (21.0, 17.0, 23.0)}
-    samples = four("three flows", **{way: {"std_ms": np.array(values)} for way, values in std.items()})
+    samples = four("three flows", **{setup: {"std_ms": np.array(values)} for setup, values in std.items()})
     found = path_measures.excellent(samples)
     assert {name: quantity.mean for name, quantity in found.items()} == {
         "place_c1": 1.0,
@@ -182,7 +182,7 @@ def test_places_are_those_among_four():
         "place_c3": 4.0,
         "place_of_mean": 3.0,
     }
-    assert judged("S3-89b", samples) == "partly"
+    assert verdict("S3-89b", samples) == "partly"
 
 
 def test_constants_are_those_of_table_3():
@@ -204,10 +204,10 @@ def figure_9():
     return papers.reproduce("ndnsieve", figure="9", quick=True)
 
 
-def test_figure_9_comes_out(figure_9):
+def test_figure_9_is_reproduced(figure_9):
     assert list(figure_9.figures) == ["figure-9"]
     assert figure_9.figures["figure-9"].svg.startswith("<svg")
-    assert len(figure_9.figures["figure-9"].tables) == len(scenarios.WAYS)
+    assert len(figure_9.figures["figure-9"].tables) == len(scenarios.SETUPS)
     verdicts = {claim["id"]: claim["verdict"] for claim in figure_9.claims}
     assert verdicts["S3-50"] == "reproduced"
 
@@ -227,8 +227,8 @@ def test_signals_are_read_with_their_queues_and_the_metrics_of_commands():
     found = signals.read(Scenario.from_tree(tree).plan(1).run(), "two ways", "calibrated")
     assert found["mild_over"] <= 0 < found["sieved_over"]
     assert found["commands_without"] == found["worse"] == 0
-    assert 0 <= found["metric_least"] <= found["metric_most"] < 27.2
-    assert found["load_least"] > 0.85
+    assert 0 <= found["metric_min"] <= found["metric_max"] < 27.2
+    assert found["load_min"] > 0.85
     assert signals.read(None, "two ways", "pcon") == {}
 
 
@@ -264,10 +264,10 @@ def test_options_of_ndnsieve_reach_all_three_parts_of_the_calibrated_profile_onl
     chosen = {"profile": "calibrated", "severe": 0}
     assert tree["ndn"]["link_params"] == tree["sdn"]["app_params"] == chosen
     assert all(flow["params"] == chosen for flow in tree["flows"])
-    for way in ("literal", "pcon"):
-        other = scenarios.scene_tree("dumbbell")(way, Scale())
+    for setup in ("literal", "pcon"):
+        other = scenarios.scene_tree("dumbbell")(setup, Scale())
         change(other)
-        assert other == scenarios.scene_tree("dumbbell")(way, Scale())
+        assert other == scenarios.scene_tree("dumbbell")(setup, Scale())
 
 
 def test_several_prefixes_have_a_consumer_each_and_count_as_one():
@@ -331,8 +331,8 @@ def test_abstracts_are_judged_graph_by_graph():
         (Key.GRAPHS, variant): [{"mbps": 12.0 if variant.startswith("coopcon") else 10.0}] * 2
         for variant in abstracts.VARIANTS
     }
-    assert judged("AX-1", Samples(cases)) == "reproduced"
-    assert judged("AX-2", Samples(cases)) == "not reproduced"
+    assert verdict("AX-1", Samples(cases)) == "reproduced"
+    assert verdict("AX-2", Samples(cases)) == "not reproduced"
     found = abstracts.coopcon(Samples(cases))
     assert found["ratio"].values == pytest.approx((1.2,) * abstracts.GRAPHS)
 

@@ -14,7 +14,7 @@ from thalweg_papers._base import Samples, Scale
 from thalweg_papers.srmcc import PAPER, algorithm, audit, beyond, measures, rule_measures, rules, scenarios
 
 
-def test_the_claims_are_all_there():
+def test_all_claims_are_listed():
     rows = PAPER.claims()
     derived = [f"S000-D{number}" for number in range(1, 7)]
     assert [row.id for row in rows] == derived + [f"S000-{number:02d}" for number in range(1, 66)]
@@ -40,7 +40,7 @@ def test_the_claims_are_all_there():
         (2000, 1.0, 1000),
     ],
 )
-def test_the_equations_written_anew_give_the_worked_values(rate, occupancy, expected):
+def test_the_reimplemented_equations_give_the_values_computed_by_hand(rate, occupancy, expected):
     # 1 + (1 − ¾·¼)·⅛ = 1.1015625; 1 + ¼·0.96·0.24 = 1.0576; 1 + ¼·½·⅛ = 1.015625
     assert algorithm.candidate(occupancy, rate, 1667) == pytest.approx(expected, rel=1e-12)
 
@@ -91,7 +91,7 @@ def recorded(rows, events):
 
 
 def adapted(steps, fair=2e6):
-    """A run with one adaptation a tenth of a second: (maximum occupancy, least occupancy, next rate)."""
+    """A run with one adaptation a tenth of a second: (maximum occupancy, minimum occupancy, next rate)."""
     rows, events, rate = [], [], 1e6
     known = (0.0, 0.0)
     for tick in range(1, 100 * len(steps) + 1):
@@ -112,7 +112,7 @@ def test_the_replay_accepts_adaptations_that_follow_the_equations():
     )
     assert (found["steps"], found["wrong"], found["wrong_states"], found["apart"]) == (3, 0, 0, 1)
     assert [found[f"state_{s}"] for s in range(4)] == [1, 0, 1, 1]
-    assert found["least_factor"] == pytest.approx(1.015625)
+    assert found["min_factor"] == pytest.approx(1.015625)
 
 
 def test_the_replay_finds_another_rate_and_another_state():
@@ -132,7 +132,7 @@ def filtered(averages):
     return recorded(rows, events)
 
 
-def test_a_filter_with_another_weight_stands_for_no_whole_packets():
+def test_a_filter_with_another_weight_gives_no_whole_number_of_packets():
     def averages(alpha):
         average, found = 0.0, []
         for packets in (5, 21, 34, 50, 7):
@@ -188,7 +188,7 @@ def test_an_order_of_feedback_is_a_matter_of_quotients():
         for scheme, count in counts.items()
     }
     measured = measures.feedback_order(Samples(by_case))
-    assert [value(measured, key) for key in ("srmcc_fewest", "perif_most", "tfmcc_second")] == [2, 2, 2.5]
+    assert [value(measured, key) for key in ("srmcc_fewest", "perif_highest", "tfmcc_second")] == [2, 2, 2.5]
     fewer = measures.fewer_than("tfmcc")(Samples(by_case))
     assert value(fewer, "reduction_percent") == pytest.approx(80)
 
@@ -203,7 +203,7 @@ def test_an_interval_over_seeds_is_that_of_student_at_each_point():
 # --- scenarios -------------------------------------------------------------------------------------------------------
 
 
-def test_the_traffic_of_scenario_4_comes_and_goes_as_published():
+def test_the_traffic_of_scenario_4_starts_and_stops_as_published():
     tree = scenarios.scenario(4, "srmcc", Scale(0.5))
     flows = {flow["name"]: flow for flow in tree["flows"]}
     assert tree["duration"] == "100 s"
@@ -242,7 +242,7 @@ def test_a_quick_reproduction_draws_its_figure_and_judges_its_claims():
     assert [row["groups"] for row in rows] == list(scenarios.GROUPS)
 
 
-def test_what_rests_on_no_run_is_judged_with_the_whole_paper_only():
+def test_claims_without_runs_are_judged_with_the_whole_paper_only():
     table = papers.reproduce("srmcc", figure="table-1", quick=True)
     assert table.claims == []
     assert list(table.tables) == ["table-1"]

@@ -49,7 +49,7 @@ EVENTS = st.lists(
 )  # random events change what is so already
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), LINKS, FLOWS, EVENTS)
-def test_what_holds_of_every_run(seed, bottleneck, flows, events):
+def test_invariants_hold_for_every_run(seed, bottleneck, flows, events):
     scenario = tw.Scenario(
         seed=seed,
         duration="5 s",

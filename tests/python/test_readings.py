@@ -92,7 +92,7 @@ def paper(*readings):
     )
 
 
-def test_the_default_is_the_one_option_that_changes_nothing():
+def test_only_the_default_option_changes_nothing():
     for options, default in (
         ((Option("a", ""), Option("b", "")), "a"),
         ((Option("a", "", halved), Option("b", "", halved)), "a"),
@@ -113,11 +113,11 @@ def test_parameters_change_the_flows_of_one_scheme_and_keep_the_others():
 def test_an_option_affects_the_experiments_whose_scenarios_it_changes():
     experiments = paper().experiments()
     option = RATE.options[1]
-    assert _readings.changed(experiments, option, Scale()) == {Key.FAST}
+    assert _readings.affected_experiments(experiments, option, Scale()) == {Key.FAST}
     assert experiments[Key.FAST].tree("2", Scale())["topology"]["bottleneck"]["rate"] == "2 Mbit/s"
     for wrong in (dataclasses.replace(option, only=(Key.SLOW,)), Option("x", "", lambda _: None)):
         with pytest.raises(ValueError, match="no scenario changes"):
-            _readings.changed(experiments, wrong, Scale())
+            _readings.affected_experiments(experiments, wrong, Scale())
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_readings_of_a_paper_change_scenarios_that_are_accepted(name):
     for reading in readings:
         for option in reading.others:
             assert option.sentence
-            keys = _readings.changed(experiments, option, Scale())
+            keys = _readings.affected_experiments(experiments, option, Scale())
             fed = [c for c in paper.claims() if c.testable and keys.intersection(c.measure.experiments)]
             assert fed, f"{reading.name}, {option.name}: no claim rests on what it changes"
             experiment = experiments[sorted(keys)[0]]

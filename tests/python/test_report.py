@@ -19,11 +19,11 @@ import thalweg as tw
 from conftest import ROOT
 from thalweg import plots
 from thalweg.catalogue import schemes
-from thalweg.changes import changes, marks
+from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
-from thalweg.report._page import adopted, cell, number, part
-from thalweg.report.columns import FLOWS, rows_of, unit_of
-from thalweg.report.pairing import names
+from thalweg.report._page import cell, embed_svg, number, part
+from thalweg.report.columns import FLOWS, table_rows, unit_of
+from thalweg.report.comparison import names
 from thalweg_papers import _plot
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -154,7 +154,7 @@ def test_the_page_of_a_paper_shows_every_claim_with_its_verdict(reproduction: An
     assert "none of those of S-03" in page
 
 
-def test_a_page_of_the_first_format_counts_all_claims_alike(reproduction: Any, tmp_path: Path) -> None:
+def test_a_page_of_the_first_format_counts_all_claims_equally(reproduction: Any, tmp_path: Path) -> None:
     save_reproduction(reproduction, tmp_path)
     file = tmp_path / "reproduction.json"
     record = json.loads(file.read_text(encoding="utf-8"))
@@ -168,7 +168,7 @@ def test_a_page_of_the_first_format_counts_all_claims_alike(reproduction: Any, t
     assert "mutants" not in page
 
 
-def test_a_page_asks_the_network_for_nothing_and_its_links_lead_somewhere(
+def test_a_page_loads_nothing_from_the_network_and_its_links_have_targets(
     reproduction: Any, tmp_path: Path
 ) -> None:
     save_reproduction(reproduction, tmp_path)
@@ -221,7 +221,7 @@ def test_the_page_of_all_papers_has_cards_ratios_claims_and_marked_figures(
     assert "mca-figure-9" not in tags.ids, "without values of the paper it is on the paper's own page only"
 
 
-def test_data_stands_beside_the_page_and_not_in_it(reproduction: Any, tmp_path: Path) -> None:
+def test_data_are_in_files_beside_the_page(reproduction: Any, tmp_path: Path) -> None:
     save_reproduction(reproduction, tmp_path)
     assert polars.read_parquet(tmp_path / "tables" / "figure-8.rate.parquet").height == 3
     assert polars.read_parquet(tmp_path / "tables" / "table-1.parquet").height == 2
@@ -245,7 +245,9 @@ def test_the_page_of_a_run_is_well_formed_and_closed(small: Path, tmp_path: Path
     assert "1 of 1 hold" in page
 
 
-def test_the_page_of_a_network_by_name_shows_who_knows_names(named: tw.Result, tmp_path: Path) -> None:
+def test_the_page_of_a_network_by_name_shows_nodes_that_route_by_name(
+    named: tw.Result, tmp_path: Path
+) -> None:
     named.save(tmp_path)
     page = write(tmp_path).read_text(encoding="utf-8")
     assert "names" in Tags(page).ids
@@ -269,7 +271,7 @@ def test_the_page_of_named_data_shows_consumers_and_forwarders(data: tw.Result, 
     assert re.findall(r"<title>(\w+) \(router by name\)", drawn) == ["router_left", "router_right"]
 
 
-def test_a_page_says_nothing_of_names_where_there_are_none(small: Path, tmp_path: Path) -> None:
+def test_a_page_without_named_data_does_not_mention_names(small: Path, tmp_path: Path) -> None:
     tw.load(small).run(out=tmp_path / "run")
     page = write(tmp_path / "run").read_text(encoding="utf-8")
     assert "names" not in Tags(page).ids
@@ -365,7 +367,7 @@ series = ["goodput"]
 """
 
 
-def test_what_a_scenario_changes_is_marked_in_its_pictures_and_listed(tmp_path: Path) -> None:
+def test_events_of_a_scenario_are_marked_in_pictures_and_listed(tmp_path: Path) -> None:
     result = tw.Scenario.from_toml(CHANGING).run(out=tmp_path)
     told = [
         (2.0, "near down"),
@@ -374,7 +376,7 @@ def test_what_a_scenario_changes_is_marked_in_its_pictures_and_listed(tmp_path: 
         (6.0, "far loss 0.01"),
         (8.0, "r reset"),
     ]
-    assert changes(result.plan) == told
+    assert event_labels(result.plan) == told
     axes = result.plot("goodput").axes[0]
     assert [text.get_text() for text in axes.texts] == ["near down +1", "near up", "far loss 0.01", "r reset"]
     upright = [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
@@ -384,7 +386,7 @@ def test_what_a_scenario_changes_is_marked_in_its_pictures_and_listed(tmp_path: 
     assert "<td>r reset</td>" in page
     assert "fairness" not in page.split("<h2")[1], "one flow of a scheme has nobody to be fair to"
     many = {"events": [{"at": f"{n} s", "link": "l", "up": bool(n % 2)} for n in range(40)]}
-    assert (len(changes(many)), marks(many)) == (40, [])
+    assert (len(event_labels(many)), event_marks(many)) == (40, [])
 
 
 def test_a_flow_has_one_colour_in_every_picture(tmp_path: Path) -> None:
@@ -398,7 +400,7 @@ def test_a_flow_has_one_colour_in_every_picture(tmp_path: Path) -> None:
     assert result.plot("goodput", ["flow.steady"]).axes[0].lines[0].get_color() == lines["steady"]
 
 
-def test_flows_of_one_scheme_are_told_apart_and_schemes_too() -> None:
+def test_flows_of_one_scheme_and_schemes_have_different_colours() -> None:
     some = plots.flow_colours(["a.1", "a.2", "b.1", "b.2", "c"], ["reno", "reno", "cubic", "cubic", "mca"])
     assert (some["a.1"], some["b.1"], some["c"]) == tuple(
         plots.SCHEME_COLOURS[scheme] for scheme in ("reno", "cubic", "mca")
@@ -424,7 +426,7 @@ def test_a_wide_table_is_set_smaller() -> None:
     assert 'class=""' in part("table", columns[:5], rows)
 
 
-def test_subjects_are_called_by_their_names() -> None:
+def test_subjects_are_labelled_by_their_names() -> None:
     subjects = ["flow.cubic.1", "receiver.video@d1", "link.shared.backward", "node.r1", "r1"]
     assert [plots.subject_name(subject) for subject in subjects] == [
         "cubic.1",
@@ -459,7 +461,7 @@ def test_cells_escape_what_they_show() -> None:
     assert cell(True) == "yes"
 
 
-def test_columns_that_say_nothing_are_left_out() -> None:
+def test_columns_without_information_are_omitted() -> None:
     frame = polars.DataFrame(
         {
             "flow": ["a"],
@@ -471,7 +473,7 @@ def test_columns_that_say_nothing_are_left_out() -> None:
         },
         schema_overrides={"rtt_s": polars.Float64},
     )
-    columns, rows = rows_of(frame, FLOWS)
+    columns, rows = table_rows(frame, FLOWS)
     assert [key for key, _ in columns] == ["flow", "throughput_bps", "timeouts"]
     assert rows == [{"flow": "a", "throughput_bps": 2.0, "timeouts": 3}]
 
@@ -482,7 +484,7 @@ def test_keys_of_the_summary_have_the_units_that_people_read() -> None:
     assert unit_of("flows.fairness") == ("", 1.0)
 
 
-def test_runs_are_called_by_the_shortest_ends_that_differ(tmp_path: Path) -> None:
+def test_runs_are_named_by_the_shortest_distinct_path_suffixes(tmp_path: Path) -> None:
     assert names([tmp_path / "a" / "seed=1", tmp_path / "b" / "seed=1"]) == ["a/seed=1", "b/seed=1"]
     assert names([tmp_path / "one", tmp_path / "two"]) == ["one", "two"]
     same = names([tmp_path / "one", tmp_path / "one"])
@@ -564,14 +566,14 @@ def test_legends_stay_within_the_picture(name: str) -> None:
         assert box.y0 - 1 <= extent.y0 <= extent.y1 <= box.y1 + 1
 
 
-def test_the_legend_of_a_sweep_has_values_and_says_of_which_key_once() -> None:
+def test_the_legend_of_a_sweep_has_values_and_names_their_key_once() -> None:
     legend = drawn("few").axes[0].get_legend()
     assert [text.get_text() for text in legend.get_texts()] == ["cubic", "bbr"]
     assert legend.get_title().get_text() == "flows.*.scheme"
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_numbers_at_axes_are_what_they_are(name: str) -> None:
+def test_tick_labels_are_plain_numbers(name: str) -> None:
     figure = drawn(name)
     figure.draw_without_rendering()
     for axes in figure.axes:
@@ -587,7 +589,7 @@ def test_drawings_in_files_have_their_colours_written_out_and_those_in_pages_the
     assert "var(" not in saved
     assert plots.INK in saved
     assert plots.GROUND in saved
-    shown = adopted(saved, name)
+    shown = embed_svg(saved, name)
     assert f"var(--ink, {plots.INK})" in shown
     assert f"var(--card, {plots.GROUND})" in shown
     assert not re.search(rf"(?<!, )({plots.INK}|{plots.FAINT}|{plots.GROUND})", shown)
@@ -612,7 +614,7 @@ def test_boxes_and_words_have_the_ink_of_the_page() -> None:
 
 def test_the_network_in_a_file_has_its_colours_written_out(result: tw.Result, tmp_path: Path) -> None:
     assert not re.search(r"var\(|color-mix", network(result))
-    assert (plots.mixed("#000000", "#ffffff", 0.5), plots.mixed("#fff", "#102030", 0)) == (
+    assert (plots.mix_colours("#000000", "#ffffff", 0.5), plots.mix_colours("#fff", "#102030", 0)) == (
         "#808080",
         "#102030",
     )

@@ -43,7 +43,7 @@ def test_an_unknown_key_names_the_nearest(result):
         result.frame("flow")
 
 
-def test_expectations_come_with_what_was_measured(result):
+def test_expectations_have_their_measured_values(result):
     assert result.expect["pass"].to_list() == [True, False]
     assert not result.passed
     assert result.expect["measured"][0] == result["link.bottleneck.utilisation"]
@@ -65,7 +65,7 @@ def test_recorded_series_are_long_tables_by_subject(result):
     assert set(named["text"]) <= {"receiver.talk@right3", ""}
 
 
-def test_nodes_that_know_names_have_a_table(named, result):
+def test_nodes_that_route_by_name_have_a_table(named, result):
     nodes = named.nodes
     assert nodes["node"].to_list() == ["root", "inner1", "inner2", "nrs"]
     assert nodes["role"].to_list() == ["router"] * 3 + ["resolver"]
@@ -205,7 +205,7 @@ def test_a_folder_without_its_last_file_is_no_run(tmp_path, result):
         tw.Result.load(tmp_path / "nowhere")
 
 
-def test_a_damaged_folder_says_what_is_wrong(tmp_path, result):
+def test_the_error_for_a_damaged_folder_names_the_reason(tmp_path, result):
     folder = result.save(tmp_path / "run")
     (folder / "flows.parquet").write_bytes(b"not a table")
     with pytest.raises(tw.ResultError, match=r"flows\.parquet"):
@@ -218,13 +218,13 @@ def test_a_damaged_folder_says_what_is_wrong(tmp_path, result):
         tw.Result.load(folder)
 
 
-def test_a_place_that_cannot_be_written_is_an_error_of_its_own(tmp_path, result):
+def test_an_unwritable_folder_is_a_separate_error(tmp_path, result):
     (tmp_path / "file").write_text("")
     with pytest.raises(tw.ResultError, match="cannot be written"):
         result.save(tmp_path / "file")
 
 
-def test_progress_comes_from_a_run_while_python_goes_on(long):
+def test_a_run_reports_progress_while_python_continues(long):
     """Nothing of this thread would run before the end if the interpreter lock were held."""
     seen = []
 
@@ -270,7 +270,7 @@ def test_a_run_that_is_stopped_leaves_its_tables(tmp_path, long):
     assert again.flows.equals(stopped.flows)
 
 
-def test_a_run_that_is_killed_has_lost_only_what_came_after_it_was_last_kept(tmp_path, long):
+def test_a_killed_run_loses_only_the_data_after_its_last_checkpoint(tmp_path, long):
     (tmp_path / "long.toml").write_text(long.toml)
     program = (
         f"import thalweg as tw; tw.load({str(tmp_path / 'long.toml')!r})"
@@ -291,7 +291,7 @@ def test_a_run_that_is_killed_has_lost_only_what_came_after_it_was_last_kept(tmp
     assert kept.plan["duration"] == "100000 s"
 
 
-def test_a_finished_run_takes_the_place_of_what_was_in_its_folder(tmp_path, scenario):
+def test_a_finished_run_replaces_the_content_of_its_folder(tmp_path, scenario):
     first = scenario.run(out=tmp_path, seed=1)
     second = scenario.run(out=tmp_path, seed=2, keep_s=0)
     assert tw.Result.load(tmp_path).trace_hash == second.trace_hash != first.trace_hash

@@ -72,7 +72,7 @@ def test_another_seed_gives_another_run_and_the_same_seed_the_same(scenario):
     assert hashes[0] == hashes[1] != hashes[2]
 
 
-def test_builders_leave_out_what_is_not_given_and_pass_on_what_they_do_not_know():
+def test_builders_omit_keys_that_are_not_given_and_pass_unknown_ones_on():
     assert tw.Flow("a", scheme="reno", from_="x", class_=1) == {
         "name": "a",
         "scheme": "reno",
@@ -178,7 +178,7 @@ def test_any_text_can_be_a_value(built, text, value):
     assert built(title=value).plan().title == value
 
 
-def test_what_no_scenario_can_hold_is_refused(scenario):
+def test_values_that_toml_lacks_are_refused(scenario):
     with pytest.raises(TypeError, match="object"):
         scenario.with_({"title": object()})
 
@@ -214,7 +214,7 @@ def test_an_error_survives_a_pickle(text):
     assert again.problems == refused.value.problems
 
 
-def test_a_file_that_is_not_there_is_an_os_error(tmp_path):
+def test_a_missing_file_is_an_os_error(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.toml"):
         tw.load(tmp_path / "none.toml")
     with pytest.raises(IsADirectoryError):
@@ -237,7 +237,7 @@ def test_a_seed_that_is_too_large_is_refused(scenario):
     st.integers(1, 5),
     st.floats(0, 0.5),
 )
-def test_what_python_builds_reads_back_from_its_toml(built, keys, count, loss):
+def test_a_scenario_built_in_python_equals_the_one_read_from_its_toml(built, keys, count, loss):
     scenario = built(**keys, warmup=None, flows=[tw.Flow("f", scheme="reno", count=count)], expect=None)
     scenario = scenario.with_({"topology.bottleneck.loss": loss})
     again = tw.Scenario.from_toml(scenario.toml)

@@ -112,7 +112,7 @@ def test_a_point_that_is_no_scenario_is_refused_before_anything_runs(short):
         short.sweep().run(jobs=0)
 
 
-def test_many_runs_come_back_in_the_order_in_which_they_were_given(short, built):
+def test_results_of_many_runs_are_in_the_order_of_the_scenarios(short, built):
     other = built(duration="3 s", record=None, expect=None)
     results = tw.run_many([(short, 4), (other, None), (short, 4)], jobs=3)
     assert [result.seed for result in results] == [4, 7, 4]
@@ -135,7 +135,7 @@ def test_a_sweep_runs_only_what_is_missing(tmp_path, short, monkeypatch):
     assert len(list(tmp_path.glob("*/*/run.json"))) == 3
 
 
-def test_the_seeds_of_a_point_stand_together_and_more_can_be_added(tmp_path, short):
+def test_the_seeds_of_a_point_share_a_folder_and_more_can_be_added(tmp_path, short):
     short.sweep(runs=2).run(out=tmp_path)
     (point,) = tmp_path.iterdir()
     assert sorted(folder.name for folder in point.iterdir()) == ["seed=7", "seed=8"]
@@ -168,7 +168,7 @@ def started(tmp_path):
     return process
 
 
-def test_ctrl_c_stops_a_sweep_soon_and_keeps_what_is_finished(tmp_path):
+def test_ctrl_c_stops_a_sweep_soon_and_keeps_finished_runs(tmp_path):
     process = started(tmp_path)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -180,7 +180,7 @@ def test_ctrl_c_stops_a_sweep_soon_and_keeps_what_is_finished(tmp_path):
     assert len(list(tmp_path.glob("*/*/run.json"))) >= kept
 
 
-def test_a_killed_sweep_has_lost_only_what_was_running(tmp_path):
+def test_a_killed_sweep_loses_only_its_running_runs(tmp_path):
     process = started(tmp_path)
     process.kill()
     process.communicate(timeout=60)

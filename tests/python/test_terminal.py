@@ -8,10 +8,10 @@ import json
 import pytest
 
 from thalweg._text import json_printable, printable
-from thalweg.cli import out
+from thalweg.cli import output
 from thalweg.cli.progress import Meter
 
-BAD = "no room\x1b]0;owned\x07\x1b[31m\x9b2J\u202egpj.exe\u2028\u200b\x7f\nwhole: every byte arrived"
+BAD = "no room\x1b]0;owned\x07\x1b[31m\x9b2J\u202egpj.exe\u2028\u200b\x7f\ncomplete: every byte arrived"
 """A title, a colour, C1, a mark of writing direction, a line separator, a message of its own."""
 
 
@@ -28,25 +28,25 @@ def test_control_characters_become_escapes_and_all_else_stays() -> None:
 
 
 def test_tables_messages_and_json_pass_none(capsys: pytest.CaptureFixture[str]) -> None:
-    out.console().print(BAD, style="red", markup=False)
-    out.console().print(f"receiver: {BAD}", style="yellow")
-    out.console(error=True).print(BAD)
-    out.print_table(BAD, [("what", BAD)], [{"what": BAD}])
-    out.show_json({BAD: [BAD]})
-    out.refuse(BAD, hint=BAD, json=False)
-    out.refuse(BAD, hint=BAD, json=True)
+    output.console().print(BAD, style="red", markup=False)
+    output.console().print(f"receiver: {BAD}", style="yellow")
+    output.console(error=True).print(BAD)
+    output.print_table(BAD, [("what", BAD)], [{"what": BAD}])
+    output.show_json({BAD: [BAD]})
+    output.print_error(BAD, hint=BAD, json=False)
+    output.print_error(BAD, hint=BAD, json=True)
     said = "".join(capsys.readouterr())
     assert "owned" in said
     assert controls(said) == []
 
 
 def test_a_table_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    out.print_table("", [("what", "what")], [{"what": BAD}, {"what": "next"}])
-    lines = [line for line in capsys.readouterr().out.splitlines() if "whole" in line or "next" in line]
+    output.print_table("", [("what", "what")], [{"what": BAD}, {"what": "next"}])
+    lines = [line for line in capsys.readouterr().out.splitlines() if "complete" in line or "next" in line]
     assert len(lines) == 2
 
 
-def test_json_says_the_same_to_a_program() -> None:
+def test_escaped_json_has_the_same_value() -> None:
     told = {"said": BAD, "list": ["größe"]}
     text = json_printable(json.dumps(told, indent=1, ensure_ascii=False))
     assert json.loads(text) == told

@@ -75,16 +75,16 @@ def test_a_crate_without_a_row_is_refused(tmp_path: Path) -> None:
     assert "not in the table" in next(dependencies.wrong_dependencies([package(tmp_path, "attic")]))
 
 
-def test_the_library_knows_no_paper_and_papers_use_what_is_public(tmp_path: Path) -> None:
+def test_the_library_imports_no_paper_and_papers_import_public_modules_only(tmp_path: Path) -> None:
     for name, text in {
         "python/thalweg/a.py": "from thalweg_papers import mca\nfrom . import _native\n",
-        "papers/thalweg_papers/b.py": "import thalweg._work\nfrom thalweg import Scenario\nfrom ._base import Study\n",
+        "papers/thalweg_papers/b.py": "import thalweg._worker\nfrom thalweg import Scenario\nfrom ._base import Study\n",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert list(dependencies.wrong_imports(tmp_path)) == [
         "python/thalweg/a.py must not import `thalweg_papers.mca`: papers are found by their entry points",
-        "papers/thalweg_papers/b.py must not import `thalweg._work`: it is not public",
+        "papers/thalweg_papers/b.py must not import `thalweg._worker`: it is not public",
     ]
 
 
@@ -136,7 +136,7 @@ README = "\n".join(f"## {heading}\n\ntext\n" for heading in citations.HEADINGS)
         ("", README.replace("## Sources\n", "## Sources\n\n- [RFC1] One.\n"), "Try it has no scenario"),
     ],
 )
-def test_what_is_wrong_with_a_scheme_is_said(
+def test_errors_in_a_scheme_are_reported(
     code: str, readme: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(citations, "ROOT", tmp_path)
@@ -193,7 +193,7 @@ def test_a_suite_within_a_suite_is_counted_once() -> None:
     assert count.run(["printf", "5 passed in 0.10s\\n7 passed in 0.10s\\n12 passed, 0 failed\\n"]) == (12, 0)
 
 
-def test_what_both_projects_need_is_locked_with_hashes_and_without_a_registry() -> None:
+def test_dependencies_of_both_projects_are_locked_with_hashes_and_without_a_registry() -> None:
     projects = [tomllib.loads((ROOT / name / "pyproject.toml").read_text("utf-8")) for name in ("", "papers")]
     needed = {re.split(r"[<>=]", row)[0].replace("_", "-") for row in requirements.requirements(projects)}
     lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
@@ -204,7 +204,7 @@ def test_what_both_projects_need_is_locked_with_hashes_and_without_a_registry() 
 
 
 @pytest.mark.parametrize("name", ["Swift", "fast-tcp", "9lives", "shared", "reno", ""])
-def test_names_that_cannot_be_taken_are_refused(name: str) -> None:
+def test_reserved_and_invalid_names_are_refused(name: str) -> None:
     assert new_scheme.refuse(name, ROOT)
 
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
 
 
 @pytest.mark.parametrize("scheme", ["cvihis", "tfrc", "ledbat", "cubic"])
-def test_a_file_arrives_whole(file: Path, into: Path, scheme: str) -> None:
+def test_a_file_arrives_complete(file: Path, into: Path, scheme: str) -> None:
     sent, got = both(file, into, sending=("--scheme", scheme))
     assert (sent["code"], got["code"], sent["whole"], got["whole"]) == (0, 0, True, True)
     assert (into / "film.bin").read_bytes() == file.read_bytes()
@@ -31,7 +31,7 @@ def test_a_file_arrives_whole(file: Path, into: Path, scheme: str) -> None:
         assert answer["stats"].keys() == golden["stats"].keys()
 
 
-def test_a_folder_that_is_not_there_is_made_and_a_file_is_none(file: Path, tmp_path: Path) -> None:
+def test_a_missing_folder_is_created_and_a_file_is_refused(file: Path, tmp_path: Path) -> None:
     with transfers.receive(str(port()), into=tmp_path / "a" / "b", network=HERE):
         assert (tmp_path / "a" / "b").is_dir()
     with pytest.raises(transfers.TransferError, match="film"):
@@ -58,7 +58,7 @@ def test_the_sender_may_listen_and_the_receiver_call(file: Path, into: Path) -> 
 
 
 @pytest.mark.parametrize("there", [b"precious", bytes(3_000_000)])
-def test_a_file_that_is_there_stays_and_both_sides_say_so(file: Path, into: Path, there: bytes) -> None:
+def test_an_existing_file_is_kept_and_both_ends_report_it(file: Path, into: Path, there: bytes) -> None:
     (into / "film.bin").write_bytes(there)
     sent, got = both(file, into)
     assert (sent["code"], got["code"]) == (1, 1)
@@ -79,8 +79,8 @@ def test_a_hard_link_in_place_of_an_unfinished_file_is_refused(file: Path, into:
     assert precious.read_bytes() == b"precious"
 
 
-def test_what_the_other_end_says_reaches_no_terminal_raw(file: Path, tmp_path: Path) -> None:
-    into = tmp_path / "in\x1b]0;owned\x07\x9b31m\u202e\nwhole: every byte arrived"
+def test_text_of_the_other_end_is_escaped(file: Path, tmp_path: Path) -> None:
+    into = tmp_path / "in\x1b]0;owned\x07\x9b31m\u202e\ncomplete: every byte arrived"
     into.mkdir()
     (into / "film.bin").write_bytes(b"another")
     at = port()
@@ -91,23 +91,27 @@ def test_what_the_other_end_says_reaches_no_terminal_raw(file: Path, tmp_path: P
         said = (out + err).decode()
         assert "is there already" in " ".join(said.split())
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said)
-        assert not any(line.startswith("whole") for line in said.splitlines())
+        assert not any(line.startswith("complete") for line in said.splitlines())
 
 
-def test_nobody_there_is_said(file: Path) -> None:
+def test_a_missing_peer_is_reported(file: Path) -> None:
     sent = end(start("send", file, f"127.0.0.1:{port()}", "--patience", 0.5, "--json"))
     assert (sent["code"], sent["said"]) == (1, "nothing was sent: no receiver answered")
     assert "thalweg recv" in sent["hint"]
 
 
 @pytest.mark.parametrize("words", [(), ("--bind", "127.0.0.1")])
-def test_who_listens_with_patience_does_not_wait_for_ever(words: tuple[str, ...], into: Path) -> None:
+def test_a_listener_with_patience_gives_up(words: tuple[str, ...], into: Path) -> None:
     got = end(start("recv", port(), "--into", into, "--patience", 0.5, *words, "--json"))
-    assert (got["code"], got["end"], got["said"]) == (1, "unanswered", "nothing came: no sender connected")
+    assert (got["code"], got["end"], got["said"]) == (
+        1,
+        "unanswered",
+        "nothing was received: no sender connected",
+    )
     assert list(into.iterdir()) == []
 
 
-def test_what_has_a_port_is_named_with_what_to_do(file: Path) -> None:
+def test_a_port_in_use_is_reported_with_a_hint(file: Path) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("0.0.0.0", 0))
         process = start("recv", taken.getsockname()[1])
@@ -125,7 +129,7 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("send", "missing.bin", "localhost:9"), "no such file"),
         (("send", os.devnull, "localhost:9"), "neither a file nor a folder"),
         (("send", __file__, "localhost"), "no port from 1 to 65535"),
-        (("send", __file__, "::1:9"), "an IPv6 address stands in brackets"),
+        (("send", __file__, "::1:9"), "write an IPv6 address in brackets"),
         (("send", __file__, "localhost:9", "--scheme", "cvihs"), "did you mean `cvihis`"),
         (("send", __file__, "localhost:9", "--scheme", "mircc"), "no scheme for transfers"),
         (("send", __file__, "localhost:9", "--scheme", "srmcc"), "needs reports of routers"),
@@ -140,7 +144,7 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("send", __file__, "localhost:9", "--patience", "nan"), "patience of nan seconds"),
         (("send", __file__, "localhost:9", "--pcap", __file__), "would replace the file"),
         (("send", str(Path(__file__).parent), ":9", "--deadline", "1 s"), "thalweg send - :9"),
-        (("send", __file__, "255.255.255.255:9"), "no way leads there"),
+        (("send", __file__, "255.255.255.255:9"), "there is no route to it"),
         (("send", __file__, "localhost:9", "--scheme", "cubic", "--deadline", "1 s"), "needs one that paces"),
         (
             ("send", "-", "localhost:9", "--timely", "1 s"),
@@ -149,7 +153,7 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("send", __file__, "localhost:9", "--name", "../x"), "not the name of a file"),
         (("send", __file__, "[fe80::1]:9"), "a link-local address needs the interface"),
         (("recv", "[fe80::1]:9"), "[fe80::1%eth0]:9"),
-        ((*GROUP, "ff15::7:9001"), "an IPv6 address stands in brackets"),
+        ((*GROUP, "ff15::7:9001"), "write an IPv6 address in brackets"),
         ((*GROUP, "[ff12::7]:9001"), "a group of one link or one computer needs the interface"),
         ((*GROUP, "[ff12::7%none7]:9001"), "none7: there is no such interface"),
         ((*GROUP, "[ff15::7]"), "no port from 1 to 65535"),
@@ -162,8 +166,27 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("recv", "9", "--into", "-", "--json"), "standard output"),
     ],
 )
-def test_mistakes_are_refused_in_words(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_with_a_message(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
     process = start(*words, cwd=tmp_path)
     out, err = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 2
     assert said in (out + err).decode()
+
+
+@pytest.mark.parametrize(
+    ("former", "present"), [("is_whole", "is_complete"), ("words_for", "describe_outcome")]
+)
+def test_former_names_of_functions_are_answered_with_the_present_ones(former: str, present: str) -> None:
+    with pytest.raises(AttributeError, match=f"`thalweg.transfers.{former}` was renamed to `{present}`"):
+        getattr(transfers, former)
+
+
+def test_the_hint_lists_no_scheme_that_is_refused(tmp_path: Path) -> None:
+    _, err = start("send", __file__, "localhost:9", "--scheme", "mircc", cwd=tmp_path).communicate(
+        timeout=LONGEST_S
+    )
+    offered = err.decode().split("there are:")[1].replace(",", " ").split()
+    assert "cubic" in offered
+    assert "srmcc" not in offered

@@ -48,7 +48,7 @@ def test_all_files_arrive_and_the_others_are_listed(folder: Path, into: Path, sc
     assert [note.rpartition("/")[2].partition(":")[0] for note in sent["notes"]] == [".hidden", "link"]
 
 
-def test_files_that_are_there_are_not_sent_again_and_another_one_ends_the_transfer(
+def test_existing_files_are_not_retransmitted_and_a_different_one_ends_the_transfer(
     folder: Path, into: Path
 ) -> None:
     there = into / "album"

@@ -42,7 +42,7 @@ def test_a_file_goes_to_a_group(file: Path, tmp_path: Path) -> None:
     assert sent["stats"]["bytes"] < 2 * 3_000_000
 
 
-def test_a_member_of_a_group_that_was_killed_comes_back_and_counts_once(file: Path, tmp_path: Path) -> None:
+def test_a_killed_and_restarted_member_of_a_group_counts_once(file: Path, tmp_path: Path) -> None:
     at, group = port(), port()
     folders = [tmp_path / str(number) for number in range(2)]
     words = ("--group", f"239.255.77.8:{group}", "--receivers", 2, "--interface", "lo", "--scheme", "mca")
@@ -93,7 +93,7 @@ def test_a_file_goes_to_a_group_of_ipv6(file: Path, tmp_path: Path) -> None:
     assert all((tmp_path / name / "film.bin").read_bytes() == file.read_bytes() for name in "01")
 
 
-def test_a_group_that_carries_nothing_is_said_within_seconds(file: Path, tmp_path: Path) -> None:
+def test_a_group_without_data_is_reported_within_seconds(file: Path, tmp_path: Path) -> None:
     send = (
         f"{sys.executable} -m thalweg send {file} :9600 --bind 127.0.0.1 --group 239.1.2.3:9601 --scheme mca"
     )

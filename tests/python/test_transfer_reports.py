@@ -101,7 +101,7 @@ def test_logs_of_both_ends_have_the_datagrams_that_were_counted(
     assert "group" in err.decode()
 
 
-def test_a_capture_is_whole_after_ctrl_c_and_one_that_cannot_be_is_refused(
+def test_a_capture_is_complete_after_ctrl_c_and_an_impossible_one_is_refused(
     file: Path, into: Path, tmp_path: Path
 ) -> None:
     at = port()
@@ -132,7 +132,7 @@ def test_the_mode_changes_while_it_runs(file: Path, into: Path) -> None:
     assert (end(sender)["code"], end(receiver)["code"]) == (0, 0)
 
 
-def test_scheme_mode_rates_and_limit_are_said(file: Path, into: Path) -> None:
+def test_scheme_mode_rates_and_limit_are_reported(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     sender = start("send", file, f"127.0.0.1:{at}", "--rate", "8 Mbit/s")
@@ -163,7 +163,7 @@ def test_the_allowed_rate_is_never_above_the_limit(file: Path, into: Path) -> No
     assert max(state["allowed_bps"] for state in states) <= 20_000_000
 
 
-def test_a_mode_that_was_changed_is_the_one_that_is_told(file: Path, into: Path) -> None:
+def test_a_changed_mode_is_the_one_that_is_reported(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     sender = start("send", file, f"127.0.0.1:{at}", "--rate", "10 Mbit/s", "--json")

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
 
 
 @pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
-def test_a_receiver_that_was_killed_goes_on_where_it_was(file: Path, into: Path, scheme: str) -> None:
+def test_a_killed_receiver_resumes(file: Path, into: Path, scheme: str) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     sender = start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--rate", "20 Mbit/s", "--json")
@@ -33,7 +33,7 @@ def test_a_receiver_that_was_killed_goes_on_where_it_was(file: Path, into: Path,
     assert sent["stats"]["sessions"] == 2
 
 
-def test_a_sender_that_slept_goes_on(file: Path, into: Path) -> None:
+def test_a_suspended_sender_resumes(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     sender = start("send", file, f"127.0.0.1:{at}", "--rate", "20 Mbit/s", "--json")
@@ -46,7 +46,7 @@ def test_a_sender_that_slept_goes_on(file: Path, into: Path) -> None:
     assert (into / "film.bin").read_bytes() == file.read_bytes()
 
 
-def test_a_sender_that_was_killed_is_told_when_it_can_go_on_and_does(file: Path, into: Path) -> None:
+def test_a_restarted_sender_is_told_when_it_can_resume_and_resumes(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     words = ("send", file, f"127.0.0.1:{at}", "--json")
@@ -65,7 +65,7 @@ def test_a_sender_that_was_killed_is_told_when_it_can_go_on_and_does(file: Path,
     assert (into / "film.bin").read_bytes() == file.read_bytes()
 
 
-def test_ctrl_c_stops_and_keeps_what_was_written(file: Path, into: Path) -> None:
+def test_ctrl_c_stops_and_keeps_written_data(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     sender = start("send", file, f"127.0.0.1:{at}", "--rate", "20 Mbit/s", "--json")
@@ -108,7 +108,7 @@ def test_a_spoilt_part_is_found_and_a_resume_sends_the_rest(file: Path, into: Pa
     assert sent["stats"]["content_bytes"] < 1.5 * lacking + 100_000
 
 
-def test_a_stream_into_a_folder_goes_on_where_it_was(file: Path, into: Path) -> None:
+def test_a_stream_into_a_folder_resumes(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     with file.open("rb") as source:
@@ -124,9 +124,7 @@ def test_a_stream_into_a_folder_goes_on_where_it_was(file: Path, into: Path) -> 
 
 
 @pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
-def test_a_stream_into_a_pipe_that_is_gone_cannot_go_on_and_both_sides_say_so(
-    file: Path, scheme: str
-) -> None:
+def test_a_stream_into_a_closed_pipe_cannot_resume_and_both_ends_report_it(file: Path, scheme: str) -> None:
     at = port()
     receiver = start("recv", at, "--into", "-")
     words = ("--scheme", scheme, "--rate", "20 Mbit/s", "--json")
@@ -145,7 +143,7 @@ def test_a_stream_into_a_pipe_that_is_gone_cannot_go_on_and_both_sides_say_so(
     assert "the sender closed the session: the beginning of the stream is gone" in err.decode()
 
 
-def test_a_live_stream_is_joined_where_it_is_and_what_is_missed_is_said(tmp_path: Path) -> None:
+def test_a_receiver_joins_a_live_stream_at_its_present_and_reports_the_missed_pieces(tmp_path: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", "-")
     words = ("--deadline", "30 s", "--json")
@@ -173,7 +171,7 @@ def test_a_live_stream_is_joined_where_it_is_and_what_is_missed_is_said(tmp_path
     assert 200 <= missed < 600
     assert out == b"".join(lines[missed:])
     # on a busy machine two lines may leave as one piece
-    said = re.search(r"not whole: (\d+) pieces had been sent before this receiver connected", err.decode())
+    said = re.search(r"incomplete: (\d+) pieces had been sent before this receiver connected", err.decode())
     assert said is not None
     assert 200 <= int(said[1]) <= missed
     assert json.loads(sent)["dropped"] == 0

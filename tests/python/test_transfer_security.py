@@ -16,7 +16,7 @@ from transfer_ends import LONGEST_S, end, port, start
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
 
 
-def test_who_has_another_key_is_not_served(file: Path, into: Path, tmp_path: Path) -> None:
+def test_a_client_with_another_key_is_not_served(file: Path, into: Path, tmp_path: Path) -> None:
     (tmp_path / "right").write_bytes(b"right" * 8)
     (tmp_path / "wrong").write_bytes(b"wrong" * 8)
     at = port()
@@ -34,7 +34,7 @@ def test_who_has_another_key_is_not_served(file: Path, into: Path, tmp_path: Pat
     assert got["stats"]["refused"]["forged"] > 0
 
 
-def test_who_only_heard_another_key_is_told_so(file: Path, into: Path, tmp_path: Path) -> None:
+def test_a_listener_that_met_only_other_keys_is_told(file: Path, into: Path, tmp_path: Path) -> None:
     (tmp_path / "right").write_bytes(b"right" * 8)
     at = port()
     words = ("--key", tmp_path / "right", "--bind", "127.0.0.1", "--patience", 10, "--json")
@@ -44,7 +44,7 @@ def test_who_only_heard_another_key_is_told_so(file: Path, into: Path, tmp_path:
     assert "the same `--key`" in sent["hint"]
     receiver.send_signal(signal.SIGINT)
     got = end(receiver)
-    assert (got["code"], got["said"]) == (130, "nothing came: it was stopped")
+    assert (got["code"], got["said"]) == (130, "nothing was received: it was stopped")
     assert "the same `--key`" in got["hint"]
 
 
@@ -73,7 +73,7 @@ def test_beyond_this_computer_a_key_is_required(
     assert ("--bind 127.0.0.1" in said) == (listens or words[2:] == (":9000",))
 
 
-def test_on_this_computer_and_where_it_is_said_no_key_is_needed(
+def test_loopback_and_insecure_transfers_need_no_key(
     file: Path, into: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("THALWEG_KEY")
@@ -117,7 +117,7 @@ def test_the_library_requires_a_key_too(file: Path, into: Path, monkeypatch: pyt
     transfers.send(file, "127.0.0.1:9000")
 
 
-def test_ends_that_pin_the_fingerprint_of_the_other_are_served(
+def test_pinned_fingerprints_of_both_ends_are_accepted(
     file: Path, into: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("THALWEG_KEY")
@@ -148,7 +148,7 @@ def test_ends_that_pin_the_fingerprint_of_the_other_are_served(
     assert (into / "film.bin").read_bytes() == file.read_bytes()
 
 
-def test_the_security_of_a_transfer_is_told_at_its_start(
+def test_the_security_of_a_transfer_is_reported_at_its_start(
     file: Path, into: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("THALWEG_KEY")
@@ -190,7 +190,7 @@ def test_mistakes_about_identities_are_refused(
     assert message in " ".join(err.decode().split())
 
 
-def test_secrets_for_wireshark_are_written_where_the_environment_says(
+def test_secrets_for_wireshark_are_written_to_sslkeylogfile(
     file: Path, into: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secrets = tmp_path / "secrets"

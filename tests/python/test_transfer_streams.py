@@ -26,7 +26,7 @@ def test_standard_input_arrives_at_standard_output(file: Path, scheme: str) -> N
         out, err = receiver.communicate(timeout=LONGEST_S)
     assert (end(sender)["code"], receiver.returncode) == (0, 0), err.decode()
     assert out == file.read_bytes()
-    assert "whole" in err.decode()
+    assert "complete" in err.decode()
 
 
 def test_a_live_stream_arrives_in_order(tmp_path: Path) -> None:

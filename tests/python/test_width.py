@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from conftest import DATA, SMALL
-from thalweg.cli.tables import broken, is_prose, layout, shortened
+from thalweg.cli.tables import is_prose, layout, shorten, wrap_heading
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -101,7 +101,7 @@ from thalweg.result import Result
 of = Result.of
 Result.of = classmethod(lambda cls, plan, native, wall_s, cpu_s: of(plan, native, 0.5, 0.5))
 area = "real kernels and networks"
-doctor.examine = lambda: [
+doctor.run_checks = lambda: [
     doctor.Finding("simulate, draw, report", "Python", "ok", "3.11.7 on Linux 6.1, x86_64", needed=True),
     doctor.Finding(area, "kernel TCP", "ok", "reno, cubic, bbr, dctcp, vegas, westwood, illinois, bic; default cubic"),
     doctor.Finding(
@@ -113,7 +113,7 @@ for name, words in json.loads(sys.argv[1]).items():
     print(f"@@@ {name}", flush=True)
     if isinstance(words, dict):
         with redirect_stderr(sys.stdout):
-            transfer._print(words, words["said"], words["hint"], sending=name == "send-end", table=True)
+            transfer._print_result(words, words["said"], words["hint"], sending=name == "send-end", table=True)
         continue
     code = call(words)
     print(f"exit code {code}", flush=True)
@@ -166,9 +166,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, str]]
 
 @pytest.mark.parametrize("width", [80, 200])
 @pytest.mark.parametrize("name", [*COMMANDS, *ENDS])
-def test_what_is_printed_is_that_of_the_golden_file(
-    name: str, width: int, shown: dict[int, dict[str, str]]
-) -> None:
+def test_output_equals_the_golden_file(name: str, width: int, shown: dict[int, dict[str, str]]) -> None:
     file = GOLDEN / f"{name}.{width}.txt"
     text = "".join(f"{line.rstrip()}\n" for line in shown[width][name].splitlines())
     if os.environ.get("UPDATE_GOLDEN"):
@@ -200,7 +198,7 @@ def test_no_line_is_too_long_and_no_word_is_broken(
     assert words_of(text) <= words_of(shown[1000][name])
 
 
-def test_the_number_of_columns_may_be_said_where_there_is_no_terminal(tmp_path: Path) -> None:
+def test_columns_in_the_environment_sets_the_width_without_a_terminal(tmp_path: Path) -> None:
     for said, width in ((None, 160), ("72", 72)):
         environment: dict[str, Any] = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
         if said:
@@ -216,13 +214,13 @@ def test_the_number_of_columns_may_be_said_where_there_is_no_terminal(tmp_path: 
 def test_columns_are_left_out_by_importance() -> None:
     columns = [("name", "name"), ("a", "first"), ("b", "second"), ("c", "third")]
     cells = {"name": ["x" * 8], "a": ["1" * 6], "b": ["2" * 6], "c": ["3" * 6]}
-    assert layout(columns, cells, 80, first=("name", "c")).left_out == []
+    assert layout(columns, cells, 80, first=("name", "c")).omitted == []
     assert layout(columns, cells, 25, first=("name", "c")).columns == ["name", "a", "c"]
     assert layout(columns, cells, 20, first=("name", "c")).columns == ["name", "c"]
-    assert layout(columns, cells, 20, first=("name", "c")).left_out == ["a", "b"]
+    assert layout(columns, cells, 20, first=("name", "c")).omitted == ["a", "b"]
 
 
-def test_whatever_a_table_holds_it_fits_and_its_cells_are_whole() -> None:
+def test_any_table_fits_and_its_cells_are_not_broken() -> None:
     dice = random.Random(1)
     for _ in range(500):
         names = [f"c{number}" for number in range(dice.randint(1, 12))]
@@ -239,7 +237,7 @@ def test_whatever_a_table_holds_it_fits_and_its_cells_are_whole() -> None:
         width = dice.choice([20, 40, 80, 200])
         found = layout(headings, cells, width, first=dice.sample(names, len(names) // 2))
         assert sum(found.widths.values()) + 2 * (len(found.columns) - 1) <= width
-        assert sorted([*found.columns, *found.left_out]) == sorted(names)
+        assert sorted([*found.columns, *found.omitted]) == sorted(names)
         for name in found.columns if len(found.columns) > 1 else ():
             pieces = [
                 word for text in cells[name] for word in (text.split() if is_prose(cells[name]) else [text])
@@ -260,10 +258,10 @@ def test_prose_is_broken_and_names_are_not() -> None:
 
 
 def test_names_are_shortened_in_the_middle_only_where_they_exceed_the_whole_width() -> None:
-    assert shortened("bottleneck", 10) == "bottleneck"
-    assert shortened("left-and-a-long-way-right", 11) == "left-…right"
+    assert shorten("bottleneck", 10) == "bottleneck"
+    assert shorten("left-and-a-long-way-right", 11) == "left-…right"
     found = layout([("name", "name"), ("n", "n")], {"name": ["x" * 50], "n": ["1"]}, 40)
-    assert (found.columns, found.widths, found.left_out) == (["name"], {"name": 40}, ["n"])
+    assert (found.columns, found.widths, found.omitted) == (["name"], {"name": 40}, ["n"])
 
 
 @pytest.mark.parametrize(
@@ -277,7 +275,7 @@ def test_names_are_shortened_in_the_middle_only_where_they_exceed_the_whole_widt
     ],
 )
 def test_headings_are_broken_between_words(heading: str, width: int, lines: list[str]) -> None:
-    assert broken(heading, width).split("\n") == lines
+    assert wrap_heading(heading, width).split("\n") == lines
 
 
 @pytest.mark.parametrize(
@@ -285,6 +283,6 @@ def test_headings_are_broken_between_words(heading: str, width: int, lines: list
     [(19.9942, "20"), (0.98765, "0.988"), (12345.6, "12346"), (0.000123456, "0.000123"), (2.5e9, "2.50e+09")],
 )
 def test_numbers_on_a_terminal_have_three_significant_digits(value: float, text: str) -> None:
-    from thalweg.cli.out import number
+    from thalweg.cli.output import number
 
     assert number(value) == text

@@ -38,7 +38,7 @@ def test_code_in_text_is_not_text() -> None:
     assert found("a.rs", "/// As `greatest` says.\nfn f() {}\n") == []
 
 
-def test_names_are_looked_at_apart_from_text() -> None:
+def test_names_and_text_are_checked_separately() -> None:
     assert found("a.py", "greatest_delay = 1\n") == ["a.py:1: `greatest_`: write maximum"]
     assert found("a.rs", "let greatest = 'x';\n") == ["a.rs:1: `greatest`: write maximum"]
     assert found("a.py", "greatestly = 1\n") == []
@@ -58,8 +58,8 @@ def test_exemptions_cover_their_folder_and_must_be_needed() -> None:
     known, exemptions = words.read(LIST)
     inside = list(words.findings("crates/live/src/a.rs", "// greatest\n", known))
     beside = list(words.findings("crates/lively/a.rs", "// greatest\n", known))
-    assert words.judged(inside, exemptions) == ([], [])
-    left, stale = words.judged(beside, exemptions)
+    assert words.evaluate(inside, exemptions) == ([], [])
+    left, stale = words.evaluate(beside, exemptions)
     assert left == beside
     assert stale == ["tools/words.toml: crates/live no longer contains 'greatest': remove the exemption"]
 
@@ -96,6 +96,6 @@ def test_a_search_finds_the_terms_of_the_field(term: str) -> None:
 
 def test_the_repository_uses_none_of_the_words() -> None:
     known, exemptions = words.read(words.LIST.read_text(encoding="utf-8"))
-    left, stale = words.judged(words.scan(known), exemptions)
+    left, stale = words.evaluate(words.scan(known), exemptions)
     assert not left, "\n".join(map(str, left))
     assert not stale, "\n".join(stale)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from thalweg._work import Work
+from thalweg._worker import WorkerThread
 
 
-def until_told(given: str = "all of it") -> Work[str]:
+def until_told(given: str = "all of it") -> WorkerThread[str]:
     """Goes on until it is stopped."""
     told = threading.Event()
 
@@ -19,20 +19,20 @@ def until_told(given: str = "all of it") -> Work[str]:
         assert told.wait(60)
         return given
 
-    return Work(call, told.set, name="test")
+    return WorkerThread(call, told.set, name="test")
 
 
-def test_it_gives_what_the_call_gives() -> None:
-    work = Work(lambda: 42, lambda: None, name="test")
+def test_the_result_is_that_of_the_call() -> None:
+    work = WorkerThread(lambda: 42, lambda: None, name="test")
     assert work.watch() is False
-    assert (work.over, work.result()) == (True, 42)
+    assert (work.finished, work.result()) == (True, 42)
 
 
-def test_what_the_call_raises_is_raised_where_it_is_waited_for() -> None:
+def test_exceptions_of_the_call_are_raised_by_result() -> None:
     def call() -> None:
         raise SystemError("a panic")
 
-    work = Work(call, lambda: None, name="test")
+    work = WorkerThread(call, lambda: None, name="test")
     assert work.watch() is False
     with pytest.raises(SystemError, match="a panic"):
         work.result()
@@ -44,51 +44,51 @@ def test_signals_however_many_stop_it_once_and_it_is_waited_for(number: signal.S
     try:
         work = until_told()
 
-        def look() -> None:
+        def poll() -> None:
             for _ in range(5):
                 signal.raise_signal(number)
 
-        assert work.watch(look, every_s=0.001) is True
+        assert work.watch(poll, every_s=0.001) is True
         assert work.result() == "all of it"
         assert signal.getsignal(number) is signal.default_int_handler
     finally:
         signal.signal(number, before)
 
 
-def test_a_signal_that_does_something_else_goes_on_doing_it() -> None:
+def test_a_signal_with_another_handler_keeps_it() -> None:
     came = []
     before = signal.signal(signal.SIGTERM, lambda *_: came.append("told"))
     try:
         work = until_told()
 
-        def look() -> None:
+        def poll() -> None:
             signal.raise_signal(signal.SIGTERM)
             work.stop()
 
-        assert work.watch(look, every_s=0.001) is False
+        assert work.watch(poll, every_s=0.001) is False
         assert came[0] == "told"
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 def raising(error: type[BaseException]) -> Callable[[], None]:
-    def look() -> None:
+    def poll() -> None:
         raise error
 
-    return look
+    return poll
 
 
-def test_what_the_looking_raises_ends_the_work_first() -> None:
+def test_exceptions_of_poll_are_raised_after_the_thread_ended() -> None:
     work = until_told()
     with pytest.raises(ZeroDivisionError):
         work.watch(raising(ZeroDivisionError), every_s=0.001)
-    assert work.over
+    assert work.finished
 
 
 def test_looking_that_is_interrupted_is_as_good_as_ctrl_c() -> None:
     work = until_told()
     assert work.watch(raising(KeyboardInterrupt), every_s=0.001) is True
-    assert work.over
+    assert work.finished
 
 
 def test_in_another_thread_it_is_watched_without_signals() -> None:
@@ -99,6 +99,6 @@ def test_in_another_thread_it_is_watched_without_signals() -> None:
     assert found == [False]
 
 
-def test_a_result_of_what_was_not_begun_is_refused() -> None:
+def test_the_result_of_a_thread_that_was_not_started_is_refused() -> None:
     with pytest.raises(RuntimeError, match="not begun"):
         until_told().result()

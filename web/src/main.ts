@@ -20,10 +20,10 @@ function grids(): void {
   if (!source?.textContent) return;
   const data = readGrids(source.textContent);
   for (const chart of data.charts) {
-    const plate = document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(chart.name)}"]`);
-    if (!plate) continue;
-    plate.replaceChildren();
-    mount(GridChart, { target: plate, props: { chart, data } });
+    const container = document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(chart.name)}"]`);
+    if (!container) continue;
+    container.replaceChildren();
+    mount(GridChart, { target: container, props: { chart, data } });
   }
   document.documentElement.dataset.charts = "ready";
 }
@@ -48,21 +48,21 @@ async function start(): Promise<void> {
 export async function draw(host: HTMLElement, text: string): Promise<() => void> {
   const data = await read(text);
   const tools = document.createElement("div");
-  const plates = new Map(data.charts.map((chart) => [chart.name, document.createElement("div")]));
+  const containers = new Map(data.charts.map((chart) => [chart.name, document.createElement("div")]));
   host.replaceChildren(tools);
   for (const chart of data.charts) {
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
-    const plate = plates.get(chart.name)!;
-    plate.className = "plate";
+    const container = containers.get(chart.name)!;
+    container.className = "plate";
     caption.textContent = chart.title;
-    figure.append(plate, caption);
+    figure.append(container, caption);
     host.append(figure);
   }
-  return show(data, new View(0, data.endS), tools, (name) => plates.get(name) ?? null);
+  return show(data, new View(0, data.endS), tools, (name) => containers.get(name) ?? null);
 }
 
-function show(data: PageData, view: View, bar: HTMLElement | null, plateOf: (name: string) => HTMLElement | null): () => void {
+function show(data: PageData, view: View, bar: HTMLElement | null, containerOf: (name: string) => HTMLElement | null): () => void {
   if (!document.getElementById("thalweg-charts-style")) {
     const style = document.createElement("style");
     style.id = "thalweg-charts-style";
@@ -73,10 +73,10 @@ function show(data: PageData, view: View, bar: HTMLElement | null, plateOf: (nam
   view.groups = flowsOf(data) > MANY && hasGroups(data);
   if (bar) mounted.push(mount(Toolbar, { target: bar, props: { view, sampleS: sampleOf(data), hasGroups: hasGroups(data) } }));
   for (const chart of data.charts) {
-    const plate = plateOf(chart.name);
-    if (!plate) continue;
-    plate.replaceChildren();
-    mounted.push(mount(Chart, { target: plate, props: { chart, view, warmupS: data.warmupS, marks: data.marks } }));
+    const container = containerOf(chart.name);
+    if (!container) continue;
+    container.replaceChildren();
+    mounted.push(mount(Chart, { target: container, props: { chart, view, warmupS: data.warmupS, marks: data.marks } }));
   }
   return () => mounted.forEach((one) => void unmount(one));
 }

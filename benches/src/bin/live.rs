@@ -149,12 +149,12 @@ struct Nothing(Arc<AtomicBool>);
 
 /// The state of both ends.
 fn status(over: &AtomicBool) -> Status {
-    if over.load(Ordering::Relaxed) { Status::Whole } else { Status::Going }
+    if over.load(Ordering::Relaxed) { Status::Complete } else { Status::InProgress }
 }
 
 impl Sink for Nothing {
     fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
-    fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         0
     }
     fn status(&self) -> Status {
@@ -167,7 +167,7 @@ impl ByteSink for Nothing {
         true
     }
     fn on_contiguous(&mut self, _offset: u64, _now: Time) {}
-    fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         0
     }
     fn status(&self) -> Status {

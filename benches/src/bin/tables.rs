@@ -53,7 +53,7 @@ const LIFETIME_MS: u32 = 2000;
 fn open(pit: &mut Pit, name: Name, now: Time) {
     let expires = now + Duration::from_millis(u64::from(LIFETIME_MS));
     let (pending, _) = pit.open(name, LIFETIME_MS, expires);
-    pit.ask(pending, FaceId(0), name.segment as u32, FlowId(0), expires);
+    pit.add_downstream(pending, FaceId(0), name.segment as u32, FlowId(0), expires);
     pit.send(pending, FaceId(1), name.segment as u32, now, false);
 }
 
@@ -121,11 +121,11 @@ fn one_prefix(entries: u64) -> f64 {
 fn store(entries: u64) -> f64 {
     let mut store = ContentStore::new(Store { policy: Policy::Lru, size: entries as u32 });
     let data = |segment| Data { name: name(segment), payload_bytes: 1024 };
-    (0..entries).for_each(|i| store.keep(data(i), 1100));
+    (0..entries).for_each(|i| store.insert(data(i), 1100));
     time(|i| {
         let segment = scattered(i) % (2 * entries);
         if store.find(name(segment)).is_none() {
-            store.keep(data(segment), 1100);
+            store.insert(data(segment), 1100);
         }
     })
 }

@@ -86,7 +86,7 @@ pub trait SourceWindows {
     /// which is charged to the window of that source.
     fn expect(&mut self, segment: u64) -> u32;
 
-    /// Data of a segment came over the network, with this label: their source.
+    /// The source of Data of a segment, which arrived over the network with this label.
     fn identify(&mut self, segment: u64, label: &Label) -> u32;
 
     /// The label of an Interest for a segment.
@@ -95,10 +95,10 @@ pub trait SourceWindows {
     /// The window of a source.
     fn window(&self, source: u32) -> Bytes;
 
-    /// Data came from the source that they were expected from. `in_flight`, `rtt_smoothed`, `rtt_min` and `app_limited` are those of the source.
+    /// Data arrived from the expected source. `in_flight`, `rtt_smoothed`, `rtt_min` and `app_limited` are those of the source.
     fn on_ack(&mut self, source: u32, ack: &Ack, cx: &mut Cx<'_>);
 
-    /// An Interest expired that was charged to a source, or it was refused, or its Data were marked. Quantities and episodes are those of the source.
+    /// An Interest that was charged to a source expired or was refused, or its Data were marked. Quantities and episodes are those of the source.
     fn on_congestion(&mut self, source: u32, event: &Congestion, cx: &mut Cx<'_>);
 }
 
@@ -170,7 +170,7 @@ pub struct Ack {
     /// Send time of the newest packet that it covers.
     pub sent_at: Time,
     /// Its send time by the receiver's clock; [`Time::NEVER`] if the transport does not carry it.
-    pub answered_at: Time,
+    pub ack_sent_at: Time,
     /// A valid round-trip time sample, if there is one.
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time; the initial value before the first sample.
@@ -197,13 +197,13 @@ impl Ack {
     /// of a delayed acknowledgement.
     #[inline]
     pub fn delay(&self) -> Option<i64> {
-        (self.answered_at != Time::NEVER).then(|| Self::delay_between(self.sent_at, self.answered_at))
+        (self.ack_sent_at != Time::NEVER).then(|| Self::delay_between(self.sent_at, self.ack_sent_at))
     }
 
-    /// `answered_at` minus `sent_at` in nanoseconds; the two are of different clocks.
+    /// `ack_sent_at` minus `sent_at` in nanoseconds; the two are of different clocks.
     #[inline]
-    pub const fn delay_between(sent_at: Time, answered_at: Time) -> i64 {
-        answered_at.as_nanos().wrapping_sub(sent_at.as_nanos()) as i64
+    pub const fn delay_between(sent_at: Time, ack_sent_at: Time) -> i64 {
+        ack_sent_at.as_nanos().wrapping_sub(sent_at.as_nanos()) as i64
     }
 }
 
@@ -311,7 +311,7 @@ pub struct Sent {
     /// Payload in flight after it.
     pub in_flight: Bytes,
     /// It is a retransmission.
-    pub again: bool,
+    pub retransmission: bool,
     /// The sender was application-limited at some time since the last acknowledgement.
     pub app_limited: bool,
 }

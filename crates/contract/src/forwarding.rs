@@ -47,9 +47,9 @@ pub trait Strategy {
     /// A neighbour, or this node's [`LinkAlgorithm`] when it releases a lane, refused an Interest.
     ///
     /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any downstream, or reject it. The default
-    /// is [`StrategyCx::pass_refusals`].
+    /// is [`StrategyCx::propagate_nacks`].
     fn on_nack(&mut self, nack: &ArrivingNack<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        cx.pass_refusals(nack.pending);
+        cx.propagate_nacks(nack.pending);
     }
 
     /// A pending Interest expired without Data.
@@ -162,9 +162,9 @@ pub struct OutRecord {
     /// Time of the last transmission; time of the decision, while it waits in a lane.
     pub sent_at: Time,
     /// Whether it waits in a lane of the link part.
-    pub held: bool,
+    pub queued: bool,
     /// Whether it was sent more than once.
-    pub again: bool,
+    pub retransmitted: bool,
     /// Whether it was refused.
     pub refused: Option<NackReason>,
 }
@@ -182,7 +182,7 @@ pub struct FaceView {
 
 /// The result of sending an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Departure {
+pub enum SendResult {
     /// It was sent.
     Sent,
     /// It waits in a lane of the link part.
@@ -225,10 +225,10 @@ pub trait StrategyCx {
     fn set_note(&mut self, pending: Pending, note: u32);
 
     /// Sends the Interest to a face, through the link part if the face is a link. The nonce is that of the latest Interest that arrived.
-    fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure;
+    fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult;
 
     /// Sends the Interest to a face with a new nonce of this node. Such a probe does not count as a loop where it meets the original.
-    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure;
+    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> SendResult;
 
     /// Refuses the Interest to one downstream, whose in-record ends. With the last of them the entry ends.
     fn send_nack(&mut self, pending: Pending, downstream: FaceId, reason: NackReason);
@@ -243,19 +243,19 @@ pub trait StrategyCx {
     fn probe(&mut self, series: &'static str, value: f64);
 
     /// The out-record of `face`, if the Interest was sent there.
-    fn sent_to(&self, pending: Pending, face: FaceId) -> Option<OutRecord> {
+    fn out_record(&self, pending: Pending, face: FaceId) -> Option<OutRecord> {
         (0..).map_while(|index| self.upstream(pending, index)).find(|record| record.face == face)
     }
 
     /// The in-record of `face`, if it is a downstream.
-    fn awaited_by(&self, pending: Pending, face: FaceId) -> Option<InRecord> {
+    fn in_record(&self, pending: Pending, face: FaceId) -> Option<InRecord> {
         (0..).map_while(|index| self.downstream(pending, index)).find(|record| record.face == face)
     }
 
     /// Refuses the Interest to every downstream once every tried face has refused, with the least severe of their reasons. If all but one
     /// have refused, and that one is a downstream as well, the two nodes would wait for each other; then only that one is refused [NFD:
     /// best-route strategy, processing of NACKs].
-    fn pass_refusals(&mut self, pending: Pending) {
+    fn propagate_nacks(&mut self, pending: Pending) {
         let (mut min, mut open) = (None, None);
         for record in (0..).map_while(|index| self.upstream(pending, index)) {
             match record.refused {
@@ -267,13 +267,13 @@ pub trait StrategyCx {
         let Some(reason) = min else { return };
         match open {
             None => self.send_nacks(pending, reason),
-            Some(face) if self.awaited_by(pending, face).is_some() => self.send_nack(pending, face, reason),
+            Some(face) if self.in_record(pending, face).is_some() => self.send_nack(pending, face, reason),
             Some(_) => {}
         }
     }
 
     /// The least severe reason, once every tried face has refused; `None` before, and if none was tried.
-    fn all_refused(&self, pending: Pending) -> Option<NackReason> {
+    fn all_nacked(&self, pending: Pending) -> Option<NackReason> {
         let mut min = None;
         for record in (0..).map_while(|index| self.upstream(pending, index)) {
             let reason = record.refused?;
@@ -301,32 +301,32 @@ pub trait LinkAlgorithm {
     fn on_interest(
         &mut self,
         _interest: &mut Packet,
-        _way: &mut Crossing,
+        _path: &mut Transit,
         _cx: &mut dyn LinkCx,
     ) -> Admission {
         Admission::Pass
     }
 
     /// Data arrived from a link for a pending Interest. They can be labelled or marked here, for all downstreams. Unsolicited Data are excluded.
-    fn on_data_in(&mut self, _data: &mut Packet, _way: &Return, _cx: &mut dyn LinkCx) {}
+    fn on_data_in(&mut self, _data: &mut Packet, _path: &ReturnPath, _cx: &mut dyn LinkCx) {}
 
     /// Data, from a link, a store or a local endpoint, are about to enter the queue of a link. They can be labelled or marked here, for this link
     /// only.
-    fn on_data_out(&mut self, _data: &mut Packet, _way: &Crossing, _cx: &mut dyn LinkCx) {}
+    fn on_data_out(&mut self, _data: &mut Packet, _path: &Transit, _cx: &mut dyn LinkCx) {}
 
     /// A NACK arrived from a link, for a pending Interest that was sent there.
     fn on_nack_in(&mut self, _nack: &mut Packet, _from: FaceId, _cx: &mut dyn LinkCx) {}
 
-    /// Whether [`LinkAlgorithm::on_enqueue`] is called; asked once, when the node is created. It costs time for every packet.
-    fn watches(&self) -> bool {
+    /// Whether [`LinkAlgorithm::on_enqueue`] is called. Read once, when the node is created. It costs time for every packet.
+    fn observes_enqueue(&self) -> bool {
         false
     }
 
     /// A packet, of any source, is about to enter the queue of a link. It can be marked or labelled.
     fn on_enqueue(&mut self, _packet: &mut Packet, _to: FaceId, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
-    /// Whether [`LinkAlgorithm::on_dequeue`] is called; asked once, when the node is created. It costs an event for every queued packet.
-    fn watches_departures(&self) -> bool {
+    /// Whether [`LinkAlgorithm::on_dequeue`] is called. Read once, when the node is created. It costs an event for every queued packet.
+    fn observes_dequeue(&self) -> bool {
         false
     }
 
@@ -367,7 +367,7 @@ pub trait LinkAlgorithm {
 
 /// The path of a packet through a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
+pub struct Transit {
     /// The incoming face. For Data from a store, the face to which they are sent.
     pub from: FaceId,
     /// The outgoing link.
@@ -375,12 +375,12 @@ pub struct Crossing {
     /// The link part's state word in the entry of the pending Interest; 0 at first. Later calls see the value that [`LinkAlgorithm::on_interest`] writes.
     pub note: u32,
     /// The label with which the latest Interest for the Data arrived.
-    pub asked: Label,
+    pub interest_label: Label,
 }
 
 /// The path of returned Data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Return {
+pub struct ReturnPath {
     /// The incoming link.
     pub from: FaceId,
     /// Time since the Interest was sent on that link; `None` if it was never sent there, or more than once.

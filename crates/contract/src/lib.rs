@@ -32,16 +32,16 @@ pub use delays::Delays;
 pub use egress::{Egress, EgressEvent};
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{
-    Admission, ArrivingData, ArrivingInterest, ArrivingNack, Crossing, Departure, FaceView, FibEntry,
-    InRecord, LaneView, LinkAlgorithm, LinkCx, NextHop, OutRecord, Pending, Return, Strategy, StrategyCx,
-    ambassador_impl_LinkAlgorithm, ambassador_impl_Strategy,
+    Admission, ArrivingData, ArrivingInterest, ArrivingNack, FaceView, FibEntry, InRecord, LaneView,
+    LinkAlgorithm, LinkCx, NextHop, OutRecord, Pending, ReturnPath, SendResult, Strategy, StrategyCx,
+    Transit, ambassador_impl_LinkAlgorithm, ambassador_impl_Strategy,
 };
 pub use ids::{
     Address, Destination, EndpointId, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId,
     PayloadId, PortId,
 };
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
-pub use packet::{Ecn, Header, Label, Packet, Piece, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
+pub use packet::{Ecn, Fragment, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
 pub use queue::{
     Backlog, DropReason, PacketCx, QueueDiscipline, QueueLimit, Verdict, ambassador_impl_QueueDiscipline,
@@ -53,11 +53,11 @@ pub use router::{
 };
 pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
 pub use sdn::{
-    App, AppCx, Cache, Command, Control, DirectedLink, Hop, Hops, MILLION, Net, Seen, Share, Status, Subject,
-    Traffic, Wants, ambassador_impl_App,
+    App, AppCx, Cache, CachedStatus, Command, Control, DirectedLink, Hop, Hops, MILLION, Net, Requirements,
+    Share, Status, Subject, Traffic, ambassador_impl_App,
 };
 pub use signal::{Eid, RESOLVED, Registration, Signal};
 pub use stream::{
-    Answer, Arrival, EncodedFrame, Feedback, Gap, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
-    ambassador_impl_ReceiverAlgorithm, ambassador_impl_SenderAlgorithm,
+    Arrival, EncodedFrame, Feedback, Gap, OutgoingFeedback, OutgoingPacket, ReceiverAlgorithm, ReceiverCx,
+    SenderAlgorithm, ambassador_impl_ReceiverAlgorithm, ambassador_impl_SenderAlgorithm,
 };

@@ -77,9 +77,9 @@ pub enum Header {
     StreamControl(StreamHeader),
     /// Feedback of a stream receiver to its sender; its content is the label.
     Feedback,
-    /// A request of the receiver's application to the sender, cumulative: the bytes that it has asked for so far.
+    /// A request of the receiver's application to the sender, cumulative: the bytes requested so far.
     Request {
-        /// Bytes asked for since the start of the connection.
+        /// Bytes requested since the start of the connection.
         total: u64,
     },
     /// A player's periodic message to the source of its stream: whether its buffer is full.
@@ -182,13 +182,13 @@ pub struct StreamHeader {
     /// Bytes the sender had sent before this packet.
     pub bytes_before: u64,
     /// The fragment of a frame that it carries.
-    pub piece: Piece,
+    pub fragment: Fragment,
 }
 
 /// The frame of a stream packet's fragment, from which a receiver knows under any loss which frames are complete. Packets of streams without frames
 /// have the default, of size zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Piece {
+pub struct Fragment {
     /// Number of the frame, from 0.
     pub frame: u32,
     /// Size of the whole frame, in bytes on the wire.

@@ -65,7 +65,7 @@ pub struct ParamError {
     /// What to write instead.
     pub hint: Option<String>,
     /// Another parameter with which the value is incompatible.
-    pub beside: Option<&'static str>,
+    pub conflicts_with: Option<&'static str>,
 }
 
 impl fmt::Display for ParamError {
@@ -283,7 +283,7 @@ macro_rules! params {
             fn set(&mut self, name: &str, value: &$crate::ParamValue) -> Result<(), $crate::ParamError> {
                 #[allow(unused_variables, reason = "a scheme may have no parameters")]
                 let fail = |(message, hint): (String, Option<String>)| $crate::ParamError {
-                    name: name.to_owned(), message, hint, beside: None,
+                    name: name.to_owned(), message, hint, conflicts_with: None,
                 };
                 match name {
                     $(stringify!($name) => {
@@ -308,7 +308,7 @@ macro_rules! params {
                         name: name.to_owned(),
                         message: "no such parameter".to_owned(),
                         hint: None,
-                        beside: None,
+                        conflicts_with: None,
                     }),
                 }
             }
@@ -326,7 +326,7 @@ macro_rules! params {
                             "`{}` of {less} is above `{}` of {more}", stringify!($less), stringify!($more)
                         ),
                         hint: Some("lower one or raise the other".to_owned()),
-                        beside: Some(stringify!($more)),
+                        conflicts_with: Some(stringify!($more)),
                     });
                 })*
                 Ok(())
@@ -428,10 +428,10 @@ mod tests {
         assert!(given(100, 100).is_ok() && given(500, 1000).is_ok());
         let error = given(500, 200).expect_err("the wrong way round");
         assert_eq!(error.message, "`min` of 500 is above `max` of 200");
-        assert_eq!((error.name.as_str(), error.beside), ("min", Some("max")));
+        assert_eq!((error.name.as_str(), error.conflicts_with), ("min", Some("max")));
         // each is set by itself, before it is known what else is
         let mut params = Params::default();
         assert_eq!(params.set("min", &500i64.into()), Ok(()));
-        assert_eq!(params.check().expect_err("above the default").beside, Some("max"));
+        assert_eq!(params.check().expect_err("above the default").conflicts_with, Some("max"));
     }
 }

@@ -40,11 +40,11 @@ pub enum Control {
     /// Controller: start without state; request for the commands in force. Repeated until it is answered. Its number is the controller's time.
     Hello,
     /// Agent: one command in force.
-    Kept(Command),
+    Installed(Command),
     /// Agent: the end of the answer. It repeats the number of the request, from which the controller computes the clock offset of the agent.
-    Welcome {
+    StateComplete {
         /// Number of commands in force.
-        kept: u32,
+        installed: u32,
     },
 }
 
@@ -306,7 +306,7 @@ impl Net {
 
 /// The latest status of a port.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct CachedStatus {
     /// Time of the measurement, by the controller's clock.
     pub at: Time,
     /// The status.
@@ -318,17 +318,17 @@ pub struct Seen {
 /// The global information cache: the latest status of every port, with its age.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
-    seen: Vec<Option<Seen>>,
+    seen: Vec<Option<CachedStatus>>,
 }
 
 impl Cache {
     /// The entry of a port, of any age.
-    pub fn seen(&self, port: PortId) -> Option<&Seen> {
+    pub fn seen(&self, port: PortId) -> Option<&CachedStatus> {
         self.seen.get(port.index())?.as_ref()
     }
 
     /// The entry of a port, if it is not older than `age`.
-    pub fn fresh(&self, port: PortId, now: Time, age: Duration) -> Option<&Seen> {
+    pub fn fresh(&self, port: PortId, now: Time, age: Duration) -> Option<&CachedStatus> {
         self.seen(port).filter(|seen| now.saturating_since(seen.at) <= age)
     }
 
@@ -341,7 +341,7 @@ impl Cache {
         if self.seen[index].as_ref().is_some_and(|seen| seen.at >= at) {
             return false;
         }
-        self.seen[index] = Some(Seen { at, status, shares: shares.collect() });
+        self.seen[index] = Some(CachedStatus { at, status, shares: shares.collect() });
         true
     }
 
@@ -359,7 +359,7 @@ impl Cache {
 
 /// Requirements of an app for agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wants {
+pub struct Requirements {
     /// Load threshold of signals, in millionths; `None` for no signals.
     pub signal_above: Option<u32>,
 }
@@ -371,8 +371,8 @@ pub struct Wants {
 #[delegatable_trait]
 pub trait App {
     /// Requirements for agents. Called once, when the network is created.
-    fn wants(&self) -> Wants {
-        Wants { signal_above: None }
+    fn requirements(&self) -> Requirements {
+        Requirements { signal_above: None }
     }
 
     /// The controller starts, with its configuration only.

@@ -32,7 +32,7 @@ pub trait SenderAlgorithm {
     fn on_start(&mut self, _cx: &mut Cx<'_>) {}
 
     /// The scheme's header for the packet about to leave.
-    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, _sending: &OutgoingPacket, _cx: &mut Cx<'_>) -> Label {
         Label::default()
     }
 
@@ -44,7 +44,7 @@ pub trait SenderAlgorithm {
 
     /// The scheme's header for a control packet without data, which leaves at once; `None` for no packet. Called after each data packet.
     /// `after` has the number of the next data packet, and the bytes sent before it.
-    fn control(&mut self, _after: &Sending, _cx: &mut Cx<'_>) -> Option<Label> {
+    fn control(&mut self, _after: &OutgoingPacket, _cx: &mut Cx<'_>) -> Option<Label> {
         None
     }
 
@@ -133,7 +133,7 @@ pub struct EncodedFrame {
 
 /// A packet that is about to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sending {
+pub struct OutgoingPacket {
     /// Its number, from 0.
     pub seq: u64,
     /// Its size on the wire.
@@ -173,12 +173,12 @@ pub struct Gap {
 /// A receiver's context: [`Cx`], and feedback.
 pub struct ReceiverCx<'a, 'b> {
     cx: &'a mut Cx<'b>,
-    answers: &'a mut Vec<Answer>,
+    answers: &'a mut Vec<OutgoingFeedback>,
 }
 
 /// Feedback, to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct OutgoingFeedback {
     /// The destination.
     pub target: FeedbackTarget,
     /// The scheme's label.
@@ -187,18 +187,18 @@ pub struct Answer {
 
 impl<'a, 'b> ReceiverCx<'a, 'b> {
     /// Constructor for the stream receiver; `answers` are the feedback packets to send.
-    pub fn new(cx: &'a mut Cx<'b>, answers: &'a mut Vec<Answer>) -> Self {
+    pub fn new(cx: &'a mut Cx<'b>, answers: &'a mut Vec<OutgoingFeedback>) -> Self {
         Self { cx, answers }
     }
 
     /// Sends `label` to the stream's sender.
     pub fn feedback(&mut self, label: Label) {
-        self.answers.push(Answer { target: FeedbackTarget::Source, label });
+        self.answers.push(OutgoingFeedback { target: FeedbackTarget::Source, label });
     }
 
     /// Sends `label` to the parent tree node, whose part of the scheme can aggregate it; to the stream's sender, if the network has no such nodes.
     pub fn report(&mut self, label: Label) {
-        self.answers.push(Answer { target: FeedbackTarget::Parent, label });
+        self.answers.push(OutgoingFeedback { target: FeedbackTarget::Parent, label });
     }
 }
 

@@ -11,7 +11,7 @@ use units::Duration;
 use crate::udp::bound;
 use crate::{Udp, wait_readable};
 
-/// Interval at which `go_on` is called.
+/// Interval at which `keep_going` is called.
 const TURN: Duration = Duration::from_millis(20);
 /// Datagrams that are read from one socket before the other: what is left of a session before must not hide an attempt.
 const DATAGRAMS: usize = 256;
@@ -47,7 +47,7 @@ impl Listening {
     }
 
     /// The socket on which the first connection attempt arrives: a datagram whose first 64 bytes `is_attempt` recognises. Others are discarded.
-    /// `None` if `go_on` returns false, or none arrives within `span`. With one socket it returns at once.
+    /// `None` if `keep_going` returns false, or none arrives within `span`. With one socket it returns at once.
     ///
     /// # Errors
     ///
@@ -56,11 +56,11 @@ impl Listening {
         mut self,
         is_attempt: &dyn Fn(&[u8]) -> bool,
         span: Duration,
-        go_on: &dyn Fn() -> bool,
+        keep_going: &dyn Fn() -> bool,
     ) -> io::Result<Option<Udp>> {
         let began = Instant::now();
         while self.sockets.len() > 1 {
-            if !go_on() || began.elapsed().as_nanos() >= u128::from(span.as_nanos()) {
+            if !keep_going() || began.elapsed().as_nanos() >= u128::from(span.as_nanos()) {
                 return Ok(None);
             }
             if let Some(at) = self.sockets.iter().position(|socket| has_attempt(socket, is_attempt)) {

@@ -30,13 +30,13 @@ pub enum Method {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pacing {
     /// Scheduled packets.
-    pub wanted: u64,
+    pub scheduled: u64,
     /// Packets that left before the end.
-    pub left: u64,
+    pub departed: u64,
     /// Duration of the measurement.
     pub span: Duration,
     /// Percentiles of lateness: 50 %, 99 %, 99.9 % and maximum; zero if no packet left.
-    pub late: [Duration; 4],
+    pub lateness: [Duration; 4],
     /// Standard deviation of the gaps between departures.
     pub gap_deviation: Duration,
     /// The longest gap.
@@ -49,7 +49,7 @@ pub struct Pacing {
     pub calls: u64,
 }
 
-/// The shares of [`Pacing::late`].
+/// The shares of [`Pacing::lateness`].
 pub const SHARES: [f64; 4] = [0.5, 0.99, 0.999, 1.0];
 
 /// The interface of pacing to the host.
@@ -70,48 +70,49 @@ pub trait Stage {
 /// Paces for `span` with one packet per `interval`, on `stage`.
 ///
 /// Packet n is due at the start + n · `interval`; a late packet does not delay later ones. Packets that are due at the end and have not
-/// left are missing from [`Pacing::left`]. Panics if `interval` is zero.
+/// left are missing from [`Pacing::departed`]. Panics if `interval` is zero.
 pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Duration) -> Pacing {
     assert!(interval > Duration::ZERO, "packets leave one after the other");
-    let (every, wanted) = (interval.as_nanos(), span.as_nanos() / interval.as_nanos());
+    let (every, scheduled) = (interval.as_nanos(), span.as_nanos() / interval.as_nanos());
     // written to, so that the memory is allocated before the first departure
-    let mut lates = vec![1u64; wanted as usize];
-    let mut gaps = Gaps { wanted: interval, last: None, count: 0, sum: 0.0, squares: 0.0, max: 0, uneven: 0 };
+    let mut lates = vec![1u64; scheduled as usize];
+    let mut gaps =
+        Gaps { scheduled: interval, last: None, count: 0, sum: 0.0, squares: 0.0, max: 0, uneven: 0 };
     let (cpu, start) = (stage.cpu(), stage.now());
     let due = |packet: u64| start + Duration::from_nanos((packet + 1) * every);
     // the last departures may be late as well
     let end =
         start + span + interval.max(LAST).max(if let Method::Tick(tick) = method { tick } else { LAST });
-    let (mut left, mut calls) = (0, 0);
-    while left < wanted {
+    let (mut departed, mut calls) = (0, 0);
+    while departed < scheduled {
         let now = stage.now();
         if now > end {
             break;
         }
-        let next = due(left);
+        let next = due(departed);
         if now < next {
             wait(stage, method, next, start);
             continue;
         }
         let batch = match method {
-            Method::Tick(_) => ((now - start).as_nanos() / every).min(wanted) - left,
+            Method::Tick(_) => ((now - start).as_nanos() / every).min(scheduled) - departed,
             _ => 1,
         };
-        for packet in left..left + batch {
+        for packet in departed..departed + batch {
             lates[packet as usize] = (now - due(packet)).as_nanos();
             gaps.add(now);
         }
         calls += stage.depart(batch);
-        left += batch;
+        departed += batch;
     }
     let (taken, cpu) = (stage.now() - start, stage.cpu().saturating_sub(cpu));
-    lates.truncate(left as usize);
+    lates.truncate(departed as usize);
     lates.sort_unstable();
     Pacing {
-        wanted,
-        left,
+        scheduled,
+        departed,
         span: taken,
-        late: SHARES.map(|share| percentile(&lates, share)),
+        lateness: SHARES.map(|share| percentile(&lates, share)),
         gap_deviation: gaps.deviation(),
         gap_max: Duration::from_nanos(gaps.max),
         uneven: gaps.uneven as f64 / gaps.count.max(1) as f64,
@@ -146,7 +147,7 @@ fn percentile(sorted: &[u64], share: f64) -> Duration {
 
 /// Gaps between departures.
 struct Gaps {
-    wanted: Duration,
+    scheduled: Duration,
     last: Option<Time>,
     count: u64,
     sum: f64,
@@ -163,7 +164,7 @@ impl Gaps {
             self.sum += gap.as_nanos() as f64;
             self.squares += gap.as_nanos() as f64 * gap.as_nanos() as f64;
             self.max = self.max.max(gap.as_nanos());
-            self.uneven += u64::from(gap.abs_diff(self.wanted).as_nanos() > self.wanted.as_nanos() / 2);
+            self.uneven += u64::from(gap.abs_diff(self.scheduled).as_nanos() > self.scheduled.as_nanos() / 2);
         }
     }
 
@@ -249,9 +250,9 @@ impl Stage for Computer {
     }
 
     fn sleep(&mut self, until: Time) {
-        let left = until.saturating_since(self.now());
-        if left > Duration::ZERO {
-            std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));
+        let departed = until.saturating_since(self.now());
+        if departed > Duration::ZERO {
+            std::thread::sleep(std::time::Duration::from_nanos(departed.as_nanos()));
         }
     }
 
@@ -286,12 +287,12 @@ mod tests {
         oversleeps: Duration,
         call: Duration,
         slept: u64,
-        left: Vec<(Time, u64)>,
+        departed: Vec<(Time, u64)>,
     }
 
     impl Fake {
         fn new(look: Duration, oversleeps: Duration, call: Duration) -> Self {
-            Self { now: Time::ZERO, look, oversleeps, call, slept: 0, left: Vec::new() }
+            Self { now: Time::ZERO, look, oversleeps, call, slept: 0, departed: Vec::new() }
         }
     }
 
@@ -307,11 +308,11 @@ mod tests {
         }
 
         fn cpu(&mut self) -> Duration {
-            Duration::from_nanos(self.left.len() as u64 * self.call.as_nanos())
+            Duration::from_nanos(self.departed.len() as u64 * self.call.as_nanos())
         }
 
         fn depart(&mut self, packets: u64) -> u64 {
-            self.left.push((self.now, packets));
+            self.departed.push((self.now, packets));
             self.now += self.call;
             1
         }
@@ -325,8 +326,8 @@ mod tests {
     fn a_sleeper_is_late_by_what_it_oversleeps_and_no_later() {
         let mut stage = Fake::new(Duration::ZERO, Duration::from_micros(60), Duration::ZERO);
         let found = pace(&mut stage, Method::Sleep, Duration::from_millis(1), Duration::from_millis(100));
-        assert_eq!((found.wanted, found.left, found.calls, stage.slept), (100, 100, 100, 100));
-        assert_eq!(found.late, micros([60; 4]), "lateness does not add up");
+        assert_eq!((found.scheduled, found.departed, found.calls, stage.slept), (100, 100, 100, 100));
+        assert_eq!(found.lateness, micros([60; 4]), "lateness does not add up");
         assert_eq!((found.gap_deviation, found.uneven), (Duration::ZERO, 0.0));
     }
 
@@ -335,8 +336,8 @@ mod tests {
         let mut stage = Fake::new(Duration::ZERO, Duration::from_micros(95), Duration::ZERO);
         let found = pace(&mut stage, Method::Sleep, Duration::from_micros(10), Duration::from_millis(10));
         // it sleeps to 10 µs and wakes at 105: ten are due, and so on every 100 µs
-        assert_eq!((found.left, stage.slept), (1000, 100));
-        assert_eq!(found.late, micros([45, 95, 95, 95]));
+        assert_eq!((found.departed, stage.slept), (1000, 100));
+        assert_eq!(found.lateness, micros([45, 95, 95, 95]));
         assert_eq!((found.gap_max, found.uneven), (Duration::from_micros(100), 1.0));
     }
 
@@ -344,8 +345,8 @@ mod tests {
     fn who_spins_is_late_by_a_look_at_the_clock() {
         let mut stage = Fake::new(Duration::from_nanos(25), Duration::from_millis(9), Duration::ZERO);
         let found = pace(&mut stage, Method::Spin, MICRO, Duration::from_millis(1));
-        assert_eq!((found.left, stage.slept), (1000, 0));
-        assert!(found.late[3] <= Duration::from_nanos(25), "{:?}", found.late);
+        assert_eq!((found.departed, stage.slept), (1000, 0));
+        assert!(found.lateness[3] <= Duration::from_nanos(25), "{:?}", found.lateness);
     }
 
     #[test]
@@ -354,8 +355,8 @@ mod tests {
         let mut stage = Fake::new(Duration::from_nanos(25), oversleeps, Duration::ZERO);
         let method = Method::SleepThenSpin(Duration::from_micros(100));
         let found = pace(&mut stage, method, Duration::from_millis(1), Duration::from_millis(50));
-        assert_eq!((found.left, stage.slept), (50, 50));
-        assert!(found.late[3] <= Duration::from_nanos(50), "{:?}", found.late);
+        assert_eq!((found.departed, stage.slept), (50, 50));
+        assert!(found.lateness[3] <= Duration::from_nanos(50), "{:?}", found.lateness);
     }
 
     #[test]
@@ -363,9 +364,9 @@ mod tests {
         let mut stage = Fake::new(Duration::ZERO, Duration::ZERO, Duration::ZERO);
         let method = Method::Tick(Duration::from_micros(100));
         let found = pace(&mut stage, method, Duration::from_micros(10), Duration::from_millis(1));
-        assert_eq!((found.left, found.calls), (100, 10));
-        assert!(stage.left.iter().all(|(_, packets)| *packets == 10), "{:?}", stage.left);
-        assert_eq!(found.late, micros([40, 90, 90, 90]));
+        assert_eq!((found.departed, found.calls), (100, 10));
+        assert!(stage.departed.iter().all(|(_, packets)| *packets == 10), "{:?}", stage.departed);
+        assert_eq!(found.lateness, micros([40, 90, 90, 90]));
     }
 
     #[test]
@@ -373,10 +374,10 @@ mod tests {
         // 10 ms and one more are 5500 departures of 2 µs
         let mut stage = Fake::new(Duration::from_nanos(1), Duration::ZERO, Duration::from_micros(2));
         let found = pace(&mut stage, Method::Spin, MICRO, Duration::from_millis(10));
-        assert_eq!(found.wanted, 10_000);
-        assert!((5495..=5505).contains(&found.left), "{}", found.left);
-        assert_eq!(found.cpu, Duration::from_nanos(found.left * 2000));
-        assert!(found.late[3] >= Duration::from_micros(5490), "{:?}", found.late);
+        assert_eq!(found.scheduled, 10_000);
+        assert!((5495..=5505).contains(&found.departed), "{}", found.departed);
+        assert_eq!(found.cpu, Duration::from_nanos(found.departed * 2000));
+        assert!(found.lateness[3] >= Duration::from_micros(5490), "{:?}", found.lateness);
     }
 
     #[test]
@@ -390,9 +391,9 @@ mod tests {
         ] {
             let (interval, span) = (Duration::from_millis(1), Duration::from_millis(20));
             let found = measure(method, interval, span, bytes).expect("there is a loopback device");
-            assert_eq!(found.wanted, 20);
-            assert!(found.left > 0 && found.left <= 20, "{method:?}: {found:?}");
-            assert!(found.late[0] <= found.late[3], "{found:?}");
+            assert_eq!(found.scheduled, 20);
+            assert!(found.departed > 0 && found.departed <= 20, "{method:?}: {found:?}");
+            assert!(found.lateness[0] <= found.lateness[3], "{found:?}");
         }
     }
 }

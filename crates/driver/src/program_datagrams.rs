@@ -9,18 +9,18 @@ use std::time::Duration;
 /// Maximum payload of a datagram, in bytes.
 const MAX_DATAGRAM: usize = 65_507;
 
-/// Datagrams that a program sends here. A read returns one; what is longer than the buffer follows with the next reads. It ends when no datagram has come
+/// Datagrams that a program sends here. A read returns one; what is longer than the buffer follows with the next reads. It ends when no datagram has arrived
 /// for a time, since UDP has no end.
 pub struct FromDatagrams {
     socket: UdpSocket,
     /// Whether a datagram has arrived.
-    begun: bool,
-    rest: VecDeque<u8>,
-    room: Box<[u8]>,
+    started: bool,
+    unread: VecDeque<u8>,
+    buffer: Box<[u8]>,
 }
 
 impl FromDatagrams {
-    /// Listens at `at`. After the first datagram, it ends when none has come for `patience`.
+    /// Listens at `at`. After the first datagram, it ends when none has arrived for `patience`.
     ///
     /// # Errors
     ///
@@ -30,9 +30,9 @@ impl FromDatagrams {
         socket.set_read_timeout(Some(patience))?;
         Ok(Self {
             socket,
-            begun: false,
-            rest: VecDeque::new(),
-            room: vec![0; MAX_DATAGRAM].into_boxed_slice(),
+            started: false,
+            unread: VecDeque::new(),
+            buffer: vec![0; MAX_DATAGRAM].into_boxed_slice(),
         })
     }
 
@@ -48,26 +48,26 @@ impl FromDatagrams {
 
 impl Read for FromDatagrams {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.rest.is_empty() {
-            let received = self.socket.recv(&mut self.room);
-            self.begun |= received.is_ok();
+        while self.unread.is_empty() {
+            let received = self.socket.recv(&mut self.buffer);
+            self.started |= received.is_ok();
             match received {
                 // a datagram without payload is not an end
                 Ok(0) => {}
                 Ok(length) if length <= into.len() => {
-                    into[..length].copy_from_slice(&self.room[..length]);
+                    into[..length].copy_from_slice(&self.buffer[..length]);
                     return Ok(length);
                 }
-                Ok(length) => self.rest.extend(&self.room[..length]),
+                Ok(length) => self.unread.extend(&self.buffer[..length]),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    if self.begun {
+                    if self.started {
                         return Ok(0);
                     }
                 }
                 Err(error) => return Err(error),
             }
         }
-        self.rest.read(into)
+        self.unread.read(into)
     }
 }
 
@@ -114,10 +114,10 @@ mod tests {
         program.write_all(&[1; 1316]).expect("the source listens");
         program.write_all(&[]).expect("the source listens");
         program.write_all(&[2; 3000]).expect("the source listens");
-        let mut room = [0; 1400];
+        let mut buffer = [0; 1400];
         let mut lengths = Vec::new();
-        while let Ok(length @ 1..) = source.read(&mut room) {
-            lengths.push((length, room[0]));
+        while let Ok(length @ 1..) = source.read(&mut buffer) {
+            lengths.push((length, buffer[0]));
         }
         // the long one in parts; then nothing comes for a time, which is the end
         assert_eq!(lengths, [(1316, 1), (1400, 2), (1400, 2), (200, 2)]);

@@ -58,7 +58,7 @@ struct World {
     clock: Time,
     model: Model,
     /// Datagrams that will arrive, by instant and order, and the group that they were sent to.
-    under_way: BTreeMap<(Time, u64), (InFlight, Option<SocketAddr>)>,
+    in_flight_datagrams: BTreeMap<(Time, u64), (InFlight, Option<SocketAddr>)>,
     serial: u64,
     hosts: Vec<HostState>,
     running: Option<usize>,
@@ -73,7 +73,7 @@ struct HostState {
     /// Each wait takes this much longer than requested.
     oversleeps: Duration,
     /// It receives nothing before this instant.
-    begun: bool,
+    started: bool,
     /// The group that it has joined.
     joined: Option<SocketAddr>,
     /// Its program is killed at this time.
@@ -86,7 +86,7 @@ impl VirtualNetwork {
         let world = World {
             clock: Time::ZERO + Duration::from_secs(1000),
             model: Box::new(model),
-            under_way: BTreeMap::new(),
+            in_flight_datagrams: BTreeMap::new(),
             serial: 0,
             hosts: Vec::new(),
             running: None,
@@ -97,19 +97,19 @@ impl VirtualNetwork {
 
     /// A network with a constant delay and no other effect.
     pub fn plain(delay: Duration) -> Self {
-        Self::new(move |passing| vec![passing.after(delay)])
+        Self::new(move |in_flight| vec![in_flight.after(delay)])
     }
 
-    /// The host with this address, which starts at `later`. All hosts must be made before any thread uses its own.
-    pub fn host(&self, address: SocketAddr, later: Duration) -> VirtualHost {
+    /// The host with this address, which starts at `start_delay`. All hosts must be made before any thread uses its own.
+    pub fn host(&self, address: SocketAddr, start_delay: Duration) -> VirtualHost {
         let mut world = self.world();
-        let until = Some(world.clock + later);
+        let until = Some(world.clock + start_delay);
         world.hosts.push(HostState {
             address,
             arrived: VecDeque::new(),
             until,
             oversleeps: Duration::ZERO,
-            begun: false,
+            started: false,
             joined: None,
             dies_at: Time::NEVER,
         });
@@ -122,8 +122,8 @@ impl VirtualNetwork {
     }
 
     /// Makes a datagram arrive, from any sender.
-    pub fn inject(&self, passing: InFlight) {
-        self.world().carry(passing, None);
+    pub fn inject(&self, in_flight: InFlight) {
+        self.world().carry(in_flight, None);
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
@@ -136,8 +136,8 @@ fn lock(shared: &Shared) -> MutexGuard<'_, World> {
 }
 
 impl World {
-    fn carry(&mut self, passing: InFlight, group: Option<SocketAddr>) {
-        self.under_way.insert((passing.at.max(self.clock), self.serial), (passing, group));
+    fn carry(&mut self, in_flight: InFlight, group: Option<SocketAddr>) {
+        self.in_flight_datagrams.insert((in_flight.at.max(self.clock), self.serial), (in_flight, group));
         self.serial += 1;
     }
 
@@ -146,18 +146,20 @@ impl World {
         loop {
             let waiting = self.hosts.iter().enumerate().filter_map(|(n, state)| Some((state.until?, n)));
             let next = waiting.min();
-            match self.under_way.first_key_value().map(|(key, _)| key.0) {
+            match self.in_flight_datagrams.first_key_value().map(|(key, _)| key.0) {
                 Some(at) if next.is_none_or(|(until, _)| at <= until) => {
                     self.clock = self.clock.max(at);
-                    let Some((_, (passing, group))) = self.under_way.pop_first() else { continue };
-                    let receives = |state: &HostState| state.until.is_some() && state.begun;
+                    let Some((_, (in_flight, group))) = self.in_flight_datagrams.pop_first() else {
+                        continue;
+                    };
+                    let receives = |state: &HostState| state.until.is_some() && state.started;
                     let member = |state: &HostState| group.is_none() || state.joined == group;
                     let found = self
                         .hosts
                         .iter_mut()
-                        .find(|state| state.address == passing.to && receives(state) && member(state));
+                        .find(|state| state.address == in_flight.to && receives(state) && member(state));
                     if let Some(state) = found {
-                        state.arrived.push_back((passing, group));
+                        state.arrived.push_back((in_flight, group));
                         state.until = state.until.map(|until| until.min(at));
                     }
                 }
@@ -165,7 +167,7 @@ impl World {
                     let Some((until, n)) = next else { return };
                     self.clock = self.clock.max(until);
                     self.running = Some(n);
-                    self.hosts[n].begun = true;
+                    self.hosts[n].started = true;
                     return;
                 }
             }
@@ -187,9 +189,9 @@ impl VirtualHost {
     }
 
     /// Its program is killed after this time, without a leave.
-    pub fn dying(self, later: Duration) -> Self {
+    pub fn dying(self, start_delay: Duration) -> Self {
         let mut world = lock(&self.shared);
-        let at = world.clock + later;
+        let at = world.clock + start_delay;
         world.hosts[self.me].dies_at = at;
         drop(world);
         self
@@ -238,8 +240,8 @@ impl Platform for VirtualHost {
         let mut any = false;
         let arrived = &mut world.hosts[self.me].arrived;
         batch.group = arrived.front().and_then(|(_, group)| *group);
-        while let Some((passing, group)) = arrived.front() {
-            if *group != batch.group || !batch.push(passing.from, passing.ecn, &passing.bytes) {
+        while let Some((in_flight, group)) = arrived.front() {
+            if *group != batch.group || !batch.push(in_flight.from, in_flight.ecn, &in_flight.bytes) {
                 break;
             }
             arrived.pop_front();
@@ -252,15 +254,15 @@ impl Platform for VirtualHost {
         let mut world = self.turn();
         let from = world.hosts[self.me].address;
         for bytes in gso_batch.bytes.chunks(gso_batch.segment_size) {
-            let passing = InFlight {
+            let in_flight = InFlight {
                 at: world.clock,
                 from,
                 to: gso_batch.to,
                 ecn: gso_batch.ecn,
                 bytes: bytes.to_vec(),
             };
-            let group = passing.to.ip().is_multicast().then_some(passing.to);
-            let arrivals = (world.model)(&passing);
+            let group = in_flight.to.ip().is_multicast().then_some(in_flight.to);
+            let arrivals = (world.model)(&in_flight);
             arrivals.into_iter().for_each(|arrival| world.carry(arrival, group));
         }
         SendOutcome::Accepted

@@ -65,7 +65,7 @@ pub(crate) fn drive(
         away = if ready.is_empty() { back.min(until.max(watched)) } else { back };
         turn.accuracy.pickups.record_times(Duration::ZERO, away.saturating_since(watched).as_nanos());
     }
-    turn.ask(platform);
+    turn.request(platform);
     turn.accuracy.wall = platform.now().saturating_since(Time::ZERO);
     turn.accuracy
 }
@@ -91,7 +91,7 @@ impl Turn<'_> {
             self.accuracy.events.record(now.saturating_since(due));
         }
         if now >= self.update_at {
-            self.ask(platform);
+            self.request(platform);
             self.update_at = now + self.update_every;
         }
         let mut over = self.world.run_until(now, control);
@@ -187,7 +187,7 @@ impl Turn<'_> {
     }
 
     /// Reads the counters of programs and reports them for their endpoints.
-    fn ask(&mut self, platform: &mut impl Platform) {
+    fn request(&mut self, platform: &mut impl Platform) {
         self.ask_programs(platform);
         let (world, accuracy) = (&mut *self.world, &mut self.accuracy);
         platform.endpoint_reports(&mut |endpoint, report| {

@@ -29,7 +29,7 @@ pub trait Platform {
     fn stop(&mut self, flow: FlowId);
 
     /// Passes on the changes of programs since the last call.
-    fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate));
+    fn program_updates(&mut self, emit: &mut dyn FnMut(ProgramUpdate));
 
     /// Starts a live endpoint with its state machine.
     fn start_endpoint(&mut self, endpoint: EndpointId, machine: LiveEndpoint);
@@ -41,7 +41,7 @@ pub trait Platform {
     fn mode(&mut self, endpoint: EndpointId, mode: &str);
 
     /// Passes on the reports of live endpoints since the last call.
-    fn endpoint_reports(&mut self, tell: &mut dyn FnMut(EndpointId, &EndpointReport));
+    fn endpoint_reports(&mut self, emit: &mut dyn FnMut(EndpointId, &EndpointReport));
 }
 
 /// A state machine that runs outside the world, and its random stream.

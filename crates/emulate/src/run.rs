@@ -151,9 +151,9 @@ impl Platform for Alone {
 
     fn wait(&mut self, until: Time, _: &mut Vec<usize>) -> Time {
         let now = self.now();
-        let left = until.saturating_since(now).saturating_sub(self.spin);
-        if left > Duration::ZERO {
-            std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));
+        let remaining = until.saturating_since(now).saturating_sub(self.spin);
+        if remaining > Duration::ZERO {
+            std::thread::sleep(std::time::Duration::from_nanos(remaining.as_nanos()));
         }
         now
     }

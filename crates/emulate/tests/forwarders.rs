@@ -319,7 +319,7 @@ impl Seen {
     }
 
     /// Prints the results, with those of the simulator in brackets.
-    fn tell(&self, scheme: &str, words: &str, report: &lab::Report, case: &Case) {
+    fn send_feedback(&self, scheme: &str, words: &str, report: &lab::Report, case: &Case) {
         eprintln!(
             "{scheme}: {words}; {} marks ({}), {} dropped ({}), at most {} bytes queued; 99 % within {}",
             self.marks(),
@@ -420,7 +420,7 @@ fn pcon_uses_two_paths_and_responds_to_marks() {
         let words = format!(
             "{took:.2} s, simulated {simulated:.2} s; share of the slow way {share:.3}, simulated {simulated_share:.3}"
         );
-        seen.tell("pcon", &words, &report, &case);
+        seen.send_feedback("pcon", &words, &report, &case);
         let right = near(took, simulated, 0.15) && (share - simulated_share).abs() < 0.1;
         (!right || seen.dropped() > 0).then_some(words)
     });
@@ -435,7 +435,7 @@ fn shared(scheme: &'static str) {
             (0..2).map(|file| report.value(&format!("flow.file{file}.fct")).expect("it arrives")).collect();
         let took = seen.took();
         let words = format!("{took:.2?} s, simulated {simulated:.2?} s");
-        seen.tell(scheme, &words, &report, &case);
+        seen.send_feedback(scheme, &words, &report, &case);
         let longest = |times: &[f64]| times.iter().fold(0.0f64, |max, time| max.max(*time));
         (!near(longest(&took), longest(&simulated), 0.15)).then_some(words)
     });

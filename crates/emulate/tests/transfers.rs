@@ -28,7 +28,7 @@ fn possible(test: &str) -> bool {
     }
 }
 
-fn said(name: &str) -> String {
+fn messages(name: &str) -> String {
     std::env::var(name).expect("the test says it")
 }
 
@@ -56,19 +56,19 @@ fn receive(sender: SocketAddr, into: &Path) {
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_transfer() {
-    let (folder, port) = (PathBuf::from(said("FOLDER")), said("PORT").parse().unwrap());
-    let sender = SocketAddr::new(said("SENDER").parse().unwrap(), port);
-    if said("ROLE") == "receiver" {
-        return receive(sender, &folder.join(said("HERE")));
+    let (folder, port) = (PathBuf::from(messages("FOLDER")), messages("PORT").parse().unwrap());
+    let sender = SocketAddr::new(messages("SENDER").parse().unwrap(), port);
+    if messages("ROLE") == "receiver" {
+        return receive(sender, &folder.join(messages("HERE")));
     }
     let mut udp = Udp::bind(sender).unwrap();
     udp.set_multicast(&Multicast::default()).unwrap();
-    let scheme = Scheme { packet: 1250, ..Scheme::new(&said("SCHEME")) };
-    let min = said("RECEIVERS").parse().unwrap();
+    let scheme = Scheme { packet: 1250, ..Scheme::new(&messages("SCHEME")) };
+    let min = messages("RECEIVERS").parse().unwrap();
     let (Outgoing::Paced(payload), about) = load(&folder.join("file"), &scheme, None, min) else {
         panic!("{} paces", scheme.name)
     };
-    let group = Group { address: SocketAddr::new(said("GROUP").parse().unwrap(), port), max: 64 };
+    let group = Group { address: SocketAddr::new(messages("GROUP").parse().unwrap(), port), max: 64 };
     let server_settings = settings(Handshake::Listen);
     let (outcome, left) =
         multicast::send(&server_settings, &group, &scheme, payload, about, &mut udp, &Control::new());
@@ -172,12 +172,12 @@ commands = {{ sender = "{}", receiver = "{}" }}
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_file() {
-    let folder = PathBuf::from(said("FOLDER"));
-    let sender = SocketAddr::new(said("SENDER").parse().unwrap(), said("PORT").parse().unwrap());
-    if said("ROLE") == "receiver" {
-        return receive(sender, &folder.join(said("SCHEME")));
+    let folder = PathBuf::from(messages("FOLDER"));
+    let sender = SocketAddr::new(messages("SENDER").parse().unwrap(), messages("PORT").parse().unwrap());
+    if messages("ROLE") == "receiver" {
+        return receive(sender, &folder.join(messages("SCHEME")));
     }
-    let scheme = Scheme::new(&said("SCHEME"));
+    let scheme = Scheme::new(&messages("SCHEME"));
     let (outgoing, about) = load(&folder.join("file"), &scheme, Some(Rate::from_mbps(2)), 1);
     let mut udp = Udp::bind(sender).unwrap();
     let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);

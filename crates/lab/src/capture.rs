@@ -12,7 +12,7 @@ use units::Time;
 
 use crate::Plan;
 
-/// What became of a file that a run writes, to be asked when the run is over.
+/// The result of writing a file during a run, available after the run.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     records: Arc<AtomicU64>,

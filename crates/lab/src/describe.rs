@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{METRICS, RENAMED};
 
-/// The catalogue of schemes: a list of `{name, title, families, transport, documented, sources, params}`.
+/// The catalogue of schemes: a list of `{name, title, families, transport, router, documented, sources, params}`; `router`: whether it needs a part in routers.
 pub fn schemes() -> Value {
     let rows = schemes::catalogue().into_iter().map(|entry| {
         json!({
@@ -19,6 +19,7 @@ pub fn schemes() -> Value {
                 Build::Stream { .. } => "stream",
                 Build::Forwarder => "ndn",
             },
+            "router": matches!(entry.build, Build::Stream { router: Some(_), .. }),
             "documented": entry.scheme.documented.name(),
             "sources": entry.scheme.sources.iter().map(|source| json!({"key": source.key, "text": source.text})).collect::<Vec<_>>(),
             "params": (entry.params)().iter().map(param).collect::<Vec<_>>(),

@@ -12,14 +12,14 @@ use toml::de::DeTable;
 
 use crate::schema::read::Note;
 use crate::schema::source::Source;
-use crate::schema::tree::{self, Node, Place, Span, Tree};
+use crate::schema::tree::{self, Location, Node, Span, Tree};
 
 /// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What is wrong.
     pub message: String,
-    /// The scenario is accepted nevertheless: something that it says has no effect, or cannot be measured.
+    /// The scenario is accepted, but part of it has no effect, or cannot be measured.
     pub warning: bool,
     /// Dotted key of the value, such as `topology.bottleneck.rate` or `flows.cubic.start`; entries of a list go by their name, or by
     /// their number from 0 where they have none. Empty for the file as a whole.
@@ -54,7 +54,7 @@ impl Problems {
         for problem in &mut list {
             if let Some(span) = &mut problem.span {
                 *span = within(text, *span);
-                (problem.line, problem.column) = place(text, span.start);
+                (problem.line, problem.column) = location(text, span.start);
             }
         }
         Self { name: name.to_owned(), text: text.clone(), list }
@@ -66,20 +66,21 @@ impl Problems {
             return Self { name: name.to_owned(), text: Arc::default(), list: Vec::new() };
         }
         let text = source.text();
-        let mut places = Places::default();
+        let mut locations = Locations::default();
         let printed = if source.is_given() { None } else { DeTable::parse(text).ok() };
         let printed = printed.map(|root| Tree::of_text(root.get_ref()).root);
-        places.table(&tree.root, printed.as_ref(), "");
+        locations.table(&tree.root, printed.as_ref(), "");
         let problem = |note: &Note| {
-            let place =
-                Some(note.place).filter(|_| printed.is_none()).or(places.printed.get(&note.place).copied());
-            let Place::Text(span) = place.unwrap_or_default() else {
+            let location = Some(note.location)
+                .filter(|_| printed.is_none())
+                .or(locations.printed.get(&note.location).copied());
+            let Location::Text(span) = location.unwrap_or_default() else {
                 unreachable!("a text has all places of its own")
             };
             Problem {
                 message: note.message.clone(),
                 warning: note.warning,
-                key: places.keys.get(&note.place).cloned().unwrap_or_default(),
+                key: locations.keys.get(&note.location).cloned().unwrap_or_default(),
                 span: Some(span),
                 line: 0,
                 column: 0,
@@ -116,7 +117,7 @@ impl Problems {
         self.list.first().expect("a refusal has at least one problem")
     }
 
-    /// The problems drawn over the text, at most twenty, in unicode boxes; in colour when asked for.
+    /// The problems drawn over the text, at most twenty, in unicode boxes; in colour on request.
     pub fn render(&self, colour: bool) -> String {
         let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler = GraphicalReportHandler::new_themed(theme)
@@ -176,16 +177,16 @@ impl std::error::Error for Problems {}
 
 /// The dotted key of every place of a tree, and where that stands in a text that was printed of it.
 #[derive(Default)]
-struct Places {
-    keys: BTreeMap<Place, String>,
-    printed: BTreeMap<Place, Place>,
+struct Locations {
+    keys: BTreeMap<Location, String>,
+    printed: BTreeMap<Location, Location>,
 }
 
-impl Places {
-    fn add(&mut self, place: Place, printed: Option<Place>, key: &str) {
-        self.keys.entry(place).or_insert_with(|| key.to_owned());
+impl Locations {
+    fn add(&mut self, location: Location, printed: Option<Location>, key: &str) {
+        self.keys.entry(location).or_insert_with(|| key.to_owned());
         if let Some(printed) = printed {
-            self.printed.entry(place).or_insert(printed);
+            self.printed.entry(location).or_insert(printed);
         }
     }
 
@@ -193,7 +194,7 @@ impl Places {
         for entry in table.iter() {
             let key = if above.is_empty() { entry.key.to_string() } else { format!("{above}.{}", entry.key) };
             let there = printed.and_then(|printed| printed.entry(&entry.key));
-            self.add(entry.place, there.map(|there| there.place), &key);
+            self.add(entry.location, there.map(|there| there.location), &key);
             self.node(&entry.node, there.map(|there| &there.node), &key);
         }
     }
@@ -216,7 +217,7 @@ impl Places {
             }
             _ => {}
         }
-        self.add(node.place, printed.map(|there| there.place), key);
+        self.add(node.location, printed.map(|there| there.location), key);
     }
 }
 
@@ -234,7 +235,7 @@ fn within(text: &str, span: Span) -> Span {
 }
 
 /// Line and column in characters, both from 1, of a byte on a boundary of characters.
-fn place(text: &str, at: usize) -> (usize, usize) {
+fn location(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..at];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)

@@ -14,8 +14,8 @@ pub(crate) type Wrong = (usize, String);
 
 /// Lines that say something, with their numbers: neither empty nor comments.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let said = |line: &&str| !line.is_empty() && !line.starts_with('#');
-    (1..).zip(text.lines().map(str::trim)).filter(move |(_, line)| said(line))
+    let has_content = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    (1..).zip(text.lines().map(str::trim)).filter(move |(_, line)| has_content(line))
 }
 
 /// The text of the file at `path`, relative to `folder`. `None` if something is noted; `more` adds to the hint, from a semicolon on.
@@ -26,22 +26,22 @@ pub(crate) fn text(path: &At<String>, more: &str, folder: &Path, notes: &mut Not
     let name = shortened(path);
     if let Err(error) = read {
         notes
-            .wrong(path.place, format!("`{name}` cannot be read: {}", error.kind()))
+            .wrong(path.location, format!("`{name}` cannot be read: {}", error.kind()))
             .hint(format!("the path is relative to the folder of the scenario{more}"));
         return None;
     }
     if bytes.len() as u64 > MAX_BYTES {
-        notes.wrong(path.place, format!("`{name}` is too large")).hint("at most 64 MB");
+        notes.wrong(path.location, format!("`{name}` is too large")).hint("at most 64 MB");
         return None;
     }
     let text = String::from_utf8(bytes);
     if text.is_err() {
-        notes.wrong(path.place, format!("`{name}` is not UTF-8 text")).hint("take a text file");
+        notes.wrong(path.location, format!("`{name}` is not UTF-8 text")).hint("take a text file");
     }
     text.ok()
 }
 
-/// What `parse` makes of the file at `path`; `hint` says what its lines are. `None` if something is noted.
+/// The file at `path`, parsed by `parse`; `hint` describes the format of its lines. `None` after an error, which is noted.
 pub(crate) fn parsed<T>(
     path: &At<String>,
     hint: &str,
@@ -53,7 +53,7 @@ pub(crate) fn parsed<T>(
         Ok(read) => Some(read),
         Err((line, message)) => {
             let of = if line > 0 { format!("line {line} of ") } else { String::new() };
-            notes.wrong(path.place, format!("{of}`{}`: {message}", shortened(path))).hint(hint);
+            notes.wrong(path.location, format!("{of}`{}`: {message}", shortened(path))).hint(hint);
             None
         }
     }

@@ -155,8 +155,8 @@ fn quantities(metrics: &Metrics) -> Value {
         ("ssthresh", ssthresh.map(bytes)),
         ("pacing_rate", rate.map(|rate| json!(rate.as_bps()))),
     ];
-    let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(given.collect::<Map<_, _>>())
+    let values = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(values.collect::<Map<_, _>>())
 }
 
 fn state(old: Option<State>, new: State, cause: Option<Cause>) -> Value {

@@ -16,7 +16,7 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// Runs `plan` to its end, or until `control` says stop.
+/// Runs `plan` to its end, or until `control` stops it.
 ///
 /// Blocks; `control` may be watched and stopped from any thread.
 pub fn run(plan: &Plan, control: &Control) -> Outcome {

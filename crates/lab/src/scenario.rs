@@ -9,7 +9,7 @@ use crate::diagnostics::{Problem, Problems};
 use crate::schema::file::File;
 use crate::schema::read::{At, Note, Notes, shortened};
 use crate::schema::source::{Change, Source};
-use crate::schema::tree::{Place, Refusal, Span, Tree};
+use crate::schema::tree::{Location, Refusal, Span, Tree};
 use crate::{Plan, lower, resolve, warnings};
 
 /// Largest text that is read, in bytes.
@@ -43,7 +43,7 @@ struct Warnings {
 }
 
 /// The cached result of reading and planning.
-struct Tried {
+struct Attempt {
     file: File,
     plan: Option<Plan>,
     errors: Vec<Note>,
@@ -131,16 +131,16 @@ fn parsed(text: &str, name: &str) -> Result<Draft, Problems> {
     }
     let tree = Tree::of_text(root.get_ref());
     drop(root);
-    Ok(Draft { tree, source: Arc::new(Source::given(text)) })
+    Ok(Draft { tree, source: Arc::new(Source::from_text(text)) })
 }
 
 /// Reads and plans values, and tries those of a sweep.
 fn checked(name: Arc<str>, draft: Draft) -> Result<Scenario, Problems> {
-    let mut tried = draft.tried(&name);
-    let (more, warnings) = draft.sweep_notes(&name, &tried);
-    tried.errors.extend(more);
-    tried.warnings = warnings;
-    draft.scenario(name, tried)
+    let mut attempt = draft.attempt(&name);
+    let (more, warnings) = draft.sweep_notes(&name, &attempt);
+    attempt.errors.extend(more);
+    attempt.warnings = warnings;
+    draft.scenario(name, attempt)
 }
 
 /// Where paths in a scenario start.
@@ -150,22 +150,22 @@ fn folder(name: &str) -> PathBuf {
 
 impl Draft {
     /// Reads and plans once; the sweep is not looked into.
-    fn tried(&self, name: &str) -> Tried {
+    fn attempt(&self, name: &str) -> Attempt {
         let mut notes = Notes::default();
-        let file = File::from_table(&self.tree.root, Place::default(), &mut notes);
-        let resolved = resolve::build(&file, Place::default(), None, &folder(name), &mut notes);
+        let file = File::from_table(&self.tree.root, Location::default(), &mut notes);
+        let resolved = resolve::build(&file, Location::default(), None, &folder(name), &mut notes);
         let plan = resolved.map(|(tree, net)| {
             let plan = lower::build(&Arc::new(tree));
             warnings::build(&file, &plan, &net, &mut notes);
             plan
         });
         let (errors, warnings) = notes.into_lists();
-        Tried { file, plan, errors, warnings }
+        Attempt { file, plan, errors, warnings }
     }
 
     /// The scenario, or what is wrong with it.
-    fn scenario(self, name: Arc<str>, tried: Tried) -> Result<Scenario, Problems> {
-        let Tried { file, plan, errors, warnings } = tried;
+    fn scenario(self, name: Arc<str>, attempt: Attempt) -> Result<Scenario, Problems> {
+        let Attempt { file, plan, errors, warnings } = attempt;
         match plan {
             Some(plan) if errors.is_empty() => Ok(Scenario {
                 name,
@@ -189,30 +189,30 @@ impl Draft {
         sweep: bool,
     ) -> Result<Self, Refusal> {
         let mut tree = self.tree.clone();
-        let mut told = Vec::new();
+        let mut noted = Vec::new();
         if !sweep && tree.root.get("sweep").is_some() {
             tree.remove("sweep");
-            told.push(Change::Remove("sweep"));
+            noted.push(Change::Remove("sweep"));
         }
         for (key, value) in changes {
             for path in tree.find(key)? {
                 tree.put(&path, value);
-                told.push(Change::Put(path, value.clone()));
+                noted.push(Change::Put(path, value.clone()));
             }
         }
-        Ok(Self { tree, source: Arc::new(Source::changed(&self.source, told)) })
+        Ok(Self { tree, source: Arc::new(Source::changed(&self.source, noted)) })
     }
 
     /// Errors of the sweep, and all warnings: every value of every axis is tried by itself, up to a number of them. An error of the
     /// scenario without its sweep is not repeated; a warning of it that no value of some axis gives holds in no cell, and is left
     /// out.
-    fn sweep_notes(&self, name: &str, without: &Tried) -> (Vec<Note>, Vec<Note>) {
+    fn sweep_notes(&self, name: &str, without: &Attempt) -> (Vec<Note>, Vec<Note>) {
         let mut warnings = without.warnings.clone();
-        let Some(sweep) = without.file.sweep.given() else { return (Vec::new(), warnings) };
+        let Some(sweep) = without.file.sweep.present() else { return (Vec::new(), warnings) };
         let mut notes = Notes::default();
         let cells = sweep.value.0.iter().try_fold(1usize, |sum, (_, values)| sum.checked_mul(values.len()));
         if cells.is_none_or(|cells| cells > MAX_CELLS) {
-            notes.wrong(sweep.place, "too many combinations").hint(format!("at most {MAX_CELLS}"));
+            notes.wrong(sweep.location, "too many combinations").hint(format!("at most {MAX_CELLS}"));
             return (notes.into_lists().0, warnings);
         }
         let mut count = 0;
@@ -223,31 +223,31 @@ impl Draft {
                 if count > MAX_TRIED {
                     break 'axes;
                 }
-                let tried = match self.changed([(key.as_str(), &value.value)], true) {
-                    Ok(draft) => draft.tried(name),
+                let attempt = match self.changed([(key.as_str(), &value.value)], true) {
+                    Ok(draft) => draft.attempt(name),
                     Err((message, hint)) => {
-                        notes.wrong(key.place, message).maybe(hint);
+                        notes.wrong(key.location, message).maybe(hint);
                         continue 'axes;
                     }
                 };
                 let shown = shortened(&value.value.to_string());
                 for (there, old) in seen.iter_mut().zip(&warnings) {
-                    *there |= tried.warnings.iter().any(|one| one.message == old.message);
+                    *there |= attempt.warnings.iter().any(|one| one.message == old.message);
                 }
-                for one in &tried.warnings {
+                for one in &attempt.warnings {
                     if !without.warnings.iter().any(|old| old.message == one.message) {
                         let message = format!("with {} = {shown}: {}", key.value, one.message);
-                        notes.warn(value.place, message).maybe(one.hint.clone());
+                        notes.warn(value.location, message).maybe(one.hint.clone());
                     }
                 }
                 let known = |one: &&Note| !without.errors.iter().any(|old| old.message == one.message);
-                let Some(new) = tried.errors.iter().find(known) else { continue };
+                let Some(new) = attempt.errors.iter().find(known) else { continue };
                 if new.message.starts_with("unknown key") {
-                    notes.wrong(key.place, new.message.clone()).maybe(new.hint.clone());
+                    notes.wrong(key.location, new.message.clone()).maybe(new.hint.clone());
                     continue 'axes;
                 }
                 notes
-                    .wrong(value.place, format!("with {} = {shown}: {}", key.value, new.message))
+                    .wrong(value.location, format!("with {} = {shown}: {}", key.value, new.message))
                     .maybe(new.hint.clone());
             }
             let mut seen = seen.into_iter();
@@ -279,10 +279,10 @@ impl Scenario {
 
     /// One line for people; empty when not given.
     pub fn title(&self) -> &str {
-        self.file.title.given().map_or("", |at| &at.value)
+        self.file.title.present().map_or("", |at| &at.value)
     }
 
-    /// Whether it says that it needs more than five CPU seconds.
+    /// Whether it is marked as needing more than five CPU seconds.
     pub fn is_slow(&self) -> bool {
         self.file.slow.or(false)
     }
@@ -310,7 +310,7 @@ impl Scenario {
             return Err(self.whole((format!("the seed {seed} is too large"), hint)));
         }
         let mut notes = Notes::default();
-        match resolve::build(&self.file, Place::default(), Some(seed), &folder(&self.name), &mut notes) {
+        match resolve::build(&self.file, Location::default(), Some(seed), &folder(&self.name), &mut notes) {
             Some((tree, _)) => Ok(Arc::new(lower::build(&Arc::new(tree)))),
             None => Err(self.draft.refused(&self.name, &notes.into_lists().0)),
         }
@@ -377,29 +377,29 @@ impl Scenario {
         let whole = |refusal| self.whole(refusal);
         let keys = keys.iter().map(|(key, value)| (key.as_str(), value));
         let draft = self.draft.changed(keys, false).map_err(whole)?;
-        let tried = draft.tried(&self.name);
-        if tried.errors.is_empty() {
-            return draft.scenario(self.name.clone(), tried);
+        let attempt = draft.attempt(&self.name);
+        if attempt.errors.is_empty() {
+            return draft.scenario(self.name.clone(), attempt);
         }
         let swept: Vec<(String, toml::Value)> = axes
             .iter()
             .map(|(key, values)| (format!("sweep.{key}"), toml::Value::Array(values.clone())))
             .collect();
         let swept = swept.iter().map(|(key, values)| (key.as_str(), values));
-        let swept = draft.changed(swept, true).map_err(whole)?.tried(&self.name);
+        let swept = draft.changed(swept, true).map_err(whole)?.attempt(&self.name);
         let Some(plan) = swept.plan.filter(|_| swept.errors.is_empty()) else {
-            return draft.scenario(self.name.clone(), tried);
+            return draft.scenario(self.name.clone(), attempt);
         };
         let offered = plan.blueprint.record.series.into_iter().map(toml::Value::from).collect();
         let offered = toml::Value::Array(offered);
         let draft = draft.changed([("record.series", &offered)], false).map_err(whole)?;
-        let tried = draft.tried(&self.name);
-        draft.scenario(self.name.clone(), tried)
+        let attempt = draft.attempt(&self.name);
+        draft.scenario(self.name.clone(), attempt)
     }
 
     /// The keys of `[sweep]`, each with its values.
     fn axes(&self) -> Vec<Axis> {
-        let axes = self.file.sweep.given().map_or(&[][..], |sweep| &sweep.value.0);
+        let axes = self.file.sweep.present().map_or(&[][..], |sweep| &sweep.value.0);
         let plain = |list: &[At<toml::Value>]| list.iter().map(|at| at.value.clone()).collect();
         axes.iter().map(|(key, values)| (key.value.clone(), plain(values))).collect()
     }

@@ -68,16 +68,16 @@ fn the_resolver_is_placed_beside_its_router_without_overlap() {
     for text in [TREE.to_owned(), star("", "")] {
         let plan = plan(&text);
         let spec = icn(&plan);
-        let place = plan.positions[spec.resolver.index()];
+        let location = plan.positions[spec.resolver.index()];
         let away = |other: (f64, f64)| {
-            let (dx, dy) = (place.0 - other.0, place.1 - other.1);
+            let (dx, dy) = (location.0 - other.0, location.1 - other.1);
             (dx * dx + dy * dy).sqrt()
         };
-        assert!((0.0..=1.0).contains(&place.0) && (0.0..=1.0).contains(&place.1), "{place:?}");
-        assert!(away(plan.positions[spec.routers[0].index()]) < 0.2, "{place:?}");
+        assert!((0.0..=1.0).contains(&location.0) && (0.0..=1.0).contains(&location.1), "{location:?}");
+        assert!(away(plan.positions[spec.routers[0].index()]) < 0.2, "{location:?}");
         let others = plan.positions.iter().enumerate().filter(|(node, _)| *node != spec.resolver.index());
         for (node, other) in others {
-            assert!(away(*other) > 0.03, "{place:?} is on {}", plan.blueprint.nodes[node]);
+            assert!(away(*other) > 0.03, "{location:?} is on {}", plan.blueprint.nodes[node]);
         }
     }
 }
@@ -299,8 +299,8 @@ fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
     assert_eq!(value("node.nrs.groups"), 1.0);
     assert_eq!(value("node.r2.groups"), 1.0);
     assert!(value("node.r2.forwarded_packets") >= value("receiver.video@d2.packets"));
-    let heard = value("flow.video.feedback_received");
-    assert!(heard > 0.0 && heard <= value("flow.video.feedback_packets"));
+    let received = value("flow.video.feedback_received");
+    assert!(received > 0.0 && received <= value("flow.video.feedback_packets"));
     let nodes = outcome.report.table("nodes").expect("it is always there");
     assert_eq!(nodes.rows(), 3);
     // the scheme has no part in routers, so that their only series are of signals

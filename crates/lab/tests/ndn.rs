@@ -291,8 +291,9 @@ fn every_error_is_reported_once() {
         match load(&ndn(table), "test.toml") {
             Ok(_) => assert!(messages.is_empty(), "{table}"),
             Err(diagnostics) => {
-                let told: Vec<&str> = diagnostics.iter().map(|problem| problem.message.as_str()).collect();
-                assert_eq!(told, messages, "{table}");
+                let observed: Vec<&str> =
+                    diagnostics.iter().map(|problem| problem.message.as_str()).collect();
+                assert_eq!(observed, messages, "{table}");
             }
         }
     }

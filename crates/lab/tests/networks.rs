@@ -185,8 +185,9 @@ fn graphml_delays_follow_the_great_circle() {
 fn documented(kind: &str) -> String {
     let schema = lab::schema();
     let key = &schema["$defs"]["Topology"]["properties"]["kind"];
-    let place = key["enum"].as_array().expect("kinds").iter().position(|word| word == kind).expect("a kind");
-    key["enumDescriptions"][place].as_str().expect("a text").to_owned()
+    let location =
+        key["enum"].as_array().expect("kinds").iter().position(|word| word == kind).expect("a kind");
+    key["enumDescriptions"][location].as_str().expect("a text").to_owned()
 }
 
 #[test]
@@ -204,20 +205,20 @@ fn the_reference_has_the_names_that_generators_give() {
         let text = format!("[topology]\nkind = \"{kind}\"\n{keys}\n[[flows]]\nname = \"none\"\ncount = 0\n");
         let scenario = lab::load(&text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let blueprint = scenario.plan(None).expect("it was loaded").blueprint.clone();
-        let said = documented(kind);
+        let messages = documented(kind);
         let first = |name: &str| {
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
             if stem.len() == name.len() { format!("`{name}`") } else { format!("`{stem}1`") }
         };
         for node in &blueprint.nodes {
-            assert!(said.contains(&first(node)), "{kind}: {node}: {said}");
+            assert!(messages.contains(&first(node)), "{kind}: {node}: {messages}");
         }
         for spec in &blueprint.links {
-            let as_node = blueprint.nodes.contains(&spec.name) && said.contains("named after");
-            let as_nodes = spec.name.contains('-') && said.contains("two nodes");
+            let as_node = blueprint.nodes.contains(&spec.name) && messages.contains("named after");
+            let as_nodes = spec.name.contains('-') && messages.contains("two nodes");
             assert!(
-                as_node || as_nodes || said.contains(&first(&spec.name)),
-                "{kind}: {}: {said}",
+                as_node || as_nodes || messages.contains(&first(&spec.name)),
+                "{kind}: {}: {messages}",
                 spec.name
             );
         }

@@ -333,10 +333,10 @@ fn a_sweep_over_schemes_records_a_series_where_it_is_offered() {
     for (wrong, hint) in [("min_reported_rate", "`asmp` would offer it"), ("o_mix", "did you mean `o_max`?")]
     {
         let diagnostics = load(&text.replace("o_max", wrong), "test.toml").expect_err("nobody offers it");
-        let told: Vec<_> =
+        let observed: Vec<_> =
             diagnostics.iter().map(|one| (one.message.as_str(), one.hint.as_deref())).collect();
         let message = format!("nothing here offers the series `{wrong}`");
-        assert_eq!(told, [(message.as_str(), Some(hint))]);
+        assert_eq!(observed, [(message.as_str(), Some(hint))]);
     }
 }
 

@@ -7,7 +7,7 @@ use quic_net::group::{OVERHEAD, receiver};
 use quic_net::paced::{PacedIo, PacedMachine, SENDER};
 use quic_net::{Progress, Scheme, Stats};
 use schemes::Build;
-use transfer::{Payload, Status, Waits};
+use transfer::{Pause, Payload, Status};
 use units::Time;
 use wire::stream::{ABOUT, Offer, Transport};
 
@@ -150,8 +150,8 @@ impl Flow {
     }
 
     /// Which end causes the present time without data.
-    pub(crate) fn waits(&self) -> Waits {
-        if self.machine.is_started() { self.payload.waits() } else { Waits::Nobody }
+    pub(crate) fn pause(&self) -> Pause {
+        if self.machine.is_started() { self.payload.pause() } else { Pause::None }
     }
 
     /// The session is over: the counters of the state machine are kept.

@@ -11,7 +11,7 @@ use quic_net::frames::{Record, Secret, VERSION};
 use quic_net::host::{Host, Hosted, Protocol};
 use quic_net::{Control, End, Limits, Outcome, Phase, Stats};
 use quinn_proto::{Connection, ConnectionError, ConnectionHandle, Dir, Event, StreamEvent};
-use transfer::Waits;
+use transfer::Pause;
 use units::{Duration, Time};
 use wire::stream::{Reason, Role};
 
@@ -395,7 +395,7 @@ impl<'a> Sender<'a> {
         progress.peers.store(self.ready as u64, Ordering::Relaxed);
         progress.forged.store(self.stats.discarded.forged, Ordering::Relaxed);
         let awaited =
-            self.ready > 0 && self.flow.payload().moved() == Some(0) && self.flow.waits() != Waits::Here;
+            self.ready > 0 && self.flow.payload().progress() == Some(0) && self.flow.pause() != Pause::Local;
         self.no_report_since = awaited.then(|| self.no_report_since.unwrap_or(now));
         let unreachable =
             !self.reachable || self.no_report_since.is_some_and(|since| now >= since + self.limits.silence);
@@ -407,15 +407,15 @@ impl<'a> Sender<'a> {
         let Some(Some(member)) = self.members.get_mut(number) else { return };
         let Some(peer) = member.peer else { return };
         if now >= member.state.received_at + self.limits.patience {
-            return self.close_member(number, End::Silent, Reason::Quiet, host, now);
+            return self.close_member(number, End::Silent, Reason::NoProgress, host, now);
         }
         // the program of an authenticated receiver may pause for a while
-        let waits = self.trusted || self.flow.waits() == Waits::Here;
-        let moved = if member.ready { self.flow.payload().moved_by(EndpointId(peer)) } else { Some(0) };
+        let paused = self.trusted || self.flow.pause() == Pause::Local;
+        let progress = if member.ready { self.flow.payload().progress_of(EndpointId(peer)) } else { Some(0) };
         let silent = now >= member.state.received_at + self.limits.silence;
-        member.patience.look(moved, waits && member.ready, silent, now);
-        if member.patience.lasts() >= self.limits.patience && self.closing.is_none() {
-            self.close_member(number, End::Quiet, Reason::Quiet, host, now);
+        member.patience.update(progress, paused && member.ready, silent, now);
+        if member.patience.stalled() >= self.limits.patience && self.closing.is_none() {
+            self.close_member(number, End::NoProgress, Reason::NoProgress, host, now);
         }
     }
 
@@ -430,7 +430,7 @@ impl<'a> Sender<'a> {
         let spare = waiting.len().saturating_sub(MAX_WITHOUT_HELLO);
         for (place, (started_at, number)) in waiting.into_iter().enumerate() {
             if place < spare || now >= started_at + self.limits.silence {
-                self.close_member(number, End::Quiet, Reason::Quiet, host, now);
+                self.close_member(number, End::NoProgress, Reason::NoProgress, host, now);
             }
         }
     }

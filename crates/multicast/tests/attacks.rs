@@ -28,25 +28,25 @@ use wire::stream::Reason;
 /// A host that knows the group, its session and its epoch, but not its key.
 #[test]
 fn a_host_without_the_key_cannot_send_to_the_group() {
-    let impair = |passing: InFlight, group: bool| {
-        let Some((header, sealed)) = Header::read(&passing.bytes).filter(|_| group) else {
-            return vec![passing];
+    let impair = |in_flight: InFlight, group: bool| {
+        let Some((header, sealed)) = Header::read(&in_flight.bytes).filter(|_| group) else {
+            return vec![in_flight];
         };
         let key = EpochKey::new(&Secret([9; 32]), header.session, header.epoch);
         let lie = |header: Header, content: &[u8]| {
             let mut bytes = Vec::new();
             key.seal(header, &mut bytes, |out| out.extend(content));
-            InFlight { bytes, ecn: Ecn::NotCapable, ..passing.clone() }
+            InFlight { bytes, ecn: Ecn::NotCapable, ..in_flight.clone() }
         };
         let next = Header { number: header.number + 1, ..header };
-        let mut renumbered = passing.clone();
+        let mut renumbered = in_flight.clone();
         renumbered.bytes[..17].copy_from_slice(&lie(next, &[]).bytes[..17]);
         // before the true packet, with its number and with a high one; and the true one under another number
         vec![
             lie(header, sealed),
             lie(Header { number: 1 << 50, ..header }, sealed),
             renumbered,
-            passing.clone(),
+            in_flight.clone(),
         ]
     };
     let all = gather(3, &steady("4 Mbit/s"), 300, Limits::default(), impair, &[], 3);
@@ -62,11 +62,11 @@ fn a_host_without_the_key_cannot_send_to_the_group() {
 /// An observer records all packets to the group, and repeats each soon and late.
 #[test]
 fn a_recorded_packet_is_not_read_again() {
-    let impair = |passing: InFlight, group: bool| {
+    let impair = |in_flight: InFlight, group: bool| {
         if !group {
-            return vec![passing];
+            return vec![in_flight];
         }
-        vec![passing.clone(), passing.after(ms(1)), passing.after(ms(400)), passing.after(ms(5000))]
+        vec![in_flight.clone(), in_flight.after(ms(1)), in_flight.after(ms(400)), in_flight.after(ms(5000))]
     };
     let all = gather(2, &steady("8 Mbit/s"), 6000, Limits::default(), impair, &[], 2);
     assert!(all.receivers.len() == 2 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
@@ -83,14 +83,16 @@ fn a_recorded_packet_is_not_read_again() {
 fn a_member_that_left_gets_no_key_of_the_next_epoch() {
     let epochs = Shared::<BTreeMap<u32, (Time, Time)>>::default();
     let seen = epochs.clone();
-    let net = network(3, move |passing, group| {
-        if let Some((header, _)) = Header::read(&passing.bytes).filter(|_| group && is_data(&passing.bytes)) {
+    let net = network(3, move |in_flight, group| {
+        if let Some((header, _)) =
+            Header::read(&in_flight.bytes).filter(|_| group && is_data(&in_flight.bytes))
+        {
             seen.with(|seen| {
-                let span = seen.entry(header.epoch).or_insert((passing.at, passing.at));
-                span.1 = span.1.max(passing.at);
+                let span = seen.entry(header.epoch).or_insert((in_flight.at, in_flight.at));
+                span.1 = span.1.max(in_flight.at);
             });
         }
-        vec![passing]
+        vec![in_flight]
     });
     let sender_host = net.host(source(), ms(0));
     let hosts = [net.host(member(0), ms(1)), net.host(member(1), ms(2)), net.host(member(2), ms(3))];
@@ -129,16 +131,16 @@ fn a_member_that_does_not_confirm_a_key_does_not_delay_it_for_long() {
     let begin = Shared::<Option<Time>>::default();
     let second = Shared::<Option<Time>>::default();
     let (began, seen) = (begin.clone(), second.clone());
-    let net = network(3, move |passing, group| {
-        let start = began.with(|began| *began.get_or_insert(passing.at));
-        if let Some((header, _)) = Header::read(&passing.bytes).filter(|_| group)
+    let net = network(3, move |in_flight, group| {
+        let start = began.with(|began| *began.get_or_insert(in_flight.at));
+        if let Some((header, _)) = Header::read(&in_flight.bytes).filter(|_| group)
             && header.epoch == 1
         {
-            seen.with(|seen| *seen.get_or_insert(passing.at));
+            seen.with(|seen| *seen.get_or_insert(in_flight.at));
         }
         // only data still reach the second member, and nothing is received from it
-        let cut = [passing.from, passing.to].contains(&member(1)) && !group;
-        if cut && passing.at > start + ms(500) { Vec::new() } else { vec![passing] }
+        let cut = [in_flight.from, in_flight.to].contains(&member(1)) && !group;
+        if cut && in_flight.at > start + ms(500) { Vec::new() } else { vec![in_flight] }
     });
     let sender_host = net.host(source(), ms(0));
     let limits = Limits { patience: Duration::from_secs(5), ..Limits::default() };
@@ -311,14 +313,14 @@ impl Payload for ToAll {
         self.whole |= received >= 300;
         self.received.entry(from).and_modify(|before| *before = received.max(*before));
     }
-    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+    fn progress_of(&self, peer: EndpointId) -> Option<u64> {
         self.received.get(&peer).copied()
     }
     fn status(&self) -> Status {
         if self.whole && self.received.values().all(|received| *received >= 300) {
-            Status::Whole
+            Status::Complete
         } else {
-            Status::Going
+            Status::InProgress
         }
     }
 }
@@ -328,7 +330,7 @@ struct Stuck(Time);
 
 impl Sink for Stuck {
     fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         if now < self.0 {
             return 0;
         }
@@ -337,7 +339,7 @@ impl Sink for Stuck {
         8
     }
     fn status(&self) -> Status {
-        Status::Going
+        Status::InProgress
     }
 }
 
@@ -365,9 +367,9 @@ fn a_receiver_that_accepts_nothing_does_not_delay_the_others() {
     let sending = send(sender_host, server_settings, 8, &steady("1 Mbit/s"), Box::new(ToAll::default()));
     let (outcome, left) = sending.join().expect("it does not panic");
     assert_eq!(outcome.end, End::Complete);
-    assert_eq!(left.iter().filter(|left| left.end == End::Quiet).count(), 1, "{left:?}");
+    assert_eq!(left.iter().filter(|left| left.end == End::NoProgress).count(), 1, "{left:?}");
     let ends = receiving.map(|thread| thread.join().expect("no end panics"));
-    assert_eq!(ends, [End::Complete, End::Closed(Reason::Quiet)]);
+    assert_eq!(ends, [End::Complete, End::Closed(Reason::NoProgress)]);
     assert!(net.now().saturating_since(began) < Duration::from_secs(7));
 }
 

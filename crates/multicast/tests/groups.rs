@@ -41,11 +41,11 @@ fn every_receiver_gets_packets_that_are_sent_once() {
 fn packets_have_the_configured_size() {
     let sizes = Shared::<Vec<usize>>::default();
     let seen = sizes.clone();
-    let impair = move |passing: InFlight, group: bool| {
-        if group && is_data(&passing.bytes) {
-            seen.with(|sizes| sizes.push(passing.bytes.len() + 28));
+    let impair = move |in_flight: InFlight, group: bool| {
+        if group && is_data(&in_flight.bytes) {
+            seen.with(|sizes| sizes.push(in_flight.bytes.len() + 28));
         }
-        vec![passing]
+        vec![in_flight]
     };
     let all = gather(1, &steady("4 Mbit/s"), 100, Limits::default(), impair, &[], 1);
     assert_eq!(all.sender.end, End::Complete);
@@ -60,12 +60,12 @@ fn packets_have_the_configured_size() {
 fn the_rate_follows_the_slowest_receiver() {
     let lossy = || {
         let mut count = 0u32;
-        move |passing: InFlight, group: bool| {
-            if !group || !is_data(&passing.bytes) || passing.to != member(4) {
-                return vec![passing];
+        move |in_flight: InFlight, group: bool| {
+            if !group || !is_data(&in_flight.bytes) || in_flight.to != member(4) {
+                return vec![in_flight];
             }
             count += 1;
-            if count.is_multiple_of(3) { Vec::new() } else { vec![passing] }
+            if count.is_multiple_of(3) { Vec::new() } else { vec![in_flight] }
         }
     };
     let span = |all: &All| all.sender.stats.span().as_secs_f64();
@@ -81,14 +81,14 @@ fn the_rate_follows_the_slowest_receiver() {
 fn congestion_marks_reach_the_scheme() {
     let marks = || {
         let mut count = 0u32;
-        move |mut passing: InFlight, group: bool| {
-            if group && passing.ecn == contract::Ecn::Capable {
+        move |mut in_flight: InFlight, group: bool| {
+            if group && in_flight.ecn == contract::Ecn::Capable {
                 count += 1;
                 if count.is_multiple_of(5) {
-                    passing.ecn = contract::Ecn::Marked;
+                    in_flight.ecn = contract::Ecn::Marked;
                 }
             }
-            vec![passing]
+            vec![in_flight]
         }
     };
     let all = gather(1, &of("tfmcc"), 500, Limits::default(), marks(), &[], 1);
@@ -102,12 +102,12 @@ fn congestion_marks_reach_the_scheme() {
 fn a_sender_without_feedback_pauses() {
     let seen = Shared::<Vec<Duration>>::default();
     let (sent, mut began) = (seen.clone(), None);
-    let impair = move |passing: InFlight, group: bool| {
-        let since = passing.at.saturating_since(*began.get_or_insert(passing.at));
-        if group && is_data(&passing.bytes) && passing.to == member(0) {
+    let impair = move |in_flight: InFlight, group: bool| {
+        let since = in_flight.at.saturating_since(*began.get_or_insert(in_flight.at));
+        if group && is_data(&in_flight.bytes) && in_flight.to == member(0) {
             sent.with(|sent| sent.push(since));
         }
-        if group && since < ms(20_000) { Vec::new() } else { vec![passing] }
+        if group && since < ms(20_000) { Vec::new() } else { vec![in_flight] }
     };
     let all = gather(2, &of("mca"), 300, Limits::default(), impair, &[], 2);
     assert_eq!(all.sender.end, End::Complete);
@@ -127,12 +127,12 @@ fn a_sender_without_feedback_pauses() {
 fn other_schemes_for_groups_serve_a_receiver_with_losses() {
     let lossy = |loses: bool| {
         let mut count = 0u32;
-        move |passing: InFlight, group: bool| {
-            if !group || passing.to != member(4) {
-                return vec![passing];
+        move |in_flight: InFlight, group: bool| {
+            if !group || in_flight.to != member(4) {
+                return vec![in_flight];
             }
             count += 1;
-            if loses && count.is_multiple_of(10) { Vec::new() } else { vec![passing] }
+            if loses && count.is_multiple_of(10) { Vec::new() } else { vec![in_flight] }
         }
     };
     for (name, wanted) in [("tfmcc", 15_000), ("pgmcc", 4000)] {
@@ -220,19 +220,19 @@ fn a_killed_receiver_is_removed_and_the_others_continue() {
 #[test]
 fn loss_duplicates_damage_and_replays_harm_no_receiver() {
     let mut n = 0u64;
-    let impair = move |passing: InFlight, _group: bool| {
+    let impair = move |in_flight: InFlight, _group: bool| {
         n += 1;
         match n % 11 {
             0 => Vec::new(),
-            3 => vec![passing.clone(), passing.after(ms(3))],
+            3 => vec![in_flight.clone(), in_flight.after(ms(3))],
             5 => {
-                let mut damaged = passing.clone();
+                let mut damaged = in_flight.clone();
                 let at = (n as usize * 7) % damaged.bytes.len();
                 damaged.bytes[at] ^= 0x10;
                 vec![damaged]
             }
-            7 => vec![passing.after(ms(30))],
-            _ => vec![passing],
+            7 => vec![in_flight.after(ms(30))],
+            _ => vec![in_flight],
         }
     };
     let all = gather(4, &steady("4 Mbit/s"), 400, Limits::default(), impair, &[], 4);
@@ -246,9 +246,12 @@ fn loss_duplicates_damage_and_replays_harm_no_receiver() {
 
 #[test]
 fn a_network_that_does_not_carry_the_group_is_reported() {
-    let limits =
-        Limits { patience: Duration::from_secs(4), waits: Duration::from_secs(8), ..Limits::default() };
-    let impair = |passing: InFlight, group: bool| if group { Vec::new() } else { vec![passing] };
+    let limits = Limits {
+        patience: Duration::from_secs(4),
+        accept_timeout: Duration::from_secs(8),
+        ..Limits::default()
+    };
+    let impair = |in_flight: InFlight, group: bool| if group { Vec::new() } else { vec![in_flight] };
     let all = gather(2, &steady("1 Mbit/s"), 10, limits, impair, &[], 2);
     assert_eq!(all.receivers.len(), 2);
     for outcome in &all.receivers {

@@ -59,24 +59,24 @@ impl Payload for Numbers {
         self.1.insert(from);
     }
     fn status(&self) -> Status {
-        if self.1.len() >= self.0 { Status::Whole } else { Status::Going }
+        if self.1.len() >= self.0 { Status::Complete } else { Status::InProgress }
     }
 }
 
 /// Wants this number.
-struct Wants(u64);
+struct Requirements(u64);
 
-impl Sink for Wants {
+impl Sink for Requirements {
     fn take(&mut self, seq: u64, _now: Time, content: &[u8]) {
         assert_eq!(content, seq.to_be_bytes());
         self.0 = self.0.saturating_sub(1);
     }
-    fn speak(&mut self, _now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, _now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         word[..6].copy_from_slice(b"enough");
         if self.0 == 0 { 6 } else { 0 }
     }
     fn status(&self) -> Status {
-        if self.0 == 0 { Status::Whole } else { Status::Going }
+        if self.0 == 0 { Status::Complete } else { Status::InProgress }
     }
 }
 
@@ -101,7 +101,7 @@ fn far_side(requests: &mpsc::Receiver<Request>, ends: &mpsc::Sender<Vec<Outcome>
                     let mut udp = Udp::for_calling(to).expect("a socket");
                     udp.set_multicast(&by(interface)).expect("an interface");
                     let mut accept =
-                        |_: &Proposal| Ok(Incoming::Paced(Box::new(Wants(300)) as Box<dyn Sink>));
+                        |_: &Proposal| Ok(Incoming::Paced(Box::new(Requirements(300)) as Box<dyn Sink>));
                     quic_net::receive(
                         &settings(Handshake::Connect(to)),
                         &mut accept,
@@ -140,14 +140,14 @@ fn whole(outcomes: &[Outcome]) {
 
 #[test]
 fn sessions_and_groups_between_two_computers() {
-    let (ask, requests) = mpsc::channel();
-    let (tell, told) = mpsc::channel();
+    let (request, requests) = mpsc::channel();
+    let (send_feedback, observed) = mpsc::channel();
     let (here, there) = mpsc::channel();
     let far = thread::spawn(move || {
         let alone = network_namespace();
         here.send(alone.then(nix::unistd::gettid)).expect("the other thread waits");
         if alone {
-            far_side(&requests, &tell);
+            far_side(&requests, &send_feedback);
         }
     });
     let near = thread::spawn(move || {
@@ -160,13 +160,13 @@ fn sessions_and_groups_between_two_computers() {
         // one receiver by a global address, and one by a link-local address
         for to in [format!("[fd00:7::1]:{PORT}"), format!("[fe80::1%{FAR}]:{PORT}")] {
             let mut udp = Udp::bind(wildcard).expect("a socket");
-            ask.send(Request { to, interface: None, receivers: 1 }).expect("the far side waits");
+            request.send(Request { to, interface: None, receivers: 1 }).expect("the far side waits");
             let outgoing = Outgoing::Paced(Box::new(Numbers(1, BTreeSet::new())));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
             let all = objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false }]);
             let outcome = quic_net::send(&settings, &steady(), all, &mut udp, &control);
             whole(&[outcome]);
-            whole(&told.recv().expect("the far side tells"));
+            whole(&observed.recv().expect("the far side tells"));
         }
 
         // for two receivers of one computer: site-local and link-local groups, with the interface and without
@@ -178,14 +178,14 @@ fn sessions_and_groups_between_two_computers() {
             let group = Group { address: address(&format!("[{group}]:{}", PORT + 1)), max: 4 };
             udp.check_route(group.address).expect("there is a way");
             let (to, interface) = (format!("[fd00:7::1]:{PORT}"), interface.map(|(_, far)| far));
-            ask.send(Request { to, interface, receivers: 2 }).expect("the far side waits");
+            request.send(Request { to, interface, receivers: 2 }).expect("the far side waits");
             let payload = Box::new(Numbers(2, BTreeSet::new()));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
             let (outcome, left) =
                 multicast::send(&settings, &group, &steady(), payload, Vec::new(), &mut udp, &control);
             whole(&[outcome]);
             assert_eq!(left.len(), 2);
-            whole(&told.recv().expect("the far side tells"));
+            whole(&observed.recv().expect("the far side tells"));
         }
     });
     near.join().expect("the near side does not panic");

@@ -67,8 +67,8 @@ pub(super) fn discover<C: Transport>(
     first.push_number(kind::SEGMENT, 0);
     let mut packet = Vec::new();
     let data = question(face, &first, false, control, &mut packet)?;
-    let told = data.final_block.and_then(|last| last.segment()).or(last);
-    let last = told.ok_or_else(|| useless(&first, "it does not name the last segment".to_owned()))?;
+    let last_number = data.final_block.and_then(|last| last.segment()).or(last);
+    let last = last_number.ok_or_else(|| useless(&first, "it does not name the last segment".to_owned()))?;
     if last >= contract::Name::SEGMENTS {
         return Err(useless(&first, format!("{last} segments are too many")));
     }
@@ -78,11 +78,11 @@ pub(super) fn discover<C: Transport>(
 /// The content of metadata of a file: the name with its version, the last segment, the size.
 fn read(file: &Name, data: &Data<'_>) -> Result<(Name, Option<u64>, Option<u64>), Failure> {
     let name = data.name.to_name();
-    let said = Metadata::read(data.content).map_err(|why| useless(&name, why.to_string()))?;
-    if !said.name.view().starts_with(file.view()) {
-        return Err(useless(&name, format!("it is about {}", said.name)));
+    let metadata = Metadata::read(data.content).map_err(|why| useless(&name, why.to_string()))?;
+    if !metadata.name.view().starts_with(file.view()) {
+        return Err(useless(&name, format!("it is about {}", metadata.name)));
     }
-    Ok((said.name, said.last_segment, said.size))
+    Ok((metadata.name, metadata.last_segment, metadata.size))
 }
 
 fn useless(name: &Name, why: String) -> Failure {

@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn places_are_read_as_people_write_them() {
-        for (text, said) in [
+        for (text, expected) in [
             ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
             ("udp://10.0.0.1", "udp://10.0.0.1:6363"),
             ("udp4://10.0.0.1:7000", "udp://10.0.0.1:7000"),
@@ -71,7 +71,7 @@ mod tests {
             ("udp://[fe80::1]", "udp://[fe80::1]:6363"),
             ("udp://router.example", "udp://router.example:6363"),
         ] {
-            assert_eq!(text.parse::<FaceUri>().map(|place| place.to_string()), Ok(said.to_owned()));
+            assert_eq!(text.parse::<FaceUri>().map(|place| place.to_string()), Ok(expected.to_owned()));
         }
     }
 

@@ -32,12 +32,12 @@ pub enum Failure {
         waited: Duration,
     },
     /// The fetch started, and then no more Data arrived.
-    #[error("no Data for {waited}; {had} of {all} segments have arrived")]
+    #[error("no Data for {waited}; {received} of {all} segments have arrived")]
     Stalled {
         /// The waiting time.
         waited: Duration,
         /// Segments received.
-        had: u64,
+        received: u64,
         /// Segments of the object.
         all: u64,
     },

@@ -114,13 +114,13 @@ pub struct Fetched {
 /// Fetches a file over `face` and writes it to `out` in order, while it arrives.
 pub fn fetch<C: Transport>(
     face: &mut Face<C>,
-    wanted: &Fetch,
+    settings: &Fetch,
     out: &mut dyn Write,
     control: &Control,
 ) -> Fetched {
     let mut fetched = Fetched::default();
     let began = face.transport().now();
-    let failure = fetch_into(face, wanted, out, control, &mut fetched).err();
+    let failure = fetch_into(face, settings, out, control, &mut fetched).err();
     fetched.failure = failure;
     fetched.span = face.transport().now().saturating_since(began);
     fetched.traffic = face.traffic();
@@ -129,37 +129,37 @@ pub fn fetch<C: Transport>(
 
 fn fetch_into<C: Transport>(
     face: &mut Face<C>,
-    wanted: &Fetch,
+    settings: &Fetch,
     out: &mut dyn Write,
     control: &Control,
     fetched: &mut Fetched,
 ) -> Result<(), Failure> {
     // an unknown controller is an error before any packet is sent
-    controller(wanted, &ConsumerConfig::with_controller(NameId(1), Bytes::new(1)))?;
+    controller(settings, &ConsumerConfig::with_controller(NameId(1), Bytes::new(1)))?;
     let began = face.transport().now();
-    let found = discover(face, &wanted.name, wanted.discovery, control)?;
+    let found = discover(face, &settings.name, settings.discovery, control)?;
     fetched.finding = face.transport().now().saturating_since(began);
     fetched.segments = found.last + 1;
     fetched.name = Some(found.name.clone());
     control.whole.store(found.size.unwrap_or(0), Ordering::Relaxed);
     control.ready.store(true, Ordering::Relaxed);
-    let mut order = ReorderBuffer::new(out, wanted.sha256.is_some());
-    let run = run(face, wanted, &found, control, fetched, &mut order);
+    let mut order = ReorderBuffer::new(out, settings.sha256.is_some());
+    let run = run(face, settings, &found, control, fetched, &mut order);
     let (written, bytes, sha256) = order.finish().map_err(Failure::Write)?;
     (fetched.written, fetched.bytes, fetched.sha256) = (written, bytes, sha256);
     run?;
     if let Some(size) = found.size.filter(|size| *size != bytes) {
         return Err(Failure::NotWhole(format!("{bytes} bytes arrived, but the file has {size}")));
     }
-    if wanted.sha256 != sha256 {
+    if settings.sha256 != sha256 {
         return Err(Failure::NotWhole("its SHA-256 is not the expected one".to_owned()));
     }
     Ok(())
 }
 
 /// The congestion controller with its settings.
-fn controller(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
-    let name = &wanted.scheme;
+fn controller(settings: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
+    let name = &settings.scheme;
     let entry = schemes::find(name).filter(|entry| entry.scheme.families.contains(&contract::Family::Ndn));
     let Some(Build::Control(build)) = entry.map(|entry| entry.build) else {
         let all = schemes::catalogue().into_iter().filter(|entry| {
@@ -176,9 +176,9 @@ fn controller(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Fai
         header: Bytes::ZERO,
         initial_window: config.data * u64::from(config.initial_window),
     };
-    let mut controller = build(&wanted.params, &setup)
+    let mut controller = build(&settings.params, &setup)
         .map_err(|error| Failure::Scheme(format!("`{}`: {}", error.name, error.message)))?;
-    if let Some(access) = wanted.access {
+    if let Some(access) = settings.access {
         controller.on_access(access);
     }
     Ok(controller)
@@ -187,7 +187,7 @@ fn controller(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Fai
 /// Fetches all segments but the first, which was found with the version.
 fn run<C: Transport>(
     face: &mut Face<C>,
-    wanted: &Fetch,
+    settings: &Fetch,
     found: &Discovered,
     control: &Control,
     fetched: &mut Fetched,
@@ -203,18 +203,18 @@ fn run<C: Transport>(
     let config = ConsumerConfig {
         data: Bytes::new(found.first.len() as u64 + around()),
         size: payload * found.last,
-        lifetime: wanted.lifetime,
-        initial_window: wanted.initial_window,
-        marks: wanted.marks,
-        timeout: wanted.timeout,
+        lifetime: settings.lifetime,
+        initial_window: settings.initial_window,
+        marks: settings.marks,
+        timeout: settings.timeout,
         ..ConsumerConfig::with_controller(NameId(1), payload)
     };
-    let controller = controller(wanted, &config)?;
+    let controller = controller(settings, &config)?;
     let mut machine = StateMachine::new(
         Consumer::new(&config, controller),
         Address { node: NodeId(0), endpoint: EndpointId(0) },
         FlowId(0),
-        Random::new(wanted.seed, "ndn", "consumer"),
+        Random::new(settings.seed, "ndn", "consumer"),
     );
     let mut pipe =
         Pipe { prefix: found.name.view(), last: found.last, name: found.name.clone(), packet: Vec::new() };
@@ -232,9 +232,9 @@ fn run<C: Transport>(
             break Err(Failure::Stopped);
         }
         now = face.transport().now();
-        if now >= after(heard_at, wanted.patience) {
-            let had = order.next() + order.early();
-            break Err(Failure::Stalled { waited: wanted.patience, had, all: found.last + 1 });
+        if now >= after(heard_at, settings.patience) {
+            let received = order.next() + order.early();
+            break Err(Failure::Stalled { waited: settings.patience, received, all: found.last + 1 });
         }
         let mut unwritten = None;
         let some = face.receive(&mut |header, packet| match packet {
@@ -285,7 +285,7 @@ fn run<C: Transport>(
         control.segments.store(order.next() + order.early(), Ordering::Relaxed);
         control.again.store(machine.meter.count(contract::Count::Retransmits), Ordering::Relaxed);
         if !some && !machine.has_output() {
-            let until = machine.endpoint.wake().min(after(heard_at, wanted.patience));
+            let until = machine.endpoint.wake().min(after(heard_at, settings.patience));
             face.transport().wait(until.min(now + POLL_INTERVAL));
         }
     };

@@ -12,7 +12,7 @@ pub(super) struct ReorderBuffer<'w> {
     next: u64,
     early: BTreeMap<u64, Vec<u8>>,
     /// Bytes in `early`.
-    held: usize,
+    buffered_bytes: usize,
     /// Bytes written.
     written: u64,
     /// SHA-256 of the written bytes, if requested.
@@ -37,7 +37,7 @@ impl<'w> ReorderBuffer<'w> {
     /// Writes to `out`. With `digest` the SHA-256 of the whole is computed as well, which takes as long again as that of every segment.
     pub(super) fn new(out: &'w mut dyn Write, digest: bool) -> Self {
         let digest = digest.then(Sha256::new);
-        Self { out, next: 0, early: BTreeMap::new(), held: 0, written: 0, digest }
+        Self { out, next: 0, early: BTreeMap::new(), buffered_bytes: 0, written: 0, digest }
     }
 
     /// Bytes written so far.
@@ -61,16 +61,16 @@ impl<'w> ReorderBuffer<'w> {
             return Ok(Insertion::Duplicate);
         }
         if segment > self.next {
-            if self.held + content.len() > MAX_HELD {
+            if self.buffered_bytes + content.len() > MAX_HELD {
                 return Ok(Insertion::TooEarly);
             }
-            self.held += content.len();
+            self.buffered_bytes += content.len();
             self.early.insert(segment, content.to_vec());
             return Ok(Insertion::Stored);
         }
         self.write(content)?;
         while let Some(content) = self.early.remove(&self.next) {
-            self.held -= content.len();
+            self.buffered_bytes -= content.len();
             self.write(&content)?;
         }
         Ok(Insertion::Stored)
@@ -124,7 +124,7 @@ mod tests {
         }
         assert_eq!(order.put(9, &[0]).expect("it is memory"), Insertion::TooEarly);
         assert_eq!(order.put(0, &[0]).expect("it is memory"), Insertion::Stored);
-        assert_eq!(order.held, 0);
+        assert_eq!(order.buffered_bytes, 0);
         assert_eq!(order.put(9, &[0]).expect("it is memory"), Insertion::Stored);
     }
 }

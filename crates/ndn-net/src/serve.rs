@@ -190,9 +190,9 @@ impl<'a> Producer<'a> {
         }
         let local = face.transport().is_local();
         let host = if local { wire::ndn::Command::LOCAL } else { wire::ndn::Command::NEXT };
-        let asked: Name = format!("{host}/rib/{verb}").parse().map_err(|_| Failure::Stopped)?;
+        let requests: Name = format!("{host}/rib/{verb}").parse().map_err(|_| Failure::Stopped)?;
         // the answer has the name of the command, whatever its signature is
-        let question = Interest { name: asked.view(), can_be_prefix: true, ..Interest::default() };
+        let question = Interest { name: requests.view(), can_be_prefix: true, ..Interest::default() };
         let began_ms = self.serve.began_ms;
         let mut tries = 0;
         let mut make = |nonce: u32, out: &mut Vec<u8>| {
@@ -212,7 +212,7 @@ impl<'a> Producer<'a> {
             },
         )?;
         let useless =
-            |why: wire::ndn::Malformed| Failure::Useless { name: asked.to_string(), why: why.to_string() };
+            |why: wire::ndn::Malformed| Failure::Useless { name: requests.to_string(), why: why.to_string() };
         let data = Data::read(&answer).map_err(useless)?;
         let response = Response::read(data.content).map_err(useless)?;
         if response.code == Response::OK {
@@ -228,7 +228,7 @@ impl<'a> Producer<'a> {
         control: &Control,
         served: &mut Served,
     ) -> Result<(), Failure> {
-        let mut asked: Vec<(Wanted, Token)> = Vec::new();
+        let mut requests: Vec<(Wanted, Token)> = Vec::new();
         let mut packet = Vec::new();
         let mut content = vec![0; self.serve.segment];
         let mut began = None;
@@ -244,11 +244,11 @@ impl<'a> Producer<'a> {
                     }
                     served.interests += 1;
                     match self.wanted(interest) {
-                        Some(wanted) => asked.push((wanted, header.token)),
+                        Some(wanted) => requests.push((wanted, header.token)),
                         None => served.unknown += 1,
                     }
                 })?;
-            for (wanted, token) in asked.drain(..) {
+            for (wanted, token) in requests.drain(..) {
                 packet.clear();
                 match wanted {
                     Wanted::Metadata => {
@@ -301,13 +301,13 @@ impl<'a> Producer<'a> {
     fn write_metadata(&self, packet: &mut Vec<u8>) {
         let mut name = self.metadata.clone();
         name.push_number(kind::VERSION, self.serve.version).push_number(kind::SEGMENT, 0);
-        let said = Metadata {
+        let record = Metadata {
             name: self.versioned.clone(),
             last_segment: Some(self.last),
             size: Some(self.content.size()),
         };
         let mut content = Vec::new();
-        said.write(&mut content);
+        record.write(&mut content);
         self.sign(name.view(), 0, &content, packet);
     }
 

@@ -26,7 +26,7 @@ pub struct Socket {
     /// Of a stream: bytes that the system has not accepted yet.
     waiting: Vec<u8>,
     /// Number of these bytes that have been sent.
-    gone: usize,
+    sent: usize,
 }
 
 #[derive(Debug)]
@@ -86,15 +86,15 @@ impl Socket {
 
     fn new(wire: Wire, local: bool, mtu: usize) -> Self {
         let room = vec![0; ROOM].into_boxed_slice();
-        Self { wire, clock: Clock::start(), local, mtu, room, filled: 0, waiting: Vec::new(), gone: 0 }
+        Self { wire, clock: Clock::start(), local, mtu, room, filled: 0, waiting: Vec::new(), sent: 0 }
     }
 
     fn pending(&self) -> usize {
-        self.waiting.len() - self.gone
+        self.waiting.len() - self.sent
     }
 
     /// Passes on the complete frames of the stream, and moves the rest to the start of the buffer.
-    fn give(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
+    fn pass_frames(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
         let mut at = 0;
         while let Some(length) =
             frame_length(&self.room[at..self.filled]).map_err(TransportError::Malformed)?
@@ -136,7 +136,7 @@ impl Transport for Socket {
                             some = true;
                             take(&self.room[..length]);
                         }
-                        Err(error) if again(&error) => break,
+                        Err(error) if would_block(&error) => break,
                         Err(error) => return Err(error.into()),
                     }
                 }
@@ -146,10 +146,10 @@ impl Transport for Socket {
                 match stream.read(&mut self.room[self.filled..]) {
                     Ok(0) => return Err(TransportError::Closed),
                     Ok(length) => self.filled += length,
-                    Err(error) if again(&error) => return Ok(false),
+                    Err(error) if would_block(&error) => return Ok(false),
                     Err(error) => return Err(error.into()),
                 }
-                self.give(take)?;
+                self.pass_frames(take)?;
                 Ok(true)
             }
         }
@@ -160,7 +160,7 @@ impl Transport for Socket {
         match &mut self.wire {
             Wire::Udp(socket) => match socket.send(frame) {
                 Ok(_) => Ok(true),
-                Err(error) if again(&error) => Ok(false),
+                Err(error) if would_block(&error) => Ok(false),
                 Err(error) => Err(error.into()),
             },
             Wire::Unix(_) if pending + frame.len() > MAX_WAITING => Ok(false),
@@ -176,23 +176,23 @@ impl Transport for Socket {
 
     fn flush(&mut self) -> Result<(), TransportError> {
         let Wire::Unix(stream) = &mut self.wire else { return Ok(()) };
-        while self.gone < self.waiting.len() {
-            match stream.write(&self.waiting[self.gone..]) {
+        while self.sent < self.waiting.len() {
+            match stream.write(&self.waiting[self.sent..]) {
                 Ok(0) => return Err(TransportError::Closed),
-                Ok(length) => self.gone += length,
-                Err(error) if again(&error) => break,
+                Ok(length) => self.sent += length,
+                Err(error) if would_block(&error) => break,
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     return Err(TransportError::Closed);
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-        if self.gone == self.waiting.len() {
+        if self.sent == self.waiting.len() {
             self.waiting.clear();
-            self.gone = 0;
-        } else if self.gone > MAX_WAITING {
-            self.waiting.drain(..self.gone);
-            self.gone = 0;
+            self.sent = 0;
+        } else if self.sent > MAX_WAITING {
+            self.waiting.drain(..self.sent);
+            self.sent = 0;
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ fn widen(socket: &impl AsFd) {
 }
 
 /// Whether an error only means that nothing can be read or written now.
-fn again(error: &io::Error) -> bool {
+fn would_block(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, WouldBlock};
     // a full queue of the system drops datagrams
     [WouldBlock, Interrupted].contains(&error.kind()) || error.raw_os_error() == Some(NO_BUFFERS)

@@ -53,7 +53,7 @@ pub(super) struct Net<'a> {
     pub(super) stop_at: Option<(Time, Arc<Control>)>,
     /// When the connection fails.
     pub(super) breaks_at: Time,
-    pub(super) waits: u64,
+    pub(super) queueing_delay: u64,
 }
 
 impl<'a> Net<'a> {
@@ -76,7 +76,7 @@ impl<'a> Net<'a> {
             mtu,
             stop_at: None,
             breaks_at: Time::NEVER,
-            waits: 0,
+            queueing_delay: 0,
         }
     }
 
@@ -85,14 +85,14 @@ impl<'a> Net<'a> {
     }
 
     /// A frame arrives after its time in the queue and on the link.
-    fn bring(&mut self, mut frame: Vec<u8>) {
+    fn deliver(&mut self, mut frame: Vec<u8>) {
         let Faults { loss, double, damage, late } = self.faults;
         let starts = self.busy.max(self.now);
-        let waits = starts.saturating_since(self.now);
-        if waits > self.queue {
+        let queueing_delay = starts.saturating_since(self.now);
+        if queueing_delay > self.queue {
             return;
         }
-        if waits > self.marks {
+        if queueing_delay > self.marks {
             let packet = LinkPacket::read(&frame).expect("ours");
             let header = LinkHeader { mark: 1, ..packet.header };
             let mut marked = Vec::new();
@@ -120,7 +120,7 @@ impl<'a> Net<'a> {
     pub(super) fn push(&mut self, header: LinkHeader, packet: &[u8]) {
         let mut frames = Vec::new();
         self.fragmenter.cut(packet, header, |frame| frames.push(frame.to_vec()));
-        frames.into_iter().for_each(|frame| self.bring(frame));
+        frames.into_iter().for_each(|frame| self.deliver(frame));
     }
 }
 
@@ -130,7 +130,7 @@ impl Transport for Net<'_> {
     }
 
     fn wait(&mut self, until: Time) {
-        self.waits += 1;
+        self.queueing_delay += 1;
         let next = self.coming.keys().next().map_or(Time::NEVER, |(at, _)| *at);
         assert!(until.min(next) != Time::NEVER, "a wait never ends");
         // a real clock advances, too

@@ -206,8 +206,10 @@ fn a_producer_that_ends_is_noticed() {
         }),
     );
     let (fetched, out) = run(net, &Fetch { patience: Duration::from_secs(5), ..wanted("cubic") });
-    let Some(Failure::Stalled { had, all, .. }) = fetched.failure else { panic!("{:?}", fetched.failure) };
-    assert!(had > 10 && had < 500 && all == 500, "{had} of {all}");
+    let Some(Failure::Stalled { received, all, .. }) = fetched.failure else {
+        panic!("{:?}", fetched.failure)
+    };
+    assert!(received > 10 && received < 500 && all == 500, "{received} of {all}");
     assert_eq!(out, file.content[..out.len()], "what was written is right");
     assert_eq!(fetched.bytes, out.len() as u64);
 }
@@ -355,8 +357,11 @@ fn a_producer_registers_answers_and_goes() {
     assert!(data.iter().all(|data| data.intact() == Some(true)));
     assert_eq!((data[0].name, data[0].content), (segment.view(), &content[16_000..]));
     assert_eq!(data[0].final_block.and_then(|last| last.segment()), Some(2));
-    let said = Metadata::read(data[1].content).expect("metadata");
-    assert_eq!((said.name, said.last_segment, said.size), (name("/test/file/v=9"), Some(2), Some(20_000)));
+    let messages = Metadata::read(data[1].content).expect("metadata");
+    assert_eq!(
+        (messages.name, messages.last_segment, messages.size),
+        (name("/test/file/v=9"), Some(2), Some(20_000))
+    );
     assert_eq!(data[1].name.to_string(), "/test/file/32=metadata/v=9/seg=0");
     assert_eq!(data[2].name.last().and_then(|last| last.segment()), Some(0));
     assert_eq!((served.interests, served.segments, served.metadata, served.unknown), (5, 2, 1, 2));

@@ -58,7 +58,7 @@ impl Transport for Echo {
 #[test]
 fn frames_of_named_data_are_datagrams_to_the_port_where_dissectors_look() {
     let loopback = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
-    for (ends, said) in
+    for (ends, messages) in
         [(None, (loopback(56_363), loopback(6363))), (Some((host(1), host(2))), (host(1), host(2)))]
     {
         let (mut face, page) = tap(Echo(Vec::new(), ends), 100);
@@ -75,7 +75,7 @@ fn frames_of_named_data_are_datagrams_to_the_port_where_dissectors_look() {
             seen.iter().zip([(0, 101, b"one"), (0, 102, b"two"), (1, 103, b"one"), (1, 103, b"two")])
         {
             assert_eq!((packet.interface, packet.at_ns), (interface, at_ns));
-            let (from, to) = if interface == 0 { said } else { (said.1, said.0) };
+            let (from, to) = if interface == 0 { messages } else { (messages.1, messages.0) };
             assert_eq!(packet.datagram(), (from, to, Ecn::NotCapable, &content[..]));
         }
     }

@@ -307,7 +307,7 @@ fn a_prefix_is_moved_once_from_a_congested_link_to_an_idle_one() {
     assert_eq!((a.at, &a.name[..]), (Some(address(1)), "r1"));
     assert_eq!((b.loads[0].0.as_str(), b.loads[0].1), ("first", 0));
     assert!(c.loads[0].1 > 900_000, "{:?}", c.loads);
-    assert_eq!((central.begun, central.open_commands, central.discarded.total()), (1, 0, 0));
+    assert_eq!((central.starts, central.open_commands, central.discarded.total()), (1, 0, 0));
     // every status that was sent was taken in: four ports, twice a second
     assert!((70..=80).contains(&central.meter.count(Count::Statuses)), "{:?}", central.meter);
 }
@@ -317,22 +317,22 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_commands() {
     let (undisturbed, _) = run(&VirtualNetwork::plain(ms(1)), secs(10));
     let attacks = Arc::new(AtomicUsize::new(0));
     let attacked = Arc::clone(&attacks);
-    let net = VirtualNetwork::new(move |passing| {
-        let arrives = passing.after(ms(1));
-        let control = passing.from == address(CONTROLLER) || passing.to == address(CONTROLLER);
+    let net = VirtualNetwork::new(move |in_flight| {
+        let arrives = in_flight.after(ms(1));
+        let control = in_flight.from == address(CONTROLLER) || in_flight.to == address(CONTROLLER);
         // packets of QUIC with a short header [RFC9000 §17.3.1]
-        if !control || passing.bytes[0] & 0x80 != 0 {
+        if !control || in_flight.bytes[0] & 0x80 != 0 {
             return vec![arrives];
         }
         attacked.fetch_add(1, Ordering::Relaxed);
-        let again = passing.after(ms(1500));
-        let mut changed = passing.after(ms(1));
+        let again = in_flight.after(ms(1500));
+        let mut changed = in_flight.after(ms(1));
         changed.bytes[20] ^= 1;
         // an attacker who sees the traffic knows the connection ID, and guesses the key
         let hops = contract::Hops::new(&[Hop { port: PortId(0), cost: 0 }]);
         let frame = SdnMessage::Command(Command::NextHops { prefix: FILM, hops });
-        let message = ControlMessage { sent_at: passing.at, label: Label([u64::MAX - 1, 0, 0, 0]), frame };
-        let mut forged = InFlight { bytes: passing.bytes[..12].to_vec(), ..passing.after(ms(1)) };
+        let message = ControlMessage { sent_at: in_flight.at, label: Label([u64::MAX - 1, 0, 0, 0]), frame };
+        let mut forged = InFlight { bytes: in_flight.bytes[..12].to_vec(), ..in_flight.after(ms(1)) };
         message.write(&mut forged.bytes);
         forged.bytes.extend_from_slice(&[0x66; 16]);
         vec![forged, changed, arrives, again]
@@ -395,7 +395,7 @@ fn a_forwarder_that_restarts_gets_new_commands() {
     let (r1, central) = (done(again), done(central));
     let _ = others.map(done);
     assert_eq!((r1.agent().sessions, r1.agent().moves), (1, 1));
-    assert_eq!((central.begun, central.meter.count(Count::Reroutes)), (2, 2));
+    assert_eq!((central.starts, central.meter.count(Count::Reroutes)), (2, 2));
     assert!(r1.second() > 0.3, "{:?}", r1.bytes_in);
 }
 
@@ -438,7 +438,7 @@ fn of_two_that_say_they_are_one_the_first_stays() {
     let (r1, central) = run_at(places, self::r1(start), span);
     let double = done(double);
     assert_eq!((double.agent().connected, double.agent().commands), (false, 0));
-    assert_eq!((central.nodes[1].at, central.begun), (Some(address(2)), 1));
+    assert_eq!((central.nodes[1].at, central.starts), (Some(address(2)), 1));
     assert_eq!(r1.agent().moves, 1);
 }
 
@@ -500,9 +500,9 @@ fn an_agent_speaks_of_its_own_ports_and_of_known_prefixes_only() {
             shares: 0,
         })
     };
-    let kept = |prefix, port| {
+    let installed = |prefix, port| {
         let hops = contract::Hops::new(&[Hop { port: PortId(port), cost: 1 }]);
-        SdnMessage::Kept(Command::NextHops { prefix: NameId(prefix), hops })
+        SdnMessage::Installed(Command::NextHops { prefix: NameId(prefix), hops })
     };
     let lies = vec![
         status(3),
@@ -510,10 +510,10 @@ fn an_agent_speaks_of_its_own_ports_and_of_known_prefixes_only() {
         status(u32::MAX - 1),
         SdnMessage::Shares { port: PortId(0), count: 4 },
         SdnMessage::Signal { port: PortId(1) },
-        kept(2, 0),
-        kept(1, 1),
-        SdnMessage::Kept(Command::Route { to: R2, via: PortId(0) }),
-        SdnMessage::Kept(Command::Cap { port: PortId(3), rate: RATE }),
+        installed(2, 0),
+        installed(1, 1),
+        SdnMessage::Installed(Command::Route { to: R2, via: PortId(0) }),
+        SdnMessage::Installed(Command::Cap { port: PortId(3), rate: RATE }),
         SdnMessage::Command(Command::Cap { port: PortId(0), rate: RATE }),
         SdnMessage::Hello,
     ];

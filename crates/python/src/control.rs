@@ -28,7 +28,7 @@ impl SdnControl {
     /// Recent status as JSON; None before the start.
     #[getter]
     fn stats(&self) -> Option<String> {
-        self.0.status().map(|stats| told(&stats).to_string())
+        self.0.status().map(|stats| stats_json(&stats).to_string())
     }
 
     /// Requests the end.
@@ -53,10 +53,10 @@ pub fn ndn_control(
     let ended = py.detach(|| -> Result<Value, Failure> {
         let mut socket = Udp::bind(at).map_err(Failure::Socket)?;
         let stats = self::control(settings, &mut socket, &watch).map_err(Failure::Settings)?;
-        Ok(told(&stats))
+        Ok(stats_json(&stats))
     });
     match ended {
-        Ok(said) => Ok(said.to_string()),
+        Ok(report) => Ok(report.to_string()),
         Err(Failure::Socket(error)) => Err(PyOSError::new_err(format!("{at}: {error}"))),
         Err(Failure::Settings(error)) => Err(PyValueError::new_err(error.to_string())),
     }
@@ -103,7 +103,7 @@ fn settings_of(plan: &Plan, key: &[u8]) -> PyResult<Settings> {
     })
 }
 
-fn told(stats: &Stats) -> Value {
+fn stats_json(stats: &Stats) -> Value {
     let count = |what| stats.meter.count(what);
     let nodes: Vec<Value> = stats
         .nodes
@@ -128,7 +128,7 @@ fn told(stats: &Stats) -> Value {
         "commands_open": stats.open_commands,
         "reroutes": count(Count::Reroutes),
         "ignored": count(Count::Ignored),
-        "begun": stats.begun,
+        "begun": stats.starts,
         "unknown_nodes": stats.unknown,
         "datagrams_sent": stats.sent.datagrams,
         "datagrams_received": stats.received.datagrams,

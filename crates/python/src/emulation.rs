@@ -27,8 +27,8 @@ pub(crate) fn run(
     let outcome = emulated.map_err(|error| failed(py, &error))?;
     finished(&written)?;
     let report = lab::report(&plan.as_emulated(), &outcome.trace);
-    let said = Some(accuracy(&outcome.accuracy).to_string());
-    Ok(Run::of(&outcome.trace, report, outcome.complete, said))
+    let summary = Some(accuracy(&outcome.accuracy).to_string());
+    Ok(Run::of(&outcome.trace, report, outcome.complete, summary))
 }
 
 /// Why this process may not emulate; None if it may.
@@ -98,7 +98,7 @@ pub(crate) fn finished(files: &[Written]) -> PyResult<()> {
 /// The accuracy of an emulation, for `run.json`.
 fn accuracy(accuracy: &Accuracy) -> Value {
     let seconds = |span: Duration| span.as_secs_f64();
-    let mut said = json!({
+    let mut summary = json!({
         "valid": accuracy.faults().is_empty(),
         "faults": accuracy.faults(),
         "notes": accuracy.notes,
@@ -113,14 +113,14 @@ fn accuracy(accuracy: &Accuracy) -> Value {
         "cpu_s": seconds(accuracy.cpu),
     });
     for (name, [p50, p99, p999, max]) in accuracy.rows() {
-        said[name] = json!({
+        summary[name] = json!({
             "p50_s": seconds(p50),
             "p99_s": seconds(p99),
             "p999_s": seconds(p999),
             "max_s": seconds(max),
         });
     }
-    said
+    summary
 }
 
 /// The exception for an emulation that failed: `thalweg.errors.EmulationError(message, hint)`.

@@ -35,7 +35,7 @@ impl ForwardControl {
     /// Recent status as JSON; None before the start.
     #[getter]
     fn stats(&self) -> Option<String> {
-        self.0.status().map(|stats| told(&stats).to_string())
+        self.0.status().map(|stats| stats_json(&stats).to_string())
     }
 
     /// Requests the end.
@@ -73,13 +73,13 @@ pub fn ndn_forward(
         let recorder = file.map(|file| FaceRecorder::new(file, &links, began_ns)).transpose();
         let mut sockets = Tapped::new(sockets, recorder.map_err(no_file)?);
         let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
-        let mut said = told(&node.stats());
-        crate::ndn::say(&mut said, sockets.finish().as_ref());
-        said["late_p50_s"] = json!(late.percentile(0.5).unwrap_or_default().as_secs_f64());
-        said["late_p99_s"] = json!(late.percentile(0.99).unwrap_or_default().as_secs_f64());
-        Ok(said)
+        let mut report = stats_json(&node.stats());
+        crate::ndn::say(&mut report, sockets.finish().as_ref());
+        report["late_p50_s"] = json!(late.percentile(0.5).unwrap_or_default().as_secs_f64());
+        report["late_p99_s"] = json!(late.percentile(0.99).unwrap_or_default().as_secs_f64());
+        Ok(report)
     });
-    ended.map(|said| said.to_string()).map_err(failed)
+    ended.map(|report| report.to_string()).map_err(failed)
 }
 
 /// Runs several forwarders with endpoints in one process for a duration. `experiment` is JSON: `hosts`, `wires`, `span_s`. Returns the
@@ -104,12 +104,12 @@ pub fn ndn_together(py: Python<'_>, experiment: &str, control: &ForwardControl) 
     let hosts: Vec<Value> = done
         .iter()
         .map(|done| {
-            let mut said = told(&done.node.stats());
-            said["name"] = json!(done.name);
-            said["apps"] = done.node.apps().iter().map(app).collect();
-            said["late_p50_s"] = json!(done.late.percentile(0.5).unwrap_or_default().as_secs_f64());
-            said["late_p99_s"] = json!(done.late.percentile(0.99).unwrap_or_default().as_secs_f64());
-            said
+            let mut report = stats_json(&done.node.stats());
+            report["name"] = json!(done.name);
+            report["apps"] = done.node.apps().iter().map(app).collect();
+            report["late_p50_s"] = json!(done.late.percentile(0.5).unwrap_or_default().as_secs_f64());
+            report["late_p99_s"] = json!(done.late.percentile(0.99).unwrap_or_default().as_secs_f64());
+            report
         })
         .collect();
     Ok(Value::from(hosts).to_string())
@@ -122,7 +122,7 @@ fn failed(error: Error) -> PyErr {
     }
 }
 
-fn told(stats: &Stats) -> Value {
+fn stats_json(stats: &Stats) -> Value {
     let machine: Map<String, Value> =
         Tally::ALL.iter().map(|what| (what.name().to_owned(), json!(stats.machine.count(*what)))).collect();
     let face = |name: &str, counts: &Counts, pending: usize| {
@@ -274,12 +274,12 @@ fn controller(mut table: Table) -> PyResult<Option<ControllerSettings>> {
 
 /// Congestion marks at queues towards programs; on by default.
 fn program_marks(mut table: Table) -> PyResult<Option<MarkSettings>> {
-    let wanted = table.flag("marks", true)?;
+    let required = table.flag("marks", true)?;
     let base = MarkSettings::default();
     let above = table.quantity("mark_above", base.above)?;
     let marks = MarkSettings { above, interval: table.quantity("mark_interval", base.interval)? };
     table.done()?;
-    Ok(wanted.then_some(marks))
+    Ok(required.then_some(marks))
 }
 
 fn limits(mut table: Table, store: Store) -> PyResult<Limits> {

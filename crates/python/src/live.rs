@@ -32,21 +32,21 @@ pub fn measure_pacing(
     let (interval, span) = (Duration::from_nanos(interval_ns), Duration::from_nanos(span_ns));
     let found = py.detach(|| measure(method, interval, span, size))?;
     let seconds = |span: Duration| span.as_secs_f64();
-    let said = json!({
-        "wanted": found.wanted,
-        "left": found.left,
+    let report = json!({
+        "wanted": found.scheduled,
+        "left": found.departed,
         "span_s": seconds(found.span),
-        "late_p50_s": seconds(found.late[0]),
-        "late_p99_s": seconds(found.late[1]),
-        "late_p999_s": seconds(found.late[2]),
-        "late_max_s": seconds(found.late[3]),
+        "late_p50_s": seconds(found.lateness[0]),
+        "late_p99_s": seconds(found.lateness[1]),
+        "late_p999_s": seconds(found.lateness[2]),
+        "late_max_s": seconds(found.lateness[3]),
         "gap_deviation_s": seconds(found.gap_deviation),
         "gap_max_s": seconds(found.gap_max),
         "uneven": found.uneven,
         "cpu_s": seconds(found.cpu),
         "calls": found.calls,
     });
-    Ok(said.to_string())
+    Ok(report.to_string())
 }
 
 /// Maximum number of departures of a measurement, because each is stored.

@@ -75,30 +75,30 @@ pub fn ndn_face(text: &str) -> PyResult<String> {
 /// Fetches a file. `wanted` is JSON. Writes to `path`, or to standard output if that is None. Returns the result as JSON.
 #[pyfunction]
 pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnControl) -> PyResult<String> {
-    let asked = tree(wanted)?;
-    let place = place(text(&asked, "face"))?;
-    let mut fetch = Fetch::new(name(text(&asked, "name"))?, text(&asked, "scheme"));
-    fetch.discovery = match text(&asked, "discovery") {
+    let request = tree(wanted)?;
+    let place = place(text(&request, "face"))?;
+    let mut fetch = Fetch::new(name(text(&request, "name"))?, text(&request, "scheme"));
+    fetch.discovery = match text(&request, "discovery") {
         "prefix" => Discovery::Prefix,
         "none" => Discovery::None,
         _ => Discovery::Metadata,
     };
-    if let Some(params) = asked["params"].as_object() {
+    if let Some(params) = request["params"].as_object() {
         let read = |(name, value): (&String, &Value)| Some((name.clone(), param(value)?));
         fetch.params = params.iter().filter_map(read).collect();
     }
-    if let Some(window) = asked["initial_window"].as_u64() {
+    if let Some(window) = request["initial_window"].as_u64() {
         fetch.initial_window = u32::try_from(window).unwrap_or(u32::MAX);
     }
-    fetch.marks = asked["marks"].as_bool().unwrap_or(true);
-    fetch.lifetime = quantity(&asked, "lifetime")?.unwrap_or(fetch.lifetime);
-    fetch.patience = quantity(&asked, "patience")?.unwrap_or(fetch.patience);
-    fetch.timeout.min = quantity(&asked, "min_rto")?.unwrap_or(fetch.timeout.min);
-    fetch.access = quantity::<Rate>(&asked, "access")?;
-    fetch.sha256 = digest(text(&asked, "sha256"));
-    fetch.seed = now_ns(&asked);
+    fetch.marks = request["marks"].as_bool().unwrap_or(true);
+    fetch.lifetime = quantity(&request, "lifetime")?.unwrap_or(fetch.lifetime);
+    fetch.patience = quantity(&request, "patience")?.unwrap_or(fetch.patience);
+    fetch.timeout.min = quantity(&request, "min_rto")?.unwrap_or(fetch.timeout.min);
+    fetch.access = quantity::<Rate>(&request, "access")?;
+    fetch.sha256 = digest(text(&request, "sha256"));
+    fetch.seed = now_ns(&request);
     let control = Arc::clone(&control.0);
-    let (capture, mut captured) = (capture(&asked)?, None);
+    let (capture, mut captured) = (capture(&request)?, None);
     let fetched = py.detach(|| -> io::Result<Fetched> {
         let mut out: Box<dyn Write> = match path {
             Some(path) => Box::new(BufWriter::with_capacity(BUFFER, File::create(path)?)),
@@ -115,9 +115,9 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
         })
     });
     let fetched = fetched.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
-    let mut told = told_of_fetch(&fetched);
-    say(&mut told, captured.as_ref());
-    Ok(told.to_string())
+    let mut report = told_of_fetch(&fetched);
+    say(&mut report, captured.as_ref());
+    Ok(report.to_string())
 }
 
 /// Serves a file until it is stopped. `wanted` is JSON. The content is the file at `path`, or `content` if that is None. Returns the result
@@ -130,23 +130,23 @@ pub fn ndn_put(
     content: Option<Vec<u8>>,
     control: &NdnControl,
 ) -> PyResult<String> {
-    let asked = tree(wanted)?;
-    let place = place(text(&asked, "face"))?;
-    let now_ns = now_ns(&asked);
-    let version = asked["version"].as_u64().unwrap_or(now_ns / 1000);
-    let mut serve = Serve::new(name(text(&asked, "name"))?, version, now_ns / 1_000_000);
-    serve.segment = asked["segment"].as_u64().map_or(serve.segment, |bytes| bytes as usize);
+    let request = tree(wanted)?;
+    let place = place(text(&request, "face"))?;
+    let now_ns = now_ns(&request);
+    let version = request["version"].as_u64().unwrap_or(now_ns / 1000);
+    let mut serve = Serve::new(name(text(&request, "name"))?, version, now_ns / 1_000_000);
+    serve.segment = request["segment"].as_u64().map_or(serve.segment, |bytes| bytes as usize);
     if !(1..=Serve::LONGEST_SEGMENT).contains(&serve.segment) {
         return Err(PyValueError::new_err(format!(
             "segments have from 1 to {} bytes",
             Serve::LONGEST_SEGMENT
         )));
     }
-    serve.register = asked["register"].as_bool().unwrap_or(true);
-    serve.cost = asked["cost"].as_u64().unwrap_or(0);
-    serve.freshness = quantity(&asked, "freshness")?.unwrap_or(serve.freshness);
+    serve.register = request["register"].as_bool().unwrap_or(true);
+    serve.cost = request["cost"].as_u64().unwrap_or(0);
+    serve.freshness = quantity(&request, "freshness")?.unwrap_or(serve.freshness);
     let control = Arc::clone(&control.0);
-    let (capture, mut captured) = (capture(&asked)?, None);
+    let (capture, mut captured) = (capture(&request)?, None);
     let served = py.detach(|| -> io::Result<Served> {
         let mut content: Box<dyn ndn::Content> = match path {
             Some(path) => Box::new(ndn::OnDisk::open(File::open(path)?)?),
@@ -163,10 +163,10 @@ pub fn ndn_put(
         })
     });
     let served = served.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
-    let mut told = told_of_serving(&served);
-    told["version"] = json!(version);
-    say(&mut told, captured.as_ref());
-    Ok(told.to_string())
+    let mut report = told_of_serving(&served);
+    report["version"] = json!(version);
+    say(&mut report, captured.as_ref());
+    Ok(report.to_string())
 }
 
 fn name(text: &str) -> PyResult<wire::ndn::Name> {
@@ -181,13 +181,13 @@ fn tree(text: &str) -> PyResult<Value> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn text<'a>(asked: &'a Value, key: &str) -> &'a str {
-    asked[key].as_str().unwrap_or_default()
+fn text<'a>(request: &'a Value, key: &str) -> &'a str {
+    request[key].as_str().unwrap_or_default()
 }
 
 /// A quantity with its unit; `None` if the key is missing.
-fn quantity<T: UnitText>(asked: &Value, key: &str) -> PyResult<Option<T>> {
-    let read = asked[key].as_str().map(T::from_text).transpose();
+fn quantity<T: UnitText>(request: &Value, key: &str) -> PyResult<Option<T>> {
+    let read = request[key].as_str().map(T::from_text).transpose();
     read.map_err(|error| PyValueError::new_err(format!("{key}: {error}")))
 }
 
@@ -210,13 +210,13 @@ fn digest(text: &str) -> Option<wire::ndn::Digest> {
 }
 
 /// Nanoseconds since 1970 by Python's clock, which also seed the random numbers.
-fn now_ns(asked: &Value) -> u64 {
-    asked["now_ns"].as_u64().unwrap_or_default()
+fn now_ns(request: &Value) -> u64 {
+    request["now_ns"].as_u64().unwrap_or_default()
 }
 
 /// The capture file, if one is requested.
-fn capture(asked: &Value) -> PyResult<Option<File>> {
-    let Some(path) = asked["pcap"].as_str() else { return Ok(None) };
+fn capture(request: &Value) -> PyResult<Option<File>> {
+    let Some(path) = request["pcap"].as_str() else { return Ok(None) };
     File::create(path).map(Some).map_err(|error| PyOSError::new_err(format!("{path}: {error}")))
 }
 
@@ -227,10 +227,10 @@ fn tap(mut socket: ndn::Socket, file: Option<File>) -> io::Result<Tapped<ndn::So
 }
 
 /// Adds the result of a capture.
-pub(crate) fn say(told: &mut Value, captured: Option<&Captured>) {
+pub(crate) fn say(report: &mut Value, captured: Option<&Captured>) {
     let Some(captured) = captured else { return };
-    told["captured"] = json!(captured.packets);
-    told["capture_failure"] = json!(captured.failure.as_ref().map(ToString::to_string));
+    report["captured"] = json!(captured.packets);
+    report["capture_failure"] = json!(captured.failure.as_ref().map(ToString::to_string));
 }
 
 fn failed(failure: Option<&Failure>) -> Value {

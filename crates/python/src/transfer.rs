@@ -37,45 +37,45 @@ impl Transfer {
     }
 
     /// Sends data. Returns at the end, with the result as JSON.
-    fn send(&self, py: Python<'_>, told: &str) -> PyResult<String> {
-        let told = parse(told)?;
+    fn send(&self, py: Python<'_>, options: &str) -> PyResult<String> {
+        let options = parse(options)?;
         let scheme = Scheme {
-            params: params(&told),
-            mode: text(&told, "mode").map(str::to_owned),
-            packet: u16::try_from(number(&told, "packet")?).unwrap_or(u16::MAX),
-            ..Scheme::new(text(&told, "scheme").unwrap_or_default())
+            params: params(&options),
+            mode: text(&options, "mode").map(str::to_owned),
+            packet: u16::try_from(number(&options, "packet")?).unwrap_or(u16::MAX),
+            ..Scheme::new(text(&options, "scheme").unwrap_or_default())
         };
         let _ = self.scheme.set(scheme.name.clone());
         let transport = quic_net::check(&scheme).map_err(PyValueError::new_err)?;
-        let name = text(&told, "name").unwrap_or_default();
-        let deadline = text(&told, "deadline").map(setup::span).transpose()?;
-        let rate = text(&told, "rate").map(setup::rate).transpose()?;
-        let (packet, id) = (scheme.packet, number(&told, "id")?);
-        let receivers = Receivers { min: number(&told, "receivers")?.max(1) as usize };
+        let name = text(&options, "name").unwrap_or_default();
+        let deadline = text(&options, "deadline").map(setup::span).transpose()?;
+        let rate = text(&options, "rate").map(setup::rate).transpose()?;
+        let (packet, id) = (scheme.packet, number(&options, "id")?);
+        let receivers = Receivers { min: number(&options, "receivers")?.max(1) as usize };
         let task = |from, name: &str| {
             let name = name.to_owned();
             Task { transport, from, name, deadline, rate, packet, id, receivers }
         };
-        let left = match text(&told, "tree") {
-            Some(folder) => py.detach(|| self.send_folder(&told, &scheme, (folder, name), &task)),
+        let left = match text(&options, "tree") {
+            Some(folder) => py.detach(|| self.send_folder(&options, &scheme, (folder, name), &task)),
             None => {
-                let task = task(setup::source(&told)?, name);
-                py.detach(|| self.send_object(&told, &scheme, task))
+                let task = task(setup::source(&options)?, name);
+                py.detach(|| self.send_object(&options, &scheme, task))
             }
         };
-        Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
+        Ok(self.report(&left.map_err(PyOSError::new_err)?).to_string())
     }
 
     /// Receives data. Returns at the end, with the result as JSON.
-    fn receive(&self, py: Python<'_>, told: &str) -> PyResult<String> {
-        let told = parse(told)?;
+    fn receive(&self, py: Python<'_>, options: &str) -> PyResult<String> {
+        let options = parse(options)?;
         let left = py.detach(|| -> Result<Remains, String> {
-            if let Some(name) = text(&told, "name") {
+            if let Some(name) = text(&options, "name") {
                 transfer::check_name(name).map_err(|why| format!("the name {name:?}: {why}"))?;
             }
-            self.receive_into(&told)
+            self.receive_into(&options)
         });
-        Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
+        Ok(self.report(&left.map_err(PyOSError::new_err)?).to_string())
     }
 
     /// Requests that the transfer closes the session and ends.
@@ -112,10 +112,10 @@ impl Remains {
 }
 
 /// Sends to one receiver.
-fn send(told: &Value, scheme: &Scheme, objects: Objects, control: &Control) -> Result<Remains, String> {
-    let file = capture(told)?;
-    let Some((mut settings, mut socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
-    let qlogs = Qlogs::requested(told, "send", &mut socket);
+fn send(options: &Value, scheme: &Scheme, objects: Objects, control: &Control) -> Result<Remains, String> {
+    let file = capture(options)?;
+    let Some((mut settings, mut socket)) = open(options, control)? else { return Ok(Remains::none(control)) };
+    let qlogs = Qlogs::requested(options, "send", &mut socket);
     settings.logs = qlogs.as_ref().map(Qlogs::logs);
     let mut socket = tap(socket, file)?;
     let outcome = quic_net::send(&settings, scheme, objects, &mut socket, control);
@@ -124,14 +124,14 @@ fn send(told: &Value, scheme: &Scheme, objects: Objects, control: &Control) -> R
 
 /// Sends to an IP multicast group.
 fn send_to_group(
-    told: &Value,
+    options: &Value,
     scheme: &Scheme,
     group: &str,
     (outgoing, about): (Outgoing, Vec<u8>),
     control: &Control,
 ) -> Result<Remains, String> {
-    let file = capture(told)?;
-    let Some((settings, socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
+    let file = capture(options)?;
+    let Some((settings, socket)) = open(options, control)? else { return Ok(Remains::none(control)) };
     let group = Group { address: setup::group_at(group, &socket)?, max: MAX };
     let Outgoing::Paced(payload) = outgoing else {
         return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
@@ -143,17 +143,17 @@ fn send_to_group(
 
 impl Transfer {
     /// Sends a file, a stream, or a live stream.
-    fn send_object(&self, told: &Value, scheme: &Scheme, task: Task) -> Result<Remains, String> {
+    fn send_object(&self, options: &Value, scheme: &Scheme, task: Task) -> Result<Remains, String> {
         let control = &*self.control;
         let loaded = task.load(&self.tallies.begin(), &|| !control.stopped());
         let Some((outgoing, about)) = loaded.map_err(|error| error.to_string())? else {
             return Ok(Remains::Stopped);
         };
-        match text(told, "group") {
-            Some(group) => send_to_group(told, scheme, group, (outgoing, about), control),
+        match text(options, "group") {
+            Some(group) => send_to_group(options, scheme, group, (outgoing, about), control),
             None => {
                 let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
-                send(told, scheme, all, control)
+                send(options, scheme, all, control)
             }
         }
     }
@@ -161,7 +161,7 @@ impl Transfer {
     /// Sends the files of a folder under a name. While one is sent, the next is read in another thread.
     fn send_folder(
         &self,
-        told: &Value,
+        options: &Value,
         scheme: &Scheme,
         (folder, name): (&str, &str),
         task: &(dyn Fn(Source, &str) -> Task + Sync),
@@ -173,10 +173,11 @@ impl Transfer {
         let (give, take) = sync_channel(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let go_on = || !control.stopped() && !over.load(Ordering::Relaxed);
+                let keep_going = || !control.stopped() && !over.load(Ordering::Relaxed);
                 let count = listed.files.len();
                 for (number, file) in listed.files.into_iter().enumerate() {
-                    let loaded = task(Source::File(file.path), &file.name).load(&tallies.begin(), &go_on);
+                    let loaded =
+                        task(Source::File(file.path), &file.name).load(&tallies.begin(), &keep_going);
                     let object = match loaded {
                         Ok(None) => break,
                         Ok(Some((outgoing, about))) => {
@@ -190,25 +191,25 @@ impl Transfer {
                     }
                 }
             });
-            let left = send(told, scheme, take, control);
+            let left = send(options, scheme, take, control);
             over.store(true, Ordering::Relaxed);
             left
         })
     }
 
-    fn receive_into(&self, told: &Value) -> Result<Remains, String> {
+    fn receive_into(&self, options: &Value) -> Result<Remains, String> {
         let control = &*self.control;
-        let file = capture(told)?;
-        let Some((mut settings, mut socket)) = open(told, control)? else {
+        let file = capture(options)?;
+        let Some((mut settings, mut socket)) = open(options, control)? else {
             return Ok(Remains::none(control));
         };
-        let me = setup::identity(told, settings.handshake, &mut socket);
+        let me = setup::identity(options, settings.handshake, &mut socket);
         settings.client_secret = me.map(|me| me.secret);
-        let qlogs = Qlogs::requested(told, "recv", &mut socket);
+        let qlogs = Qlogs::requested(options, "recv", &mut socket);
         settings.logs = qlogs.as_ref().map(Qlogs::logs);
         let mut socket = tap(socket, file)?;
         let mut accept = |proposal: &Proposal| {
-            let into = destination(told, me, &proposal.folders)?;
+            let into = destination(options, me, &proposal.folders)?;
             let _ = self.scheme.set(proposal.offer.scheme.clone());
             keep(&proposal.offer, into, settings.limits.window, &self.tallies.begin())
         };
@@ -218,7 +219,7 @@ impl Transfer {
 
     fn state(&self) -> Value {
         use std::sync::atomic::Ordering::Relaxed;
-        let TransferSnapshot { sum: told, complete, objects } = self.tallies.snapshot();
+        let TransferSnapshot { sum: snapshot, complete, objects } = self.tallies.snapshot();
         let progress = &self.control.progress;
         json!({
             "phase": match progress.phase() {
@@ -238,49 +239,49 @@ impl Transfer {
             "forged": progress.forged.load(Relaxed),
             "deaf": progress.group_unreachable.load(Relaxed),
             "rtt_s": Duration::from_nanos(progress.rtt_ns.load(Relaxed)).as_secs_f64(),
-            "total_bytes": told.total,
-            "done_bytes": told.done,
-            "hashed_bytes": told.hashed,
-            "resumed_bytes": told.resumed,
-            "sent": {"first": told.sent[0], "coded": told.sent[1], "again": told.sent[2]},
-            "received": {"useful": told.received[0], "useless": told.received[1], "unkept": told.received[2]},
-            "receivers": told.receivers,
-            "whole_receivers": told.whole,
-            "dropped": told.dropped,
-            "late": told.late,
-            "missed": told.missed,
-            "spoilt_blocks": told.spoilt,
+            "total_bytes": snapshot.total,
+            "done_bytes": snapshot.done,
+            "hashed_bytes": snapshot.hashed,
+            "resumed_bytes": snapshot.resumed,
+            "sent": {"first": snapshot.sent[0], "coded": snapshot.sent[1], "again": snapshot.sent[2]},
+            "received": {"useful": snapshot.received[0], "useless": snapshot.received[1], "unkept": snapshot.received[2]},
+            "receivers": snapshot.receivers,
+            "whole_receivers": snapshot.complete_receivers,
+            "dropped": snapshot.dropped,
+            "late": snapshot.late,
+            "missed": snapshot.missed,
+            "spoilt_blocks": snapshot.spoilt,
             "files": {"complete": complete, "total": objects},
-            "name": told.name,
-            "path": told.path,
-            "notes": told.notes,
+            "name": snapshot.name,
+            "path": snapshot.path,
+            "notes": snapshot.notes,
         })
     }
 
     /// The result with all counters.
-    fn said(&self, left: &Remains) -> Value {
-        let mut said = self.state();
+    fn report(&self, left: &Remains) -> Value {
+        let mut report = self.state();
         let (end, why) = match left {
             Remains::Stopped => ("stopped", None),
             Remains::Unanswered => ("unanswered", None),
             Remains::Over(outcome, ..) => ended(&outcome.end),
         };
-        said["end"] = json!(end);
-        said["why"] = json!(why);
+        report["end"] = json!(end);
+        report["why"] = json!(why);
         if let Remains::Over(outcome, members, captured, qlogs) = left {
-            said["captured"] = json!(captured.as_ref().map(|captured| captured.packets));
-            said["qlog"] = json!(qlogs.as_ref().map(Qlogs::said));
+            report["captured"] = json!(captured.as_ref().map(|captured| captured.packets));
+            report["qlog"] = json!(qlogs.as_ref().map(Qlogs::report));
             let capture = captured.as_ref().and_then(|captured| captured.failure.as_ref());
             let capture = capture.map(|failure| format!("the capture is not complete: {failure}"));
             let logs = qlogs.iter().flat_map(Qlogs::failures);
-            if let Some(notes) = said["notes"].as_array_mut() {
+            if let Some(notes) = report["notes"].as_array_mut() {
                 notes.extend(capture.into_iter().chain(logs).map(Value::from));
             }
             let members = members.iter().map(|member| {
                 let (end, why) = ended(&member.end);
                 json!({"address": member.address.to_string(), "end": end, "why": why})
             });
-            said["members"] = json!(members.collect::<Vec<_>>());
+            report["members"] = json!(members.collect::<Vec<_>>());
             let stats = &outcome.stats;
             // the numbers that packets of QUIC lack are known to its stack only
             let transport = self.scheme.get().map(|name| quic_net::transport_of(name));
@@ -288,7 +289,7 @@ impl Transfer {
             let opened = stats.opened_at != Time::NEVER;
             let meter = &stats.meter;
             let mean_ns = meter.rtt_sum_ns.checked_div(meter.rtt_count).unwrap_or(0);
-            said["stats"] = json!({
+            report["stats"] = json!({
                 "span_s": if opened { stats.span().as_secs_f64() } else { 0.0 },
                 "sessions": stats.sessions,
                 "packets": stats.packets,
@@ -315,7 +316,7 @@ impl Transfer {
                 "lateness_max_s": lateness(&stats.lateness, 1.0),
             });
         }
-        said
+        report
     }
 }
 
@@ -328,7 +329,7 @@ fn ended(end: &End) -> (&'static str, Option<String>) {
         End::Refused(reason) => ("refused", Some(reason.words().to_owned())),
         End::Unanswered => ("unanswered", None),
         End::Silent => ("silent", None),
-        End::Quiet => ("quiet", None),
+        End::NoProgress => ("quiet", None),
         End::Failed(why) => ("failed", Some(why.clone())),
     }
 }

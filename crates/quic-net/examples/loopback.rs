@@ -26,8 +26,8 @@ const PAYLOAD: u16 = 1400;
 const PACKET: u16 = PAYLOAD + 28;
 
 fn main() {
-    let mut given = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
-    let (megabytes, rounds) = (given.next().unwrap_or(1000), given.next().unwrap_or(3));
+    let mut values = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
+    let (megabytes, rounds) = (values.next().unwrap_or(1000), values.next().unwrap_or(3));
     let bytes = megabytes * 1_000_000;
     let folder = std::env::temp_dir().join(format!("thalweg-loopback-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("in")).expect("a folder");
@@ -112,7 +112,7 @@ fn session(content: Content) {
     let receiving = std::thread::spawn(move || {
         let tally = Arc::new(Tally::default());
         let mut accept = |proposal: &Proposal| match &into {
-            None => Ok(Incoming::Windowed(Box::new(Counter { bytes, taken: 0, spoke: false }))),
+            None => Ok(Incoming::Windowed(Box::new(Counter { bytes, taken: 0, reported: false }))),
             Some(path) => {
                 let into = Destination::Folder { path: path.clone(), name: None, replace: false, me: None };
                 keep(&proposal.offer, into, Limits::default().window, &tally)
@@ -147,11 +147,11 @@ impl ByteSource for Zeros {
     fn on_message(&mut self, _from: contract::EndpointId, _now: Time, _message: &[u8]) {
         self.done = true;
     }
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         Some(self.acknowledged)
     }
     fn status(&self) -> Status {
-        if self.done { Status::Whole } else { Status::Going }
+        if self.done { Status::Complete } else { Status::InProgress }
     }
 }
 
@@ -159,7 +159,7 @@ impl ByteSource for Zeros {
 struct Counter {
     bytes: u64,
     taken: u64,
-    spoke: bool,
+    reported: bool,
 }
 
 impl ByteSink for Counter {
@@ -169,18 +169,18 @@ impl ByteSink for Counter {
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
         self.taken = offset;
     }
-    fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        if self.taken < self.bytes || self.spoke {
+    fn write_message(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        if self.taken < self.bytes || self.reported {
             return 0;
         }
-        (self.spoke, message[0]) = (true, 1);
+        (self.reported, message[0]) = (true, 1);
         1
     }
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         Some(self.taken)
     }
     fn status(&self) -> Status {
-        if self.spoke { Status::Whole } else { Status::Going }
+        if self.reported { Status::Complete } else { Status::InProgress }
     }
 }
 
@@ -223,11 +223,11 @@ fn quinn_bulk(bytes: u64) {
         let connection = endpoint.connect(to, NAME).expect("an address").await.expect("a connection");
         let mut stream = connection.open_uni().await.expect("a stream");
         let piece = [0; 1 << 16];
-        let mut left = bytes;
-        while left > 0 {
-            let length = piece.len().min(left as usize);
+        let mut remaining = bytes;
+        while remaining > 0 {
+            let length = piece.len().min(remaining as usize);
             stream.write_all(&piece[..length]).await.expect("it is taken");
-            left -= length as u64;
+            remaining -= length as u64;
         }
         stream.finish().expect("it is open");
         connection.closed().await;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::{Buf, BufMut};
-use contract::{Label, Piece, StreamHeader};
+use contract::{Fragment, Label, StreamHeader};
 use quinn_proto::VarInt;
 use quinn_proto::coding::Codec;
 use units::Time;
@@ -259,7 +259,7 @@ const FEEDBACK: u8 = 0x40;
 const PLAYER: u8 = 0x80;
 const NOTE: u8 = 0xc0;
 /// Of data: a fragment of a video frame; the length of the content, after which the rest is padding.
-const PIECE: u8 = 0x20;
+const FRAGMENT: u8 = 0x20;
 const PADDED: u8 = 0x10;
 /// Of a player: its buffer is full.
 const FULL: u8 = 0x01;
@@ -318,16 +318,16 @@ impl<'a> Datagram<'a> {
 pub fn data_length(data: &Data<'_>) -> usize {
     let numbers = [data.sent_at.as_nanos(), data.header.seq, data.header.bytes_before];
     let numbers: usize = numbers.into_iter().map(number_length).sum();
-    let piece = if data.header.piece == Piece::default() { 0 } else { 8 };
-    1 + numbers + 8 * words(&data.label).count_ones() as usize + piece + data.content.len()
+    let fragment = if data.header.fragment == Fragment::default() { 0 } else { 8 };
+    1 + numbers + 8 * words(&data.label).count_ones() as usize + fragment + data.content.len()
 }
 
 fn write_data(data: &Data<'_>, out: &mut impl BufMut) -> bool {
-    let piece = data.header.piece;
-    let has_piece = piece != Piece::default();
+    let fragment = data.header.fragment;
+    let has_piece = fragment != Fragment::default();
     let padded = data.padding > 0;
     out.put_u8(
-        DATA | words(&data.label) | if has_piece { PIECE } else { 0 } | if padded { PADDED } else { 0 },
+        DATA | words(&data.label) | if has_piece { FRAGMENT } else { 0 } | if padded { PADDED } else { 0 },
     );
     let mut written = true;
     for value in [data.sent_at.as_nanos(), data.header.seq, data.header.bytes_before] {
@@ -335,8 +335,8 @@ fn write_data(data: &Data<'_>, out: &mut impl BufMut) -> bool {
     }
     write_label(&data.label, out);
     if has_piece {
-        out.put_u32(piece.frame);
-        out.put_u32(piece.frame_bytes);
+        out.put_u32(fragment.frame);
+        out.put_u32(fragment.frame_bytes);
     }
     if padded {
         out.put_u16(data.content.len() as u16);
@@ -350,11 +350,11 @@ fn read_data(flags: u8, mut rest: &[u8]) -> Option<Data<'_>> {
     let sent_at = Time::from_nanos(read_number(&mut rest)?);
     let (seq, bytes_before) = (read_number(&mut rest)?, read_number(&mut rest)?);
     let label = read_label(flags, &mut rest)?;
-    let mut piece = Piece::default();
-    if flags & PIECE != 0 {
+    let mut fragment = Fragment::default();
+    if flags & FRAGMENT != 0 {
         let (of, after) = rest.split_first_chunk::<8>()?;
         let half = |at: usize| u32::from_be_bytes(std::array::from_fn(|n| of[at + n]));
-        (piece, rest) = (Piece { frame: half(0), frame_bytes: half(4) }, after);
+        (fragment, rest) = (Fragment { frame: half(0), frame_bytes: half(4) }, after);
     }
     let (content, padding) = if flags & PADDED != 0 {
         let (length, after) = rest.split_first_chunk()?;
@@ -363,7 +363,7 @@ fn read_data(flags: u8, mut rest: &[u8]) -> Option<Data<'_>> {
     } else {
         (rest, 0)
     };
-    Some(Data { sent_at, header: StreamHeader { seq, bytes_before, piece }, label, content, padding })
+    Some(Data { sent_at, header: StreamHeader { seq, bytes_before, fragment }, label, content, padding })
 }
 
 /// Bits of the words of a label that are not zero.
@@ -487,7 +487,7 @@ mod tests {
     #[test]
     fn a_full_packet_of_data_has_at_most_the_bytes_that_are_set_aside_for_its_header() {
         let header =
-            StreamHeader { seq: (1 << 62) - 1, bytes_before: (1 << 62) - 1, piece: Piece::default() };
+            StreamHeader { seq: (1 << 62) - 1, bytes_before: (1 << 62) - 1, fragment: Fragment::default() };
         let data = Data {
             sent_at: Time::from_nanos((1 << 62) - 1),
             header,
@@ -531,9 +531,9 @@ mod tests {
             content in vec(any::<u8>(), 0..200),
             padding in 0usize..50,
         ) {
-            let (sent_at, piece) = (Time::from_nanos(sent_at), Piece { frame, frame_bytes });
-            for piece in [piece, Piece::default()] {
-                let header = StreamHeader { seq, bytes_before, piece };
+            let (sent_at, fragment) = (Time::from_nanos(sent_at), Fragment { frame, frame_bytes });
+            for fragment in [fragment, Fragment::default()] {
+                let header = StreamHeader { seq, bytes_before, fragment };
                 let data = Frame::Data(Data { sent_at, header, label, content: &content, padding });
                 for datagram in [
                     Datagram::Packet(data),

@@ -219,7 +219,7 @@ impl<P: Platform> Host<P> {
         touch(&mut self.connections, &mut self.touched, id.0).map(|slot| &mut *slot.connection)
     }
 
-    /// The log of a connection says that its scheme permits this rate.
+    /// Logs the rate that the scheme of a connection permits.
     pub(crate) fn permit(&mut self, id: ConnectionHandle, rate: Rate) {
         let slot = self.connections.get_mut(id.0).and_then(Option::as_mut);
         if let Some(log) = slot.and_then(|slot| slot.log.as_mut()) {

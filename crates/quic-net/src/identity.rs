@@ -234,10 +234,10 @@ mod tests {
     fn a_key_file_is_made_once_and_keeps_its_fingerprint() {
         let path = file("made");
         let _ = std::fs::remove_file(&path);
-        let made = Identity::open(&path, |seed| seed.fill(7)).expect("it can be made");
+        let created = Identity::open(&path, |seed| seed.fill(7)).expect("it can be made");
         let read = Identity::open(&path, |_| panic!("it is there")).expect("it can be read");
-        assert_eq!(made.fingerprint(), read.fingerprint());
-        assert_eq!(made.fingerprint(), Identity::from_seed([7; 32]).fingerprint());
+        assert_eq!(created.fingerprint(), read.fingerprint());
+        assert_eq!(created.fingerprint(), Identity::from_seed([7; 32]).fingerprint());
         assert_eq!(std::fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
         let message = Identity::open(&path, |_| {}).expect_err("others can read it").to_string();

@@ -30,7 +30,7 @@ pub use host::is_attempt;
 pub use identity::{Fingerprint, Identity, IdentityError};
 pub use log::{LoggedConnection, Logs};
 pub use outcome::{Discarded, End, Outcome, Stats, Traffic};
-pub use patience::{Patience, QUIET};
+pub use patience::{Patience, REPLACE_AFTER};
 pub use receive::receive;
 pub use send::{check, send, transport_of};
 pub use session::{code, reason};

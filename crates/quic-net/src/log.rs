@@ -1,4 +1,4 @@
-//! Logs of connections, for qlog: datagrams that leave and arrive, what the congestion controller is told, and what it then permits.
+//! Logs of connections, for qlog: sent and received datagrams, inputs of the congestion controller, and its window and rate.
 //!
 //! A connection with a log sends the same packets as one without. The events are those of [`stack::log`], at the times of the platform.
 
@@ -75,7 +75,7 @@ impl ControllerFactory for Watch {
 
 /// Where events go: they wait until the handshake is complete.
 enum Sink {
-    Waits(Vec<(Time, Event)>),
+    Pause(Vec<(Time, Event)>),
     Log(Log),
 }
 
@@ -96,7 +96,7 @@ impl ConnectionLog {
     /// The log of a connection that was just made by controllers of `watch`.
     pub(crate) fn new(watch: &Arc<Watch>, connection: &Connection, now: Time) -> Option<Self> {
         let seen = watch.newest()?;
-        let sink = Arc::new(Mutex::new(Sink::Waits(Vec::new())));
+        let sink = Arc::new(Mutex::new(Sink::Pause(Vec::new())));
         let (to, paced) = (Arc::clone(&sink), watch.paced);
         let log = Log::new(move |now, event| {
             // a controller that permits everything has no states
@@ -104,7 +104,7 @@ impl ConnectionLog {
                 return;
             }
             match &mut *guard(&to) {
-                Sink::Waits(events) => events.push((now, *event)),
+                Sink::Pause(events) => events.push((now, *event)),
                 Sink::Log(log) => log.write(now, event),
             }
         });
@@ -132,7 +132,7 @@ impl ConnectionLog {
     /// The handshake is complete.
     pub(crate) fn open(&mut self) {
         let mut sink = guard(&self.sink);
-        if let Sink::Waits(events) = &mut *sink {
+        if let Sink::Pause(events) = &mut *sink {
             let log = (self.watch.logs.0)(&self.of);
             events.drain(..).for_each(|(at, event)| log.write(at, &event));
             *sink = Sink::Log(log);
@@ -148,11 +148,11 @@ impl ConnectionLog {
     /// Datagrams leave.
     pub(crate) fn sent(&mut self, transmit: &Transmit, now: Time) {
         let each = transmit.segment_size.unwrap_or(transmit.size).max(1);
-        let mut left = transmit.size;
-        while left > 0 {
-            let size = left.min(each);
+        let mut remaining = transmit.size;
+        while remaining > 0 {
+            let size = remaining.min(each);
             self.writer.sent(now, Bytes::new(size as u64 + self.outer_bytes));
-            left -= size;
+            remaining -= size;
         }
     }
 

@@ -29,7 +29,7 @@ pub enum End {
     /// The other end timed out.
     Silent,
     /// The other end sent keep-alives, but no data were delivered for too long.
-    Quiet,
+    NoProgress,
     /// It failed at this end, with a message for users.
     Failed(String),
 }

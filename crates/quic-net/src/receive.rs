@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::{Control, Limits, Outcome, Progress, Stats};
 use contract::Ecn;
 use driver::Platform;
-use transfer::{Incoming, MAX_MESSAGE_BYTES, Status, Waits};
+use transfer::{Incoming, MAX_MESSAGE_BYTES, Pause, Status};
 use units::{Duration, Time};
 use wire::stream::{Frame, Offer, Reason, Role, Transport};
 
@@ -47,7 +47,7 @@ struct Receiving<'a> {
     /// The object that was accepted last, and where it is stored.
     accepted: Option<Accepted>,
     /// Data of earlier objects, by the measure of [`Incoming`].
-    moved_before: u64,
+    earlier_progress: u64,
     paced: PacedReceiver,
     limits: Limits,
     /// The group to which data are sent, and the number of this end in it; the group's address until it is joined.
@@ -79,10 +79,10 @@ impl Accepted {
         }
     }
 
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         match &self.store {
-            Incoming::Paced(sink) => sink.moved(),
-            Incoming::Windowed(sink) => sink.moved(),
+            Incoming::Paced(sink) => sink.progress(),
+            Incoming::Windowed(sink) => sink.progress(),
         }
     }
 
@@ -126,8 +126,8 @@ impl Accepted {
 
     fn next_message(&mut self, now: Time, buffer: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         match &mut self.store {
-            Incoming::Paced(sink) => sink.speak(now, buffer),
-            Incoming::Windowed(sink) => sink.speak(now, buffer),
+            Incoming::Paced(sink) => sink.write_message(now, buffer),
+            Incoming::Windowed(sink) => sink.write_message(now, buffer),
         }
     }
 
@@ -155,7 +155,7 @@ impl<'a> Receiving<'a> {
         Self {
             accept,
             accepted: None,
-            moved_before: 0,
+            earlier_progress: 0,
             paced: PacedReceiver::new(seed),
             limits,
             group: None,
@@ -199,11 +199,11 @@ impl<'a> Receiving<'a> {
     fn finish_object(&mut self, now: Time) -> Result<(), String> {
         let Some(mut accepted) = self.accepted.take() else { return Ok(()) };
         let open = accepted.open;
-        if accepted.status() != Status::Whole && open {
+        if accepted.status() != Status::Complete && open {
             self.accepted = Some(accepted);
             return Err("something else is offered before the last object is complete".to_owned());
         }
-        self.moved_before += accepted.moved().unwrap_or(0);
+        self.earlier_progress += accepted.progress().unwrap_or(0);
         accepted.end(now);
         Ok(())
     }
@@ -408,10 +408,10 @@ impl Application for Receiving<'_> {
         }
         match &self.accepted {
             Some(accepted) => match accepted.status() {
-                Status::Whole if accepted.more => Status::Going,
+                Status::Complete if accepted.more => Status::InProgress,
                 status => status,
             },
-            None => Status::Going,
+            None => Status::InProgress,
         }
     }
 
@@ -419,22 +419,22 @@ impl Application for Receiving<'_> {
         if self.failed.is_some() { Reason::Stopped } else { Reason::Storage }
     }
 
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         // the group has its own timeout
         if self.group_idle {
             return None;
         }
-        Some(self.moved_before + self.accepted.as_ref().map_or(Some(0), Accepted::moved)?)
+        Some(self.earlier_progress + self.accepted.as_ref().map_or(Some(0), Accepted::progress)?)
     }
 
-    fn waits(&self) -> Waits {
+    fn pause(&self) -> Pause {
         match &self.accepted {
-            Some(accepted) if accepted.more && accepted.status() == Status::Whole => Waits::There,
+            Some(accepted) if accepted.more && accepted.status() == Status::Complete => Pause::Remote,
             Some(accepted) => match &accepted.store {
-                Incoming::Paced(sink) => sink.waits(),
-                Incoming::Windowed(sink) => sink.waits(),
+                Incoming::Paced(sink) => sink.pause(),
+                Incoming::Windowed(sink) => sink.pause(),
             },
-            None => Waits::Nobody,
+            None => Pause::None,
         }
     }
 
@@ -443,7 +443,7 @@ impl Application for Receiving<'_> {
     }
 
     fn reset(&mut self, now: Time) {
-        if self.moved() == Some(0)
+        if self.progress() == Some(0)
             && let Some(mut accepted) = self.accepted.take()
         {
             accepted.end(now);

@@ -9,7 +9,7 @@ use contract::{Ecn, EndpointId, ParamError};
 use driver::Platform;
 use quinn_proto::congestion::ControllerFactory;
 use schemes::{Build, Entry};
-use transfer::{Outgoing, Status, Waits};
+use transfer::{Outgoing, Pause, Status};
 use units::{Duration, Rate, Time};
 use wire::stream::{ABOUT, Offer, Reason, Role, Transport};
 
@@ -100,7 +100,7 @@ pub(crate) struct Sending {
     last: bool,
     failed: Option<String>,
     /// Data of earlier objects that receivers had accepted, by the measure of [`Outgoing`].
-    moved_before: u64,
+    earlier_progress: u64,
 }
 
 /// The object of a sender.
@@ -114,10 +114,10 @@ struct Current {
 }
 
 /// Data that the receiver has accepted, by the payload's own measure.
-fn moved(outgoing: &Outgoing) -> Option<u64> {
+fn progress(outgoing: &Outgoing) -> Option<u64> {
     match outgoing {
-        Outgoing::Paced(payload) => payload.moved(),
-        Outgoing::Windowed(source) => source.moved(),
+        Outgoing::Paced(payload) => payload.progress(),
+        Outgoing::Windowed(source) => source.progress(),
     }
 }
 
@@ -166,21 +166,21 @@ impl Sending {
             number: 0,
             last: false,
             failed: None,
-            moved_before: 0,
+            earlier_progress: 0,
         })
     }
 
     /// Offers the next object when the previous one is complete.
     fn advance(&mut self, context: &mut SessionContext<'_>) {
         if let Some(current) = &mut self.current {
-            if self.last || status(&current.outgoing) != Status::Whole {
+            if self.last || status(&current.outgoing) != Status::Complete {
                 return;
             }
             if let Some(stream) = &mut current.stream {
                 stream.finish(context);
             }
             self.paced.finish_object();
-            self.moved_before += moved(&current.outgoing).unwrap_or(0);
+            self.earlier_progress += progress(&current.outgoing).unwrap_or(0);
             self.number += 1;
             self.current = None;
         }
@@ -331,7 +331,7 @@ impl Application for Sending {
     fn wake(&self, now: Time) -> Time {
         match &self.current {
             Some(current) if current.stream.as_ref().is_some_and(SendStream::is_blocked) => Time::NEVER,
-            Some(current) if status(&current.outgoing) == Status::Whole && self.last => Time::NEVER,
+            Some(current) if status(&current.outgoing) == Status::Complete && self.last => Time::NEVER,
             Some(Current { outgoing: Outgoing::Paced(_), .. }) if self.paced.carries() => {
                 self.paced.wake(now)
             }
@@ -355,10 +355,10 @@ impl Application for Sending {
         match (&self.failed, &self.current) {
             (Some(why), _) => Status::Failed(why.clone()),
             (None, Some(current)) => match status(&current.outgoing) {
-                Status::Whole if !self.last => Status::Going,
+                Status::Complete if !self.last => Status::InProgress,
                 status => status,
             },
-            (None, None) => Status::Going,
+            (None, None) => Status::InProgress,
         }
     }
 
@@ -370,21 +370,24 @@ impl Application for Sending {
         }
     }
 
-    fn moved(&self) -> Option<u64> {
-        Some(self.moved_before + self.current.as_ref().map_or(Some(0), |current| moved(&current.outgoing))?)
+    fn progress(&self) -> Option<u64> {
+        Some(
+            self.earlier_progress
+                + self.current.as_ref().map_or(Some(0), |current| progress(&current.outgoing))?,
+        )
     }
 
-    fn waits(&self) -> Waits {
+    fn pause(&self) -> Pause {
         match &self.current {
             // the next object is being read
-            None => Waits::Here,
-            Some(Current { outgoing: Outgoing::Paced(_), .. }) if self.paced.measures() => Waits::Here,
+            None => Pause::Local,
+            Some(Current { outgoing: Outgoing::Paced(_), .. }) if self.paced.measures() => Pause::Local,
             Some(Current { outgoing: Outgoing::Paced(payload), .. }) if self.paced.carries() => {
-                payload.waits()
+                payload.pause()
             }
-            Some(current) if current.stream.is_none() => Waits::Nobody,
-            Some(Current { outgoing: Outgoing::Paced(payload), .. }) => payload.waits(),
-            Some(Current { outgoing: Outgoing::Windowed(source), .. }) => source.waits(),
+            Some(current) if current.stream.is_none() => Pause::None,
+            Some(Current { outgoing: Outgoing::Paced(payload), .. }) => payload.pause(),
+            Some(Current { outgoing: Outgoing::Windowed(source), .. }) => source.pause(),
         }
     }
 

@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::{Control, End, Handshake, Limits, Outcome, Patience, Phase, Progress, QUIET, Stats};
+use crate::{Control, End, Handshake, Limits, Outcome, Patience, Phase, Progress, REPLACE_AFTER, Stats};
 use contract::Ecn;
 use driver::Platform;
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Dir, Event, StreamEvent, TransportConfig};
-use transfer::{Status, Waits};
+use transfer::{Pause, Status};
 use units::{Duration, Rate, Time};
 use wire::stream::{Reason, Role};
 
@@ -96,10 +96,10 @@ pub(crate) trait Application {
     }
 
     /// An increasing measure of delivered data; `None` if patience does not apply.
-    fn moved(&self) -> Option<u64>;
+    fn progress(&self) -> Option<u64>;
 
     /// Which end causes the present time without data.
-    fn waits(&self) -> Waits;
+    fn pause(&self) -> Pause;
 
     /// Whether another peer may continue after the first one was lost.
     fn accepts_other_peers(&self) -> bool {
@@ -427,7 +427,7 @@ impl<A: Application> Session<'_, A> {
                     self.mode = Some(mode);
                 }
                 Record::Done if served && A::ROLE == Role::Receiver => {
-                    if self.application.status() == Status::Whole {
+                    if self.application.status() == Status::Complete {
                         self.end(host, End::Complete, Reason::Complete, "", now);
                     }
                 }
@@ -492,7 +492,7 @@ impl<A: Application> Session<'_, A> {
             });
             if self.client_secret != state.client_secret
                 && self.stats.sessions > 0
-                && self.application.moved() == Some(0)
+                && self.application.progress() == Some(0)
             {
                 self.application.reset(now);
             }
@@ -510,9 +510,11 @@ impl<A: Application> Session<'_, A> {
         if self.client.is_some() || self.stats.sessions == 0 || self.client_secret == *client_secret {
             return false;
         }
-        let quiet = !self.trusted && self.application.moved() == Some(0) && self.patience.lasts() >= QUIET;
+        let no_progress = !self.trusted
+            && self.application.progress() == Some(0)
+            && self.patience.stalled() >= REPLACE_AFTER;
         let lost = self.active.is_none() || self.silent;
-        !(quiet || (lost && self.application.accepts_other_peers()))
+        !(no_progress || (lost && self.application.accepts_other_peers()))
     }
 
     /// A session opens on this connection.
@@ -565,7 +567,7 @@ impl<A: Application> Session<'_, A> {
             let idle = !state.hello_received && now >= state.started_at + self.limits.patience;
             if self.active != Some(state.id) && (idle || spare > 0) {
                 spare = spare.saturating_sub(1);
-                host.close(state.id, ends::code(Reason::Quiet), "", now);
+                host.close(state.id, ends::code(Reason::NoProgress), "", now);
             }
         }
     }

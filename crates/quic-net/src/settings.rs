@@ -45,7 +45,7 @@ pub struct Limits {
     /// Time without a datagram from the other end after which the session fails; also the maximum time of connection attempts.
     pub patience: Duration,
     /// How long a server waits for the first client.
-    pub waits: Duration,
+    pub accept_timeout: Duration,
     /// How long a complete receiver keeps its session open, so that its last messages can be retransmitted.
     pub linger: Duration,
     /// Receive window of a windowed flow in bytes, which is the maximum that an end may have to store.
@@ -58,7 +58,7 @@ impl Default for Limits {
             keep_alive: Duration::from_millis(500),
             silence: Duration::from_secs(3),
             patience: Duration::from_secs(60),
-            waits: Duration::MAX,
+            accept_timeout: Duration::MAX,
             linger: Duration::from_secs(2),
             window: 8 << 20,
         }

@@ -31,16 +31,16 @@ pub fn addresses() -> (SocketAddr, SocketAddr) {
 pub fn bottleneck(mut impair: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> VirtualNetwork {
     let (_, b) = addresses();
     let mut free_at = Time::ZERO;
-    VirtualNetwork::new(move |passing| {
-        let serialise = Duration::from_micros(passing.bytes.len() as u64 + 28);
-        let start = if passing.to == b { free_at.max(passing.at) } else { passing.at };
-        if start.saturating_since(passing.at) > ms(60) {
+    VirtualNetwork::new(move |in_flight| {
+        let serialise = Duration::from_micros(in_flight.bytes.len() as u64 + 28);
+        let start = if in_flight.to == b { free_at.max(in_flight.at) } else { in_flight.at };
+        if start.saturating_since(in_flight.at) > ms(60) {
             return Vec::new();
         }
-        if passing.to == b {
+        if in_flight.to == b {
             free_at = start + serialise;
         }
-        impair(&passing.after(start.saturating_since(passing.at) + serialise + ms(10)))
+        impair(&in_flight.after(start.saturating_since(in_flight.at) + serialise + ms(10)))
     })
 }
 
@@ -95,7 +95,7 @@ pub fn pair() -> (Udp, Udp, SocketAddr) {
 
 /// Timeouts of tests: a patience of 10 s.
 pub fn limits() -> Limits {
-    Limits { patience: Duration::from_secs(10), waits: Duration::from_secs(20), ..Limits::default() }
+    Limits { patience: Duration::from_secs(10), accept_timeout: Duration::from_secs(20), ..Limits::default() }
 }
 
 /// Settings with these timeouts.

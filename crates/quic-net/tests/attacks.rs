@@ -39,24 +39,24 @@ fn injected_datagrams_change_nothing() {
         let (a, b) = addresses();
         let mut random = Random::new(5, "observer", "");
         let mut seen: Vec<InFlight> = Vec::new();
-        let net = bottleneck(move |passing| {
-            let mut arrivals = vec![passing.clone()];
-            if passing.to == stranger() {
+        let net = bottleneck(move |in_flight| {
+            let mut arrivals = vec![in_flight.clone()];
+            if in_flight.to == stranger() {
                 return Vec::new();
             }
-            seen.push(passing.clone());
+            seen.push(in_flight.clone());
             let old = seen[random.below(seen.len() as u64) as usize].clone();
-            let mut changed = passing.clone();
+            let mut changed = in_flight.clone();
             let place = random.below(changed.bytes.len() as u64) as usize;
             changed.bytes[place] = changed.bytes[place].wrapping_add(1 + random.below(255) as u8);
             let noise = (0..1 + random.below(1400)).map(|_| random.bits() as u8).collect();
-            let at = passing.at + ms(1);
+            let at = in_flight.at + ms(1);
             arrivals.extend([
                 InFlight { at, from: stranger(), ..old.clone() },
                 InFlight { at, ..old },
                 InFlight { at, ..changed },
-                InFlight { at, from: passing.to, to: passing.from, ..passing.clone() },
-                InFlight { at, bytes: noise, ..passing.clone() },
+                InFlight { at, from: in_flight.to, to: in_flight.from, ..in_flight.clone() },
+                InFlight { at, bytes: noise, ..in_flight.clone() },
             ]);
             arrivals
         });
@@ -84,11 +84,11 @@ impl Liar {
 
 impl Sink for Liar {
     fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
-    fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         Self::lie(message)
     }
     fn status(&self) -> Status {
-        Status::Going
+        Status::InProgress
     }
 }
 
@@ -97,11 +97,11 @@ impl ByteSink for Liar {
         true
     }
     fn on_contiguous(&mut self, _offset: u64, _now: Time) {}
-    fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         Self::lie(message)
     }
     fn status(&self) -> Status {
-        Status::Going
+        Status::InProgress
     }
 }
 
@@ -133,7 +133,7 @@ fn a_receiver_cannot_confirm_data_that_it_does_not_have() {
         let folder = Folder::new("liar");
         folder.file("film.bin", &content(1_000_000));
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (sender_host, receiver_host) = (net.host(a, ms(0)), net.host(b, ms(1)).dying(ms(700)));
         let other = net.host(stranger(), ms(4000));
         let killed = receive_with(receiver_host, settings(Handshake::Connect(a), open()), folder.path("in"));
@@ -157,7 +157,7 @@ fn a_peer_that_connects_during_a_session_is_refused_as_busy() {
         folder.file("film.bin", &content(1_500_000));
         folder.file("other.bin", &content(1000));
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (sender_host, receiver_host, third) =
             (net.host(a, ms(1)), net.host(b, ms(0)), net.host(stranger(), ms(600)));
         let receiver = receive_into(receiver_host, open(), folder.path("in"));
@@ -181,12 +181,12 @@ fn wrong_blocks_are_discarded() {
         let wrong: Vec<u8> = content(700_000).iter().map(|byte| byte ^ 1).collect();
         folder.file("wrong.bin", &wrong);
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (mut sender_host, receiver_host) = (net.host(a, ms(1)).dying(ms(4000)), net.host(b, ms(0)));
         let mut server_settings = settings(Handshake::Listen, open());
         server_settings.limits = Limits {
             patience: Duration::from_secs(3),
-            waits: Duration::from_secs(5),
+            accept_timeout: Duration::from_secs(5),
             ..server_settings.limits
         };
         let receiver = receive_with(receiver_host, server_settings, folder.path("in"));
@@ -201,7 +201,7 @@ fn wrong_blocks_are_discarded() {
         assert_ne!(receiver.join().expect("no panic").end, End::Complete, "{scheme}");
         assert!(folder.read("in/film.bin").is_empty(), "{scheme}");
 
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
         let receiver = receive_into(receiver_host, open(), folder.path("in"));
         let sender = send_files(sender_host, b, open(), scheme, vec![folder.path("film.bin")]);
@@ -216,11 +216,11 @@ fn the_reason_of_a_refusal_cannot_contain_terminal_escapes() {
     let folder = Folder::new("refusal");
     folder.file("a.bin", b"a");
     let (a, b) = addresses();
-    let net = bottleneck(|passing| vec![passing.clone()]);
+    let net = bottleneck(|in_flight| vec![in_flight.clone()]);
     let (sender_host, mut receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
     let receiver = thread::spawn(move || {
         let mut server_settings = settings(Handshake::Listen, open());
-        server_settings.limits.waits = Duration::from_secs(3);
+        server_settings.limits.accept_timeout = Duration::from_secs(3);
         let mut accept =
             |_: &Proposal| Err("no room\u{1b}]0;owned\u{7}\nwhole: every byte arrived".to_owned());
         receive(&server_settings, &mut accept, &mut receiver_host, &Control::new())
@@ -246,7 +246,7 @@ impl ByteSource for Silent {
     fn on_accepted(&mut self, _offset: u64) {}
     fn on_message(&mut self, _from: EndpointId, _now: Time, _message: &[u8]) {}
     fn status(&self) -> Status {
-        Status::Going
+        Status::InProgress
     }
 }
 
@@ -270,7 +270,7 @@ fn a_silent_client_does_not_block_a_server() {
     let folder = Folder::new("silent");
     folder.file("film.bin", &content(100_000));
     let (a, b) = addresses();
-    let net = bottleneck(|passing| vec![passing.clone()]);
+    let net = bottleneck(|in_flight| vec![in_flight.clone()]);
     let (quiet, receiver_host, honest) =
         (net.host(stranger(), ms(1)), net.host(b, ms(0)), net.host(a, ms(3000)));
     let quiet = silent(quiet, b, folder.path("film.bin"));
@@ -286,7 +286,7 @@ fn patience_counts_progress_of_data_and_not_keep_alives() {
     let folder = Folder::new("patience");
     folder.file("film.bin", &content(100_000));
     let (a, b) = addresses();
-    let net = bottleneck(|passing| vec![passing.clone()]);
+    let net = bottleneck(|in_flight| vec![in_flight.clone()]);
     let begin = net.now();
     let (quiet, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
     let mut server_settings = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
@@ -309,8 +309,8 @@ fn patience_counts_progress_of_data_and_not_keep_alives() {
             send(&client_settings, &scheme, all, &mut platform, &Control::new())
         }
     });
-    assert_eq!(receiver.join().expect("no panic").end, End::Quiet);
-    assert_eq!(quiet.join().expect("no panic").end, End::Closed(wire::stream::Reason::Quiet));
+    assert_eq!(receiver.join().expect("no panic").end, End::NoProgress);
+    assert_eq!(quiet.join().expect("no panic").end, End::Closed(wire::stream::Reason::NoProgress));
     let took = net.now().saturating_since(begin);
     assert!(took < Duration::from_secs(6), "{took}");
 }
@@ -325,19 +325,19 @@ fn a_server_does_not_amplify() {
     let (a, b) = addresses();
     let sums: Arc<Mutex<BTreeMap<&str, u64>>> = Arc::default();
     let sums_too = Arc::clone(&sums);
-    let net = bottleneck(move |passing| {
+    let net = bottleneck(move |in_flight| {
         let mut sums = sums_too.lock().expect("no panic");
-        let bytes = passing.bytes.len() as u64;
-        if passing.to == victim {
+        let bytes = in_flight.bytes.len() as u64;
+        if in_flight.to == victim {
             *sums.entry("to the victim").or_default() += bytes;
             return Vec::new();
         }
-        let mut arrivals = vec![passing.clone()];
+        let mut arrivals = vec![in_flight.clone()];
         // long headers only: those of the handshake
-        if passing.from == a && passing.bytes[0] & 0x80 != 0 {
+        if in_flight.from == a && in_flight.bytes[0] & 0x80 != 0 {
             for again in 0..20 {
                 *sums.entry("from the victim").or_default() += bytes;
-                arrivals.push(InFlight { from: victim, at: passing.at + ms(again), ..passing.clone() });
+                arrivals.push(InFlight { from: victim, at: in_flight.at + ms(again), ..in_flight.clone() });
             }
         }
         arrivals
@@ -419,7 +419,7 @@ fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
         let folder = Folder::new("wrong");
         folder.file("film.bin", &content(700_000));
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let begin = net.now();
         let (mut sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
         let mut server_settings = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
@@ -437,10 +437,10 @@ fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
             let all = objects(vec![Object { folders, outgoing, about, more }]);
             send(&client_settings, &scheme_of, all, &mut sender_host, &Control::new())
         });
-        assert_eq!(receiver.join().expect("no panic").end, End::Quiet, "{scheme}");
+        assert_eq!(receiver.join().expect("no panic").end, End::NoProgress, "{scheme}");
         assert_eq!(
             sender.join().expect("no panic").end,
-            End::Closed(wire::stream::Reason::Quiet),
+            End::Closed(wire::stream::Reason::NoProgress),
             "{scheme}"
         );
         let took = net.now().saturating_since(begin);
@@ -456,9 +456,9 @@ fn network_of_attackers(addresses: u8) -> (VirtualNetwork, Vec<SocketAddr>) {
     let attackers: Vec<SocketAddr> = (0..addresses).map(address).collect();
     let lost_to = attackers.clone();
     // a Retry packet [RFC9000 §17.2.5]
-    let net = VirtualNetwork::new(move |passing| {
-        let lost = lost_to.contains(&passing.to) && passing.bytes[0] & 0xf0 != 0xf0;
-        if lost { Vec::new() } else { vec![passing.after(ms(10))] }
+    let net = VirtualNetwork::new(move |in_flight| {
+        let lost = lost_to.contains(&in_flight.to) && in_flight.bytes[0] & 0xf0 != 0xf0;
+        if lost { Vec::new() } else { vec![in_flight.after(ms(10))] }
     });
     (net, attackers)
 }

@@ -74,7 +74,7 @@ impl Expect {
     }
 
     fn status(&self) -> Status {
-        if self.reported > 0 { Status::Whole } else { Status::Going }
+        if self.reported > 0 { Status::Complete } else { Status::InProgress }
     }
 }
 
@@ -86,7 +86,7 @@ impl ByteSink for Expect {
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
         self.taken = offset;
     }
-    fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         self.message(message)
     }
     fn status(&self) -> Status {
@@ -99,7 +99,7 @@ impl Sink for Expect {
         self.right &= content == seq.to_be_bytes();
         self.taken += 1;
     }
-    fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         self.message(message)
     }
     fn status(&self) -> Status {
@@ -127,7 +127,7 @@ impl ByteSource for Content {
         self.confirmed |= message == b"whole";
     }
     fn status(&self) -> Status {
-        if self.confirmed { Status::Whole } else { Status::Going }
+        if self.confirmed { Status::Complete } else { Status::InProgress }
     }
 }
 
@@ -140,7 +140,7 @@ impl Payload for Content {
         self.confirmed |= message == b"whole";
     }
     fn status(&self) -> Status {
-        if self.confirmed { Status::Whole } else { Status::Going }
+        if self.confirmed { Status::Complete } else { Status::InProgress }
     }
 }
 

@@ -53,7 +53,7 @@ fn a_wrong_fingerprint_is_reported_with_the_expected_one() {
         let sends = Credentials::pinned(ends[0].clone(), expected(&ends[1], wrong_at_sender));
         let receives = Credentials::pinned(ends[1].clone(), expected(&ends[0], !wrong_at_sender));
         let mut server_settings = settings(Handshake::Listen, receives);
-        server_settings.limits.waits = units::Duration::from_secs(2);
+        server_settings.limits.accept_timeout = units::Duration::from_secs(2);
         let receiver = receive_with(receiver_socket, server_settings, folder.path("in"));
         let sender = send_files(sender_socket, to, sends, "cubic", vec![folder.path("a.bin")]);
         let End::Failed(message) = sender.join().expect("no panic").end else {
@@ -77,7 +77,7 @@ fn an_end_without_the_shared_key_is_not_served() {
     folder.file("a.bin", b"a");
     let (sender_socket, receiver_socket, to) = pair();
     let mut server_settings = settings(Handshake::Listen, Credentials::shared(b"one").expect("a key"));
-    server_settings.limits.waits = units::Duration::from_secs(2);
+    server_settings.limits.accept_timeout = units::Duration::from_secs(2);
     let receiver = receive_with(receiver_socket, server_settings, folder.path("in"));
     let other = Credentials::shared(b"another").expect("a key");
     let sender = send_files(sender_socket, to, other, "cubic", vec![folder.path("a.bin")]);
@@ -96,7 +96,7 @@ fn a_file_with_folders_above_it_arrives_in_them_and_no_other_names_are_taken() {
         let (mut sender_socket, receiver_socket, to) = pair();
         let credentials = Credentials::insecure([1; 32]);
         let mut server_settings = settings(Handshake::Listen, credentials.clone());
-        server_settings.limits.waits = units::Duration::from_secs(2);
+        server_settings.limits.accept_timeout = units::Duration::from_secs(2);
         let receiver = receive_with(receiver_socket, server_settings, folder.path("in"));
         let scheme = Scheme::new("cubic");
         let mut object = object(&folder.path("a.bin"), &scheme, false);

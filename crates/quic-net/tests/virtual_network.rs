@@ -32,7 +32,7 @@ fn transfer(net: &VirtualNetwork, scheme: &str, bytes: usize) -> (Outcome, Outco
 fn every_scheme_that_quic_carries_carries_a_file() {
     let paced = ["cvihis", "tfrc", "gcc", "mca"];
     for scheme in thalweg_quic::NAMES.iter().copied().filter(|name| !paced.contains(name)).chain(paced) {
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (sender, receiver, whole) = transfer(&net, scheme, 400_000);
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
         assert!(whole, "{scheme}");
@@ -46,17 +46,17 @@ fn every_scheme_that_quic_carries_carries_a_file() {
 fn loss_duplicates_reordering_and_damage_do_not_change_what_arrives() {
     for scheme in ["cubic", "tfrc"] {
         let mut random = Random::new(3, "network", "");
-        let net = bottleneck(move |passing| match random.below(10) {
+        let net = bottleneck(move |in_flight| match random.below(10) {
             0 => Vec::new(),
-            1 => vec![passing.clone(), passing.after(ms(3))],
-            2 => vec![passing.after(ms(random.below(30)))],
+            1 => vec![in_flight.clone(), in_flight.after(ms(3))],
+            2 => vec![in_flight.after(ms(random.below(30)))],
             3 => {
-                let mut damaged = passing.clone();
+                let mut damaged = in_flight.clone();
                 let place = random.below(damaged.bytes.len() as u64) as usize;
                 damaged.bytes[place] ^= 0x40;
                 vec![damaged]
             }
-            _ => vec![passing.clone()],
+            _ => vec![in_flight.clone()],
         });
         let (sender, receiver, whole) = transfer(&net, scheme, 300_000);
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
@@ -71,7 +71,7 @@ fn a_file_resumes_with_what_is_missing() {
         let folder = Folder::new("resumes");
         folder.file("film.bin", &content(2_000_000));
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)).dying(ms(1800)));
         let again = net.host(b, ms(1900));
         let credentials = Credentials::insecure([1; 32]);
@@ -95,17 +95,17 @@ fn a_session_continues_when_the_address_of_the_client_changes() {
         let (a, _) = addresses();
         let outside = SocketAddr::from(([192, 0, 2, 7], 4000));
         let begin = Time::ZERO + Duration::from_secs(1000);
-        let net = bottleneck(move |passing| {
-            let mut passing = passing.clone();
-            let later = passing.at > begin + ms(300);
-            if later && passing.from == a {
-                passing.from = outside;
-            } else if passing.to == outside {
-                passing.to = a;
-            } else if later && passing.to == a {
+        let net = bottleneck(move |in_flight| {
+            let mut in_flight = in_flight.clone();
+            let later = in_flight.at > begin + ms(300);
+            if later && in_flight.from == a {
+                in_flight.from = outside;
+            } else if in_flight.to == outside {
+                in_flight.to = a;
+            } else if later && in_flight.to == a {
                 return Vec::new();
             }
-            vec![passing]
+            vec![in_flight]
         });
         let (sender, receiver, whole) = transfer(&net, scheme, 600_000);
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
@@ -118,9 +118,9 @@ fn a_session_continues_when_the_address_of_the_client_changes() {
 fn a_session_outlives_an_interruption() {
     for scheme in ["cubic", "tfrc"] {
         let begin = Time::ZERO + Duration::from_secs(1000);
-        let net = bottleneck(move |passing| {
-            let cut = passing.at > begin + ms(300) && passing.at < begin + ms(5300);
-            if cut { Vec::new() } else { vec![passing.clone()] }
+        let net = bottleneck(move |in_flight| {
+            let cut = in_flight.at > begin + ms(300) && in_flight.at < begin + ms(5300);
+            if cut { Vec::new() } else { vec![in_flight.clone()] }
         });
         let (sender, receiver, whole) = transfer(&net, scheme, 600_000);
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
@@ -136,17 +136,17 @@ fn a_slow_path_does_not_exhaust_the_patience_of_a_sender() {
     folder.file("film.bin", &content(1_500_000));
     let (a, b) = addresses();
     let mut free_at = Time::ZERO;
-    let net = VirtualNetwork::new(move |passing| {
-        if passing.to == a {
-            return vec![passing.after(ms(10))];
+    let net = VirtualNetwork::new(move |in_flight| {
+        if in_flight.to == a {
+            return vec![in_flight.after(ms(10))];
         }
-        let start = free_at.max(passing.at);
-        if start.saturating_since(passing.at) > ms(500) {
+        let start = free_at.max(in_flight.at);
+        if start.saturating_since(in_flight.at) > ms(500) {
             return Vec::new();
         }
         // 16 µs per byte
-        free_at = start + Duration::from_micros(16 * (passing.bytes.len() as u64 + 28));
-        vec![passing.after(free_at.saturating_since(passing.at) + ms(10))]
+        free_at = start + Duration::from_micros(16 * (in_flight.bytes.len() as u64 + 28));
+        vec![in_flight.after(free_at.saturating_since(in_flight.at) + ms(10))]
     });
     let begin = net.now();
     let (receiver_host, sender_host) = (net.host(b, ms(1)), net.host(a, ms(0)));
@@ -178,13 +178,13 @@ fn an_end_without_a_peer_times_out() {
 
     let net = VirtualNetwork::plain(ms(10));
     let mut server_settings = settings(Handshake::Listen, credentials.clone());
-    server_settings.limits.waits = Duration::from_secs(3);
+    server_settings.limits.accept_timeout = Duration::from_secs(3);
     let receiver = receive_with(net.host(b, ms(0)), server_settings, folder.path("in"));
     assert_eq!(receiver.join().expect("no panic").end, End::Unanswered);
 
     folder.file("film.bin", &content(2_000_000));
     for scheme in ["cubic", "tfrc"] {
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let receiver_host = net.host(b, ms(0)).dying(ms(900));
         let sender_host = net.host(a, ms(1));
         let killed = receive_into(receiver_host, credentials.clone(), folder.path("in"));
@@ -201,7 +201,7 @@ fn either_end_may_connect() {
         let folder = Folder::new("connects");
         folder.file("film.bin", &content(200_000));
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (sender_host, receiver_host) = (net.host(a, ms(0)), net.host(b, ms(5)));
         let credentials = Credentials::insecure([1; 32]);
         let client_settings = settings(Handshake::Connect(a), credentials.clone());
@@ -223,7 +223,7 @@ fn two_receivers_are_refused_as_a_mismatch() {
     let (sender_host, receiver_host) = (net.host(a, ms(5)), net.host(b, ms(0)));
     let credentials = Credentials::insecure([1; 32]);
     let mut server_settings = settings(Handshake::Listen, credentials.clone());
-    server_settings.limits = quic_net::Limits { waits: Duration::from_secs(5), ..limits() };
+    server_settings.limits = quic_net::Limits { accept_timeout: Duration::from_secs(5), ..limits() };
     let listener = receive_with(receiver_host, server_settings, folder.path("in"));
     let client_settings = settings(Handshake::Connect(b), credentials);
     let client = receive_with(sender_host, client_settings, folder.path("in"));
@@ -240,7 +240,7 @@ fn several_files_follow_one_another_on_one_connection() {
         let names: Vec<_> = sizes.iter().map(|size| format!("{size}.bin")).collect();
         names.iter().zip(sizes).for_each(|(name, size)| folder.file(name, &content(size)));
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
         let credentials = Credentials::insecure([1; 32]);
         let receiver = receive_into(receiver_host, credentials.clone(), folder.path("in"));
@@ -278,7 +278,7 @@ fn logs_of_a_connection_have_the_datagrams_that_the_hosts_counted() {
         let folder = Folder::new("logs");
         folder.file("film.bin", &content(400_000));
         let (a, b) = addresses();
-        let net = bottleneck(|passing| vec![passing.clone()]);
+        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
         let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
         let open = Credentials::insecure([1; 32]);
         let ends = [kept(), kept()];

@@ -188,8 +188,8 @@ impl<C: CongestionControl> Controller<C> {
         let Some(&(newest, _)) = self.frame.last() else { return };
         let rtt = now.saturating_since(newest);
         // a sample only if the largest number is newly acknowledged                       [RFC9002 §5.1]
-        let news = self.newest_acked.is_none_or(|before| (newest, largest) > before);
-        if news {
+        let is_newer = self.newest_acked.is_none_or(|before| (newest, largest) > before);
+        if is_newer {
             self.newest_acked = Some((newest, largest));
             self.rtt.min = self.rtt.min.min(rtt);
         }
@@ -209,8 +209,8 @@ impl<C: CongestionControl> Controller<C> {
                 in_flight: self.counted(before),
                 sent_at,
                 // every packet of a frame has the delay of its newest, because the others waited for the frame
-                answered_at: sent_at + rtt,
-                rtt: (last && news).then_some(rtt),
+                ack_sent_at: sent_at + rtt,
+                rtt: (last && is_newer).then_some(rtt),
                 rtt_smoothed: self.rtt.smoothed,
                 rtt_min: self.rtt.min,
                 app_limited: self.app_limited,
@@ -229,7 +229,7 @@ impl<C: CongestionControl> Controller<C> {
         self.recovery_began.is_some_and(|began| sent_at <= began)
     }
 
-    /// Gives the scheme the delivery rate of an ACK frame, if it asks for it.
+    /// Passes the delivery rate of an ACK frame to the scheme, if it requests it.
     fn tell_delivery(&mut self, in_flight: u64, now: Time) {
         let Some(&(sent_at, _)) = self.frame.last() else { return };
         let bytes = self.frame.iter().map(|&(_, bytes)| self.counted(bytes).as_u64()).sum();
@@ -282,15 +282,15 @@ impl<C: CongestionControl> Controller<C> {
             let in_flight = scale(self.in_flight + bytes, self.segment, self.mtu);
             sampler.on_sent(self.in_flight == 0, in_flight, now);
         }
-        let mut left = bytes;
-        while left > 0 {
-            let size = left.min(self.mtu);
-            left -= size;
+        let mut remaining = bytes;
+        while remaining > 0 {
+            let size = remaining.min(self.mtu);
+            remaining -= size;
             self.in_flight += size;
             let sent = Sent {
                 bytes: self.counted(size),
                 in_flight: self.counted(self.in_flight),
-                again: false,
+                retransmission: false,
                 app_limited: self.app_limited,
             };
             self.scheme.on_sent(&sent, &mut self.driven.cx(now));
@@ -381,7 +381,7 @@ impl<C: CongestionControl> Controller<C> {
     }
 }
 
-/// What a stack asks.
+/// Queries of a stack.
 impl<C: CongestionControl> Controller<C> {
     /// The window of the scheme, in bytes, and its first value.
     #[must_use]

@@ -122,13 +122,13 @@ pub struct Config<P> {
     params: P,
     seed: u64,
     /// Controllers made so far, so that each has its own random numbers.
-    made: AtomicU64,
+    created: AtomicU64,
 }
 
 impl<P: QuicScheme> Config<P> {
     /// A scheme with these parameters.
     pub fn new(params: P) -> Self {
-        Self { params, seed: 0, made: AtomicU64::new(0) }
+        Self { params, seed: 0, created: AtomicU64::new(0) }
     }
 
     /// The parameters by name, as a scenario gives them; the others have their defaults.
@@ -149,7 +149,7 @@ impl<P: QuicScheme> Config<P> {
 
     /// The controller of a path whose datagrams have a payload of up to `mtu` bytes.
     pub fn controller(&self, now: Instant, mtu: u16) -> Controller<P::Control> {
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let number = self.created.fetch_add(1, Ordering::Relaxed);
         let random = contract::Random::new(self.seed, P::SCHEME.name, &number.to_string());
         let setup = Setup {
             segment: Bytes::new(mtu.into()),
@@ -234,6 +234,7 @@ schemes! {
     window {
         aimd: Aimd,
         bbr: Bbr,
+        bbr3: Bbr3,
         bic: Bic,
         cubic: Cubic,
         highspeed: Highspeed,

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Ack, Address, Allowance, Answer, Arrival, Cause, Congestion, CongestionControl, Cx, Feedback, Gap, Label,
-    ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending, Sent,
+    Ack, Address, Allowance, Arrival, Cause, Congestion, CongestionControl, Cx, Feedback, Gap, Label,
+    OutgoingFeedback, OutgoingPacket, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sent,
 };
 use units::{Bytes, Duration, Time};
 
@@ -22,7 +22,7 @@ pub struct AtSender<S, R> {
     bytes_before: u64,
     /// The newest arrival, and when it was.
     newest: Option<(Arrival, Time)>,
-    answers: Vec<Answer>,
+    outgoing: Vec<OutgoingFeedback>,
     started: bool,
     idle: bool,
 }
@@ -47,7 +47,7 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm> AtSender<S, R> {
             seq: 0,
             bytes_before: 0,
             newest: None,
-            answers: Vec::new(),
+            outgoing: Vec::new(),
             started: false,
             idle: false,
         }
@@ -73,9 +73,9 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm> AtSender<S, R> {
         cx: &mut Cx<'_>,
         call: impl FnOnce(&mut R, &mut ReceiverCx<'_, '_>),
     ) {
-        call(&mut self.receiver, &mut ReceiverCx::new(&mut cx.at(arrived_at), &mut self.answers));
+        call(&mut self.receiver, &mut ReceiverCx::new(&mut cx.at(arrived_at), &mut self.outgoing));
         let Address { endpoint: from, .. } = cx.me();
-        for answer in self.answers.drain(..) {
+        for answer in self.outgoing.drain(..) {
             self.sender.on_feedback(&Feedback { from, sent_at: arrived_at, label: answer.label }, cx);
         }
     }
@@ -109,7 +109,7 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm> CongestionControl for AtSender<S,
         self.idle = ack.app_limited;
         let Some(packet) = self.take(ack.sent_at) else { return };
         let before = self.newest.map_or(Time::ZERO, |(_, at)| at);
-        let arrived_at = if ack.answered_at == Time::NEVER { cx.now() } else { ack.answered_at }.max(before);
+        let arrived_at = if ack.ack_sent_at == Time::NEVER { cx.now() } else { ack.ack_sent_at }.max(before);
         let arrival = Arrival {
             seq: packet.seq,
             size: packet.size,
@@ -161,9 +161,9 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm> CongestionControl for AtSender<S,
             self.out.pop_front();
         }
         self.idle &= sent.app_limited;
-        let sending = Sending { seq: self.seq, size: sent.bytes, bytes_before: self.bytes_before };
+        let sending = OutgoingPacket { seq: self.seq, size: sent.bytes, bytes_before: self.bytes_before };
         let label = self.sender.stamp(&sending, cx);
-        let Sending { seq, size, bytes_before } = sending;
+        let OutgoingPacket { seq, size, bytes_before } = sending;
         self.out.push_back(Departure { sent_at: cx.now(), seq, size, bytes_before, label, arrived: false });
         self.seq += 1;
         self.bytes_before += size.as_u64();

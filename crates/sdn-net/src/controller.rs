@@ -55,7 +55,7 @@ struct Member {
 
 /// How far the agent of a connection is.
 enum State {
-    /// It has not said which node it is at.
+    /// Its node is not known yet.
     Opening,
     /// It has, and gets its task next.
     Attaching(Attach),
@@ -73,7 +73,7 @@ impl Member {
         }
     }
 
-    /// Reads the attachment, unless it is there.
+    /// Reads the attachment, unless it was read.
     fn read_attach(&mut self, connection: &mut Connection, discarded: &mut Discarded) {
         if !matches!(self.state, State::Opening) {
             return;
@@ -105,7 +105,7 @@ struct ControllerLoop<'a> {
     outgoing: Vec<(NodeId, ControlMessage)>,
     /// The last agent at each node.
     last: BTreeMap<NodeId, [u8; INSTANCE]>,
-    begun: u32,
+    starts: u32,
     unknown: u64,
     poll_at: Time,
 }
@@ -204,10 +204,10 @@ impl<'a> ControllerLoop<'a> {
         if let Some(prefix) = nameless {
             return Err(Error::NoName(*prefix));
         }
-        let wants = app.wants();
+        let requirements = app.requirements();
         let mut tasks = BTreeMap::new();
         for &node in &network.net.agents {
-            let task = network.task(node, &settings.config, wants.signal_above);
+            let task = network.task(node, &settings.config, requirements.signal_above);
             if !task.fits() {
                 return Err(Error::TooLarge(network.name(node).to_owned()));
             }
@@ -226,7 +226,7 @@ impl<'a> ControllerLoop<'a> {
             members: Vec::new(),
             outgoing: Vec::new(),
             last: BTreeMap::new(),
-            begun: 1,
+            starts: 1,
             unknown: 0,
             poll_at: now,
         };
@@ -252,7 +252,7 @@ impl<'a> ControllerLoop<'a> {
             nodes: self.settings.network.net.agents.iter().map(node).collect(),
             meter: self.meter.clone(),
             open_commands: self.machine.open_commands(),
-            begun: self.begun,
+            starts: self.starts,
             unknown: self.unknown,
             sent: counters.sent,
             received: counters.received,
@@ -276,12 +276,12 @@ impl<'a> ControllerLoop<'a> {
         }
     }
 
-    /// Restarts the state machine, which asks all agents for the commands in force.
+    /// Restarts the state machine, which requests the commands in force from all agents.
     fn restart(&mut self, now: Time) {
         // the parameters were accepted before
         let Ok(app) = make_app(&self.settings) else { return };
         self.machine = make(&self.settings, app);
-        self.begun += 1;
+        self.starts += 1;
         self.handle(RouterInput::Start, now);
     }
 
@@ -311,15 +311,17 @@ impl<'a> ControllerLoop<'a> {
                 let more = more.is_some_and(|seen| seen.shares.len() < usize::from(seen.status.shares));
                 more && network.is_of(port, node)
             }
-            SdnMessage::Kept(Command::NextHops { prefix, hops }) => {
+            SdnMessage::Installed(Command::NextHops { prefix, hops }) => {
                 network.net.origins.contains_key(&prefix)
                     && hops.list().iter().all(|hop| network.is_of(hop.port, node))
             }
-            SdnMessage::Kept(Command::Queue { port, .. } | Command::Cap { port, .. }) => {
+            SdnMessage::Installed(Command::Queue { port, .. } | Command::Cap { port, .. }) => {
                 network.is_of(port, node)
             }
-            SdnMessage::Ack | SdnMessage::Welcome { .. } => true,
-            SdnMessage::Kept(Command::Route { .. }) | SdnMessage::Command(_) | SdnMessage::Hello => false,
+            SdnMessage::Ack | SdnMessage::StateComplete { .. } => true,
+            SdnMessage::Installed(Command::Route { .. }) | SdnMessage::Command(_) | SdnMessage::Hello => {
+                false
+            }
         }
     }
 
@@ -335,7 +337,7 @@ impl<'a> ControllerLoop<'a> {
                     self.on_attach(at, &attach, host, now);
                 }
                 State::Opening if now >= member.opened_at + self.settings.limits.silence => {
-                    member.state = State::Refused(Reason::Quiet);
+                    member.state = State::Refused(Reason::NoProgress);
                 }
                 State::Opening | State::Attached { .. } | State::Refused(_) => {}
             }

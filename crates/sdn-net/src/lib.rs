@@ -101,7 +101,7 @@ pub struct Stats {
     /// Commands without an acknowledgement.
     pub open_commands: usize,
     /// Starts of the state machine: one, plus one per forwarder that had lost its commands.
-    pub begun: u32,
+    pub starts: u32,
     /// Agents that named a node without an agent.
     pub unknown: u64,
     /// All datagrams sent.

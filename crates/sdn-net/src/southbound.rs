@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use contract::{
     Address, Command, Ecn, EndpointId, FlowId, Header, Meter, NodeCx, NodeId, NodeView, Outputs, Packet,
-    PortId, Random, RouterInput, Traffic, Wants,
+    PortId, Random, Requirements, RouterInput, Traffic,
 };
 use driver::{Batch, GsoBatch, Platform, SendOutcome};
 use quic_net::host::{Host, Protocol};
@@ -33,7 +33,7 @@ pub enum Received {
 
 /// An agent's end of the southbound channel, which connects until the controller has assigned a task, and the agent's state machine.
 ///
-/// It is sans-IO: the forwarder passes it what came from the controller's address, and [`SouthboundChannel::flush`] returns what is to be sent there.
+/// It is sans-IO: the forwarder passes it datagrams from the controller's address, and [`SouthboundChannel::flush`] returns what is to be sent there.
 pub struct SouthboundChannel {
     to: SocketAddr,
     config: ClientConfig,
@@ -68,7 +68,7 @@ struct Channel {
 }
 
 impl Channel {
-    /// Reads the task, unless it is there.
+    /// Reads the task, unless it was read.
     fn read_task(&mut self, connection: &mut Connection) {
         let Some(id) = self.stream.filter(|_| !self.has_task) else { return };
         if !transport::read_whole(connection, id, &mut self.inbound) {
@@ -231,9 +231,9 @@ impl SouthboundChannel {
     /// Begins with a task and those of its `ports` that exist, in ascending order. Earlier commands are forgotten.
     pub fn begin(&mut self, task: &Task, ports: &[PortId]) {
         let config = Config { period: task.period, phase: task.phase, ..Config::default() };
-        let wants = Wants { signal_above: task.signal_above };
+        let requirements = Requirements { signal_above: task.signal_above };
         // traffic is reported by the controller's names
-        self.machine = Some(Agent::new(&config, CONTROLLER, None, wants, ports, Arc::default()));
+        self.machine = Some(Agent::new(&config, CONTROLLER, None, requirements, ports, Arc::default()));
     }
 
     /// The forwarder is about to offer a packet of this many bytes to a port.

@@ -8,7 +8,7 @@ use units::Time;
 
 /// An event and its subject: three bits of kind and an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct What(u32);
+pub(crate) struct AgendaEvent(u32);
 
 /// Kinds of events. The engine matches on them once per event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ const KINDS: [Kind; 8] = [
 /// Maximum number of ports, of endpoints and of changes.
 pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
 
-impl What {
+impl AgendaEvent {
     #[inline]
     pub(crate) const fn new(kind: Kind, index: u32) -> Self {
         Self((kind as u32) << INDEX_BITS | index)
@@ -84,7 +84,7 @@ const ARITY: usize = 4;
 impl Agenda {
     /// Adds an event, unless its time is [`Time::NEVER`].
     #[inline]
-    pub(crate) fn push(&mut self, time: Time, what: What) {
+    pub(crate) fn push(&mut self, time: Time, what: AgendaEvent) {
         if time == Time::NEVER {
             return;
         }
@@ -102,7 +102,7 @@ impl Agenda {
 
     /// Removes the earliest event; `None` if there is none.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Time, What)> {
+    pub(crate) fn pop(&mut self) -> Option<(Time, AgendaEvent)> {
         if self.open {
             self.open = false;
             let last = self.heap.pop()?;
@@ -113,7 +113,7 @@ impl Agenda {
         }
         let key = *self.heap.first()?;
         self.open = true;
-        Some((Time::from_nanos((key >> 64) as u64), What(key as u32 & ((1 << WHAT_BITS) - 1))))
+        Some((Time::from_nanos((key >> 64) as u64), AgendaEvent(key as u32 & ((1 << WHAT_BITS) - 1))))
     }
 
     /// The time of the earliest event; [`Time::NEVER`] if there is none.
@@ -174,10 +174,10 @@ mod tests {
     fn equal_times_keep_the_order_of_insertion() {
         let mut agenda = Agenda::default();
         for index in 0..100 {
-            agenda.push(Time::from_nanos(7), What::new(Kind::Wake, index));
+            agenda.push(Time::from_nanos(7), AgendaEvent::new(Kind::Wake, index));
         }
         for index in 0..100 {
-            assert_eq!(agenda.pop(), Some((Time::from_nanos(7), What::new(Kind::Wake, index))));
+            assert_eq!(agenda.pop(), Some((Time::from_nanos(7), AgendaEvent::new(Kind::Wake, index))));
         }
         assert_eq!(agenda.pop(), None);
     }
@@ -185,11 +185,11 @@ mod tests {
     #[test]
     fn a_popped_event_does_not_come_back() {
         let mut agenda = Agenda::default();
-        agenda.push(Time::from_nanos(1), What::new(Kind::Run, 1));
+        agenda.push(Time::from_nanos(1), AgendaEvent::new(Kind::Run, 1));
         assert!(agenda.pop().is_some());
         assert_eq!(agenda.pop(), None);
-        agenda.push(Time::from_nanos(2), What::new(Kind::Run, 2));
-        assert_eq!(agenda.pop(), Some((Time::from_nanos(2), What::new(Kind::Run, 2))));
+        agenda.push(Time::from_nanos(2), AgendaEvent::new(Kind::Run, 2));
+        assert_eq!(agenda.pop(), Some((Time::from_nanos(2), AgendaEvent::new(Kind::Run, 2))));
     }
 
     proptest! {
@@ -198,7 +198,7 @@ mod tests {
             let (mut agenda, mut model, mut now) = (Agenda::default(), Vec::<(u64, u32)>::new(), 0);
             for (number, (push, ahead)) in (0u32..).zip(operations) {
                 if push {
-                    agenda.push(Time::from_nanos(now + ahead), What::new(Kind::Arrive, number));
+                    agenda.push(Time::from_nanos(now + ahead), AgendaEvent::new(Kind::Arrive, number));
                     model.push((now + ahead, number));
                 } else {
                     model.sort_unstable();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::{
     Destination, Endpoint, FlowId, LinkId, NameId, Names, NodeId, ParamError, ParamList, QueueLimit,
 };
-use stack::datagram::Spell;
+use stack::datagram::DurationDistribution;
 use stack::log::Log;
 use stack::queue::DisciplineSpec;
 use stack::{app, datagram, icn, ndn, sdn, stream, tcp};
@@ -349,9 +349,9 @@ pub struct ReceiverSpec {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Churn {
     /// Duration of a presence.
-    pub on: Spell,
+    pub on: DurationDistribution,
     /// Duration of an absence.
-    pub off: Spell,
+    pub off: DurationDistribution,
 }
 
 /// The protocol of a flow.
@@ -509,8 +509,8 @@ impl Blueprint {
     /// Whether a link carries control messages only.
     pub(crate) fn is_control(&self, link: LinkId) -> bool {
         let ends = self.links[link.index()].ends;
-        let apart = self.sdn.as_ref().filter(|sdn| sdn.out_of_band);
-        apart.is_some_and(|sdn| ends.0 == sdn.controller || ends.1 == sdn.controller)
+        let separate = self.sdn.as_ref().filter(|sdn| sdn.out_of_band);
+        separate.is_some_and(|sdn| ends.0 == sdn.controller || ends.1 == sdn.controller)
     }
 
     /// Adds a node.

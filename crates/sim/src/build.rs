@@ -4,7 +4,7 @@ use contract::{NameId, NodeId, ParamError};
 use stack::tcp;
 use units::{Bytes, Duration, Rate, Time};
 
-use crate::agenda::{Agenda, Kind, MAX_INDEX, What};
+use crate::agenda::{Agenda, AgendaEvent, Kind, MAX_INDEX};
 use crate::fabric::Edge;
 use crate::hosts::access_routers;
 use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, PortSpec, QueueSpec, TokenBucket};
@@ -21,35 +21,40 @@ pub(crate) const RUN_APP: usize = 4;
 pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
     let mut agenda = Agenda::default();
     let end = Time::ZERO + blueprint.duration;
-    agenda.push(end, What::new(Kind::Run, RUN_END as u32));
-    agenda.push(Time::ZERO, What::new(Kind::Run, RUN_PROGRESS as u32));
+    agenda.push(end, AgendaEvent::new(Kind::Run, RUN_END as u32));
+    agenda.push(Time::ZERO, AgendaEvent::new(Kind::Run, RUN_PROGRESS as u32));
     if blueprint.warmup > Duration::ZERO {
-        agenda.push(Time::ZERO + blueprint.warmup, What::new(Kind::Run, RUN_WARM as u32));
+        agenda.push(Time::ZERO + blueprint.warmup, AgendaEvent::new(Kind::Run, RUN_WARM as u32));
     }
     if blueprint.record.every > Duration::ZERO {
-        agenda.push(Time::ZERO + blueprint.record.every, What::new(Kind::Sample, 0));
+        agenda.push(Time::ZERO + blueprint.record.every, AgendaEvent::new(Kind::Sample, 0));
     }
     let receivers = blueprint.flows.iter().flat_map(|flow| &flow.to);
     for (index, receiver) in (0u32..).zip(receivers) {
-        agenda.push(receiver.start, What::new(Kind::ToggleReceiver, index));
+        agenda.push(receiver.start, AgendaEvent::new(Kind::ToggleReceiver, index));
     }
     for (index, flow) in (0u32..).zip(&blueprint.flows) {
-        agenda.push(flow.start, What::new(Kind::ToggleFlow, index));
+        agenda.push(flow.start, AgendaEvent::new(Kind::ToggleFlow, index));
     }
     for (index, (at, _)) in (0u32..).zip(&blueprint.events) {
-        agenda.push(*at, What::new(Kind::Change, index));
+        agenda.push(*at, AgendaEvent::new(Kind::Change, index));
     }
     for (index, app) in blueprint.apps.iter().enumerate() {
-        agenda.push(app.start, What::new(Kind::Run, (RUN_APP + index) as u32));
+        agenda.push(app.start, AgendaEvent::new(Kind::Run, (RUN_APP + index) as u32));
     }
     agenda
 }
 
 /// Checks the name-based network: hosts, routers and the name resolution system are different nodes, and each source and member has an
 /// access router.
-fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
+fn check_names(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
-        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
+        Err(ParamError {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            hint: None,
+            conflicts_with: None,
+        })
     };
     let edges: Vec<Edge> = blueprint
         .links
@@ -62,10 +67,10 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
         .collect();
     if let Some(icn) = &blueprint.icn {
         let sorted = icn.routers.windows(2).all(|pair| pair[0] < pair[1]);
-        if !sorted || icn.routers.is_empty() || !icn.routers.iter().all(|&router| known(router)) {
+        if !sorted || icn.routers.is_empty() || !icn.routers.iter().all(|&router| exists(router)) {
             return refuse("icn", "routers are nodes that exist, at least one, each once and in order");
         }
-        if !known(icn.resolver) || icn.routers.binary_search(&icn.resolver).is_ok() {
+        if !exists(icn.resolver) || icn.routers.binary_search(&icn.resolver).is_ok() {
             return refuse("icn", "the name resolution system runs at a node that exists and is no router");
         }
         let config = &icn.config;
@@ -93,9 +98,14 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
 }
 
 /// Checks named data: consumers and producers are at nodes with a forwarder.
-fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
+fn check_named_data(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
-        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
+        Err(ParamError {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            hint: None,
+            conflicts_with: None,
+        })
     };
     let consumes = |flow: &&FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
     let Some(ndn) = &blueprint.ndn else {
@@ -104,7 +114,7 @@ fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Re
             None => Ok(()),
         };
     };
-    if !ndn.nodes.windows(2).all(|pair| pair[0] < pair[1]) || !ndn.nodes.iter().all(|&node| known(node)) {
+    if !ndn.nodes.windows(2).all(|pair| pair[0] < pair[1]) || !ndn.nodes.iter().all(|&node| exists(node)) {
         return refuse("ndn", "forwarders are at nodes that exist, each once and in order");
     }
     let forwards = |node: NodeId| ndn.nodes.binary_search(&node).is_ok();
@@ -144,9 +154,14 @@ fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Re
 }
 
 /// Checks SDN: the controller has a separate node, and agents are at other nodes.
-fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
+fn check_control(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |message: &str| {
-        Err(ParamError { name: "sdn".to_owned(), message: message.to_owned(), hint: None, beside: None })
+        Err(ParamError {
+            name: "sdn".to_owned(),
+            message: message.to_owned(),
+            hint: None,
+            conflicts_with: None,
+        })
     };
     let Some(sdn) = &blueprint.sdn else {
         let commands = |(_, change): &(Time, Change)| matches!(change, Change::Controller(_));
@@ -156,10 +171,10 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
         };
     };
     let sorted = sdn.nodes.windows(2).all(|pair| pair[0] < pair[1]);
-    if !sorted || sdn.nodes.is_empty() || !sdn.nodes.iter().all(|&node| known(node)) {
+    if !sorted || sdn.nodes.is_empty() || !sdn.nodes.iter().all(|&node| exists(node)) {
         return refuse("agents are at nodes that exist, at least one, each once and in order");
     }
-    if !known(sdn.controller) || sdn.nodes.binary_search(&sdn.controller).is_ok() {
+    if !exists(sdn.controller) || sdn.nodes.binary_search(&sdn.controller).is_ok() {
         return refuse("the controller runs at a node that exists and has no agent");
     }
     let is_taken = |node: NodeId| {
@@ -195,7 +210,12 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
 /// Checks token buckets, and that neither an event nor a controller changes a rate that a trace or a shaper plans.
 fn check_traces(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
-        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
+        Err(ParamError {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            hint: None,
+            conflicts_with: None,
+        })
     };
     let agents = blueprint.sdn.as_ref().map_or(&[][..], |sdn| &sdn.nodes);
     let controlled = |node: NodeId| agents.binary_search(&node).is_ok();
@@ -227,9 +247,9 @@ fn check_traces(blueprint: &Blueprint) -> Result<(), ParamError> {
             return refuse(&link.name, "an event cannot change a rate that follows a trace or has a shaper");
         }
         let delays = |port: &&PortSpec| port.trace.as_ref().is_some_and(|trace| trace.has_delays());
-        let moves =
+        let reroutes =
             |(_, change): &(Time, Change)| matches!(change, Change::LinkDelay(link, _) if link.0 == id);
-        if ports.iter().any(delays) && blueprint.events.iter().any(moves) {
+        if ports.iter().any(delays) && blueprint.events.iter().any(reroutes) {
             return refuse(&link.name, "an event cannot change a delay that follows a trace");
         }
     }
@@ -241,13 +261,18 @@ fn check_apps(blueprint: &Blueprint) -> Result<(), ParamError> {
     let mut taken = vec![false; blueprint.flows.len()];
     for app in &blueprint.apps {
         let refuse = |message: &str| {
-            Err(ParamError { name: app.name.clone(), message: message.to_owned(), hint: None, beside: None })
+            Err(ParamError {
+                name: app.name.clone(),
+                message: message.to_owned(),
+                hint: None,
+                conflicts_with: None,
+            })
         };
-        let known = app
+        let exists = app
             .flows
             .iter()
             .all(|flow| taken.get_mut(flow.index()).is_some_and(|taken| !std::mem::replace(taken, true)));
-        if app.flows.is_empty() || !known {
+        if app.flows.is_empty() || !exists {
             return refuse("the connections of an application are flows that exist, each in one application");
         }
         let requested = |flow: &FlowSpec| match &flow.kind {
@@ -271,12 +296,17 @@ fn check_apps(blueprint: &Blueprint) -> Result<(), ParamError> {
 /// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints in code.
 pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
-        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
+        Err(ParamError {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            hint: None,
+            conflicts_with: None,
+        })
     };
     let nodes = blueprint.nodes.len();
-    let known = |node: NodeId| node.index() < nodes;
+    let exists = |node: NodeId| node.index() < nodes;
     for link in &blueprint.links {
-        if !known(link.ends.0) || !known(link.ends.1) || link.ends.0 == link.ends.1 {
+        if !exists(link.ends.0) || !exists(link.ends.1) || link.ends.0 == link.ends.1 {
             return refuse(&link.name, "a link joins two nodes that exist");
         }
         for queue in [&link.forward.queue, &link.backward.queue] {
@@ -297,19 +327,19 @@ pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         if flow.cast != Cast::Unicast && matches!(flow.kind, FlowKind::Stack(_)) {
             return refuse(&flow.name, "a flow of a transport stack is unicast");
         }
-        if !known(flow.from) || flow.to.iter().any(|to| !known(to.node) || to.node == flow.from) {
+        if !exists(flow.from) || flow.to.iter().any(|to| !exists(to.node) || to.node == flow.from) {
             return refuse(&flow.name, "sender and receiver are at different nodes that exist");
         }
     }
     let mut clocked = vec![false; nodes];
     let wrong =
-        |clock: &ClockSpec| !known(clock.node) || std::mem::replace(&mut clocked[clock.node.index()], true);
+        |clock: &ClockSpec| !exists(clock.node) || std::mem::replace(&mut clocked[clock.node.index()], true);
     if blueprint.clocks.iter().any(wrong) {
         return refuse("clocks", "clocks are those of nodes that exist, each at most once");
     }
-    check_names(blueprint, known)?;
-    check_named_data(blueprint, known)?;
-    check_control(blueprint, known)?;
+    check_names(blueprint, exists)?;
+    check_named_data(blueprint, exists)?;
+    check_control(blueprint, exists)?;
     check_apps(blueprint)?;
     let nodes = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1)
         + blueprint.ndn.as_ref().map_or(0, |ndn| ndn.nodes.len())

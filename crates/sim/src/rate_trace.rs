@@ -43,7 +43,7 @@ pub(crate) struct Step {
     pub(crate) start_ns: u64,
     pub(crate) bps: u64,
     /// Bit-nanoseconds from the beginning of the period to the step.
-    before: u128,
+    cumulative: u128,
 }
 
 impl RateTrace {
@@ -51,7 +51,7 @@ impl RateTrace {
     /// the period. A packet takes as many opportunities as it needs and several packets can share one; what is left of an opportunity when no
     /// packet waits is lost. A packet that arrives at the instant of an opportunity does not use it.
     ///
-    /// An error says what is wrong: there must be a time, each at least the one before it, and the last above zero.
+    /// Errors: there must be a time, each at least the one before it, and the last above zero.
     pub fn opportunities(times_ms: Vec<u32>) -> Result<Self, &'static str> {
         let Some(&last) = times_ms.last() else { return Err("there are no delivery opportunities in it") };
         if !times_ms.is_sorted() {
@@ -68,7 +68,7 @@ impl RateTrace {
 
     /// A rate that changes at these times, and repeats after `period`.
     ///
-    /// An error says what is wrong: the first time must be zero, each above the one before it, `period` above the last, and a rate above zero
+    /// Errors: the first time must be zero, each above the one before it, `period` above the last, and a rate above zero
     /// and below [`Rate::UNLIMITED`].
     pub fn rates(rates: &[(Duration, Rate)], period: Duration) -> Result<Self, &'static str> {
         if rates.first().is_none_or(|(start, _)| *start != Duration::ZERO) {
@@ -83,7 +83,7 @@ impl RateTrace {
             if *rate == Rate::UNLIMITED {
                 return Err("a rate is not limited");
             }
-            steps.push(Step { start_ns: start.as_nanos(), bps: rate.as_bps(), before: total });
+            steps.push(Step { start_ns: start.as_nanos(), bps: rate.as_bps(), cumulative: total });
             total += u128::from(rate.as_bps()) * u128::from((end - *start).as_nanos());
         }
         if total == 0 {
@@ -102,7 +102,7 @@ impl RateTrace {
     /// The trace with a propagation delay that changes at these times, in addition to that of its link. A bit has the delay of the instant at which it
     /// leaves; it does not overtake those before it.
     ///
-    /// An error says what is wrong: the first time must be zero, each above the one before it, and the last before the end of the period.
+    /// Errors: the first time must be zero, each above the one before it, and the last before the end of the period.
     pub fn with_delays(mut self, delays: &[(Duration, Duration)]) -> Result<Self, &'static str> {
         if delays.first().is_none_or(|(start, _)| *start != Duration::ZERO) {
             return Err("its delays do not begin at 0 s");
@@ -160,7 +160,7 @@ impl RateTrace {
             }
             Shape::Rates(steps) => {
                 let step = steps[steps.partition_point(|step| step.start_ns <= within) - 1];
-                step.before + u128::from(step.bps) * u128::from(within - step.start_ns)
+                step.cumulative + u128::from(step.bps) * u128::from(within - step.start_ns)
             }
         };
         u128::from(periods) * self.total + rest

@@ -87,7 +87,7 @@ pub struct Trace {
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
     /// Per port, the distribution of the times that packets waited, if it was recorded.
-    pub waits: Vec<Option<Delays>>,
+    pub queueing_delays: Vec<Option<Delays>>,
     /// Series, each with its subject.
     pub series: Vec<SeriesRecord>,
     /// Events of endpoints, and drops if they are recorded.

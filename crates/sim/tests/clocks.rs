@@ -204,8 +204,8 @@ fn reset_routers_keep_their_clocks() {
     data.events = vec![(at_ms(7000), Change::Reset(NodeId(1)))];
 
     // with a clock that is 10 % fast, messages are 10 % more frequent
-    let said = |print: &Blueprint| run(print).nodes[0].meter.count(Count::Signals) as f64;
-    let fast = said(&with(&named, NodeId(1), Offset::ZERO, Drift::MAX)) / said(&named);
+    let messages = |print: &Blueprint| run(print).nodes[0].meter.count(Count::Signals) as f64;
+    let fast = messages(&with(&named, NodeId(1), Offset::ZERO, Drift::MAX)) / messages(&named);
     assert!((1.02..1.12).contains(&fast), "{fast}");
 
     for print in [named, data] {

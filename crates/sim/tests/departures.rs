@@ -16,7 +16,7 @@ struct Watcher {
 }
 
 impl LinkAlgorithm for Watcher {
-    fn watches_departures(&self) -> bool {
+    fn observes_dequeue(&self) -> bool {
         true
     }
 

@@ -6,7 +6,7 @@ use sim::{
     Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Impair, Jitter, Limit, PortSpec,
     RateTrace, Record, RouteSpec, Subject, TokenBucket, Trace, World,
 };
-use stack::datagram::{self, Pattern, Spell};
+use stack::datagram::{self, DurationDistribution, Pattern};
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::run;
@@ -267,7 +267,7 @@ fn series_add_up_to_the_counters_and_the_warm_up_is_left_out_of_summaries() {
 fn churn_turns_a_flow_on_and_off_for_its_mean_times() {
     let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 20);
     let mut net = wire(Duration::from_secs(20_000), port, constant(Rate::from_kbps(80)));
-    let spell = |secs| Spell::Exponential(Duration::from_secs(secs));
+    let spell = |secs| DurationDistribution::Exponential(Duration::from_secs(secs));
     net.flows[0].churn = Some(Churn { on: spell(60), off: spell(30) });
     let trace = run(&net);
     let share = trace.flows[0].active.as_secs_f64() / 20_000.0;
@@ -355,7 +355,7 @@ fn random_plan() -> impl Strategy<Value = Blueprint> {
             }
             for (i, (from, to, pattern, kbps, group)) in flows.into_iter().enumerate() {
                 let rate = Rate::from_kbps(kbps);
-                let spell = Spell::Exponential(Duration::from_millis(100));
+                let spell = DurationDistribution::Exponential(Duration::from_millis(100));
                 let pattern = match pattern {
                     0 => Pattern::Constant { rate },
                     1 => Pattern::Poisson { rate },
@@ -415,13 +415,13 @@ struct Listener(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
 
 impl contract::Endpoint for Listener {
     fn handle(&mut self, input: contract::Input<'_>, cx: &mut contract::Cx<'_>) {
-        let said = match input {
+        let messages = match input {
             contract::Input::Start => "start".to_owned(),
             contract::Input::Mode(mode) => format!("mode {mode}"),
             contract::Input::Stop => "stop".to_owned(),
             other => format!("{other:?}"),
         };
-        self.0.lock().expect("one thread").push(format!("{} {said}", cx.now()));
+        self.0.lock().expect("one thread").push(format!("{} {messages}", cx.now()));
     }
 }
 
@@ -436,12 +436,12 @@ fn a_custom_endpoint_is_started_switched_stopped_and_made_again() {
         (at(4), Change::Mode(flow, "unheard".to_owned())),
         (at(5), Change::FlowStart(flow)),
     ];
-    let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let listener = heard.clone();
+    let got_data = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let listener = got_data.clone();
     let mut world = World::new(&net).expect("valid");
     world.custom_sender(flow, Box::new(move |_| Box::new(Listener(listener.clone()))));
     world.run(&Control::default());
     world.finish();
-    let heard = heard.lock().expect("one thread");
-    assert_eq!(*heard, ["0 s start", "2 s mode background", "3 s stop", "5 s start"]);
+    let got_data = got_data.lock().expect("one thread");
+    assert_eq!(*got_data, ["0 s start", "2 s mode background", "3 s stop", "5 s start"]);
 }

@@ -1,6 +1,7 @@
 //! Tests of whole networks in one program: each file beside this one is a module.
 
 mod bbr;
+mod bbr3;
 mod buckets;
 mod clocks;
 mod codel;

@@ -112,8 +112,8 @@ fn every_port_reports_once_a_period_and_the_reports_cross_links_of_their_own() {
     assert_eq!(controller(&trace).meter.count(Count::Statuses), 190);
     // control links carry control messages and nothing else
     let messages: u64 = trace.ports[14..].iter().map(|port| port.sent_bytes).sum();
-    let said: u64 = trace.nodes.iter().map(|node| node.sent_bytes).sum();
-    assert_eq!(messages, said);
+    let output: u64 = trace.nodes.iter().map(|node| node.sent_bytes).sum();
+    assert_eq!(messages, output);
     for node in [0, 1, 2] {
         assert_eq!(at(&trace, NodeId(node)).role, NodeRole::Switch);
     }

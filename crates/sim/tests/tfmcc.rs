@@ -99,11 +99,11 @@ fn feedback_of_a_hundred_receivers_with_the_same_losses_is_suppressed() {
     let trace = run(&net);
     // while the first report is in flight, for one maximum round-trip time of the six of a round, N^(1/6) = 4.6 more timers expire on
     // average; receivers whose round-trip time exceeds the maximum because of a growing queue are not suppressed
-    let (rounds, heard) = (events(&trace, "round").len(), events(&trace, "feedback_other").len());
+    let (rounds, received) = (events(&trace, "round").len(), events(&trace, "feedback_other").len());
     assert!(rounds > 20, "{rounds} rounds");
-    let mean = heard as f64 / rounds as f64;
+    let mean = received as f64 / rounds as f64;
     assert!((1.0..=10.0).contains(&mean), "{mean} per round");
     let suppressed: u64 =
         trace.receivers.iter().map(|receiver| receiver.meter.count(Count::Suppressed)).sum();
-    assert!(suppressed > 10 * heard as u64, "{suppressed} suppressed, {heard} heard");
+    assert!(suppressed > 10 * received as u64, "{suppressed} suppressed, {received} heard");
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Label, Lost,
-    SenderAlgorithm, Sending, Sent, SourceWindows,
+    OutgoingPacket, SenderAlgorithm, Sent, SourceWindows,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -182,11 +182,11 @@ impl<C: CongestionControl> Logged<C> {
         Self { controller, writer: Writer::new(log) }
     }
 
-    /// Reports the decisions of the controller after a call, with its inputs `told`.
-    fn after(&mut self, now: Time, told: Metrics) {
+    /// Reports the decisions of the controller after a call, with its inputs `inputs`.
+    fn after(&mut self, now: Time, inputs: Metrics) {
         let Metrics { window, rate, .. } = limits(self.controller.allowance());
         let ssthresh = Some(self.controller.ssthresh()).filter(|threshold| *threshold != Bytes::UNLIMITED);
-        self.writer.metrics(now, Metrics { window, rate, ssthresh, ..told });
+        self.writer.metrics(now, Metrics { window, rate, ssthresh, ..inputs });
     }
 
     /// The state outside of recoveries.
@@ -227,8 +227,8 @@ impl<C: CongestionControl> CongestionControl for Logged<C> {
         self.controller.on_congestion(event, cx);
         self.writer.state(now, State::Recovery, Some(event.cause));
         let lost = if event.cause == Cause::Mark { Bytes::ZERO } else { event.bytes };
-        let left = event.in_flight.as_u64().saturating_sub(lost.as_u64());
-        self.after(now, Metrics { in_flight: Some(Bytes::new(left)), ..Metrics::default() });
+        let remaining = event.in_flight.as_u64().saturating_sub(lost.as_u64());
+        self.after(now, Metrics { in_flight: Some(Bytes::new(remaining)), ..Metrics::default() });
     }
 
     fn allowance(&self) -> Allowance {
@@ -335,7 +335,7 @@ impl<L: SenderAlgorithm> SenderAlgorithm for LoggedSender<L> {
         self.after(cx.now());
     }
 
-    fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
         let label = self.algorithm.stamp(sending, cx);
         self.writer.write(cx.now(), Event::Sent { number: sending.seq, bytes: sending.size });
         self.after(cx.now());
@@ -346,7 +346,7 @@ impl<L: SenderAlgorithm> SenderAlgorithm for LoggedSender<L> {
         self.algorithm.out_of_band()
     }
 
-    fn control(&mut self, after: &Sending, cx: &mut Cx<'_>) -> Option<Label> {
+    fn control(&mut self, after: &OutgoingPacket, cx: &mut Cx<'_>) -> Option<Label> {
         self.algorithm.control(after, cx)
     }
 

@@ -21,7 +21,7 @@ impl Bench {
     }
 
     /// Gives `input` to the state machine at the present time.
-    pub(crate) fn give(&mut self, machine: &mut impl Endpoint, input: Input<'_>) {
+    pub(crate) fn input(&mut self, machine: &mut impl Endpoint, input: Input<'_>) {
         let mut cx = Cx::new(self.now, ME, FLOW, &mut self.random, &mut self.meter, &mut self.out);
         machine.handle(input, &mut cx);
     }
@@ -31,7 +31,7 @@ impl Bench {
         let mut sent = self.sent();
         while machine.wake() <= end {
             self.now = self.now.max(machine.wake());
-            self.give(machine, Input::Timer);
+            self.input(machine, Input::Timer);
             sent.extend(self.sent());
         }
         self.now = end;

@@ -11,7 +11,7 @@ use units::{Bytes, Duration, Rate, Time};
 #[derive(Clone, Debug)]
 struct Asking {
     allowance: Allowance,
-    told: Vec<(Time, Delivery)>,
+    observed: Vec<(Time, Delivery)>,
     sent: Vec<Sent>,
     losses: usize,
     lost: Vec<Lost>,
@@ -23,7 +23,7 @@ impl Asking {
     }
 
     fn allowed(allowance: Allowance) -> Self {
-        Self { allowance, told: Vec::new(), sent: Vec::new(), losses: 0, lost: Vec::new() }
+        Self { allowance, observed: Vec::new(), sent: Vec::new(), losses: 0, lost: Vec::new() }
     }
 }
 
@@ -39,7 +39,7 @@ impl CongestionControl for Asking {
         true
     }
     fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
-        self.told.push((cx.now(), *delivery));
+        self.observed.push((cx.now(), *delivery));
     }
     fn on_lost(&mut self, lost: &Lost, _cx: &mut Cx<'_>) {
         self.lost.push(*lost);
@@ -67,18 +67,18 @@ fn mbps(delivery: &Delivery) -> f64 {
 fn a_window_that_does_not_fill_the_path_is_delivered_once_a_round_trip() {
     let mut net = Net::one(&sacked(), Asking::window(5));
     net.run_ms(1050);
-    let told = &net.flows[0].sender.controller().told;
+    let observed = &net.flows[0].sender.controller().observed;
     // ten rounds of five
-    assert_eq!(told.len(), 50);
-    for (at, delivery) in told {
+    assert_eq!(observed.len(), 50);
+    for (at, delivery) in observed {
         assert_eq!((delivery.bytes, delivery.rtt), (Bytes::new(SEGMENT), Some(Duration::from_millis(100))));
         assert!(!delivery.app_limited && !delivery.recovering, "{at}");
     }
     // the first round has no earlier delivery as a reference: its k-th acknowledgement reports k segments
-    let first: Vec<f64> = told[..5].iter().map(|(_, delivery)| mbps(delivery)).collect();
+    let first: Vec<f64> = observed[..5].iter().map(|(_, delivery)| mbps(delivery)).collect();
     assert_eq!(first, [0.08, 0.16, 0.24, 0.32, 0.4]);
-    assert!(told[9..].iter().skip(4).step_by(5).all(|(_, delivery)| mbps(delivery) == 0.4));
-    let (_, last) = told[49];
+    assert!(observed[9..].iter().skip(4).step_by(5).all(|(_, delivery)| mbps(delivery) == 0.4));
+    let (_, last) = observed[49];
     assert_eq!(last.total, Bytes::new(50 * SEGMENT));
 }
 
@@ -88,8 +88,8 @@ fn a_path_that_is_full_is_measured_at_the_rate_of_its_bottleneck() {
     let mut net = Net::one(&sacked(), Asking::window(150));
     net.bottleneck = bottleneck(1000);
     net.run_ms(3000);
-    let told = &net.flows[0].sender.controller().told;
-    for (at, delivery) in told.iter().filter(|(at, _)| *at > ms(500)) {
+    let observed = &net.flows[0].sender.controller().observed;
+    for (at, delivery) in observed.iter().filter(|(at, _)| *at > ms(500)) {
         assert!((mbps(delivery) - 8.0).abs() < 1e-9, "{} at {at}", mbps(delivery));
         // 150 segments at 8 Mbit/s
         assert_eq!(delivery.rtt, Some(Duration::from_millis(150)), "{at}");
@@ -103,9 +103,9 @@ fn the_measured_rate_is_the_paced_rate() {
     let mut net = Net::one(&sacked(), Asking::allowed(paced));
     net.bottleneck = bottleneck(100);
     net.run_ms(2000);
-    let told = &net.flows[0].sender.controller().told;
-    assert!(told.len() > 900);
-    for (at, delivery) in told.iter().filter(|(at, _)| *at > ms(500)) {
+    let observed = &net.flows[0].sender.controller().observed;
+    assert!(observed.len() > 900);
+    for (at, delivery) in observed.iter().filter(|(at, _)| *at > ms(500)) {
         assert!((mbps(delivery) - 4.0).abs() < 1e-9, "{} at {at}", mbps(delivery));
     }
 }
@@ -117,7 +117,10 @@ fn samples_and_departures_without_data_are_app_limited() {
     let mut net = Net::one(&config, Asking::window(100));
     net.run_ms(2050);
     let controller = net.flows[0].sender.controller();
-    assert!(controller.told.len() > 15 && controller.told.iter().all(|(_, delivery)| delivery.app_limited));
+    assert!(
+        controller.observed.len() > 15
+            && controller.observed.iter().all(|(_, delivery)| delivery.app_limited)
+    );
     assert!(controller.sent.iter().all(|sent| sent.app_limited));
 }
 
@@ -129,10 +132,10 @@ fn app_limited_ends_when_the_marked_data_are_delivered() {
     net.run_ms(150);
     // the second window is out and was filled: 20 segments of 20
     net.run_ms(350);
-    net.give(0, true, contract::Input::App(contract::Request::Send(Bytes::new(30 * SEGMENT))));
+    net.input(0, true, contract::Input::App(contract::Request::Send(Bytes::new(30 * SEGMENT))));
     net.run_ms(2000);
     let limited: Vec<bool> =
-        net.flows[0].sender.controller().told.iter().map(|(_, delivery)| delivery.app_limited).collect();
+        net.flows[0].sender.controller().observed.iter().map(|(_, delivery)| delivery.app_limited).collect();
     assert_eq!(limited.len(), 50);
     // the window of ten that leaves after the pause is marked, since nothing is known until it arrives; the rest is not
     let marked: Vec<usize> = (0..50).filter(|&i| limited[i]).collect();
@@ -148,19 +151,19 @@ fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
     net.run_ms(1000);
     let controller = net.flows[0].sender.controller();
     assert_eq!(controller.losses, 1);
-    assert!(controller.told.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(SEGMENT)));
+    assert!(controller.observed.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(SEGMENT)));
     let totals: Vec<u64> =
-        controller.told.iter().map(|(_, delivery)| delivery.total.as_u64() / SEGMENT).collect();
+        controller.observed.iter().map(|(_, delivery)| delivery.total.as_u64() / SEGMENT).collect();
     assert_eq!(totals, (1..=20).collect::<Vec<_>>());
-    let (at, last) = controller.told[19];
+    let (at, last) = controller.observed[19];
     // retransmitted when three later ones had arrived, at 100 ms; acknowledged at 200
     assert_eq!((at, last.rtt, last.recovering), (ms(200), None, false));
     // sixteen more had been delivered by then, and the third of them triggered the retransmission
     assert_eq!(last.total_when_sent, Bytes::new(7 * SEGMENT));
-    assert!(controller.told[7..19].iter().all(|(_, delivery)| delivery.recovering));
+    assert!(controller.observed[7..19].iter().all(|(_, delivery)| delivery.recovering));
     // before the last, only the retransmission is in flight; before that one more
-    assert_eq!(controller.told[18].1.in_flight, Bytes::new(SEGMENT));
-    assert_eq!(controller.told[18].1.in_flight_before, Bytes::new(2 * SEGMENT));
+    assert_eq!(controller.observed[18].1.in_flight, Bytes::new(SEGMENT));
+    assert_eq!(controller.observed[18].1.in_flight_before, Bytes::new(2 * SEGMENT));
 }
 
 /// A cumulative acknowledgement of data that was acknowledged selectively counts as one segment, not all.
@@ -175,9 +178,9 @@ fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
     net.run_ms(101);
     let controller = net.flows[0].sender.controller();
     let bytes: Vec<u64> =
-        controller.told.iter().map(|(_, delivery)| delivery.bytes.as_u64() / SEGMENT).collect();
+        controller.observed.iter().map(|(_, delivery)| delivery.bytes.as_u64() / SEGMENT).collect();
     assert_eq!(bytes, [1, 1, 1, 1, 1, 1]);
-    assert_eq!(controller.told[5].1.total, Bytes::new(6 * SEGMENT));
+    assert_eq!(controller.observed[5].1.total, Bytes::new(6 * SEGMENT));
 }
 
 /// RFC 6675 §4: segments 5 and 6 are lost when 7, 8 and 10 have arrived, and 9 when 10, 11 and 12 have. Each is reported once, with the data in flight
@@ -194,7 +197,7 @@ fn each_lost_packet_is_reported_once_with_what_was_in_flight_when_it_was_sent() 
     net.run_ms(500);
     let controller = net.flows[0].sender.controller();
     let k = |bytes: Bytes| bytes.as_u64() / SEGMENT;
-    let told: Vec<_> = controller
+    let observed: Vec<_> = controller
         .lost
         .iter()
         .map(|lost| {
@@ -208,12 +211,12 @@ fn each_lost_packet_is_reported_once_with_what_was_in_flight_when_it_was_sent() 
             )
         })
         .collect();
-    assert_eq!(told, [(1, 6, 1, 8, false, true), (1, 7, 2, 8, true, true), (1, 10, 3, 10, false, true)]);
+    assert_eq!(observed, [(1, 6, 1, 8, false, true), (1, 7, 2, 8, true, true), (1, 10, 3, 10, false, true)]);
     // of the segments of the first burst: nothing was lost before 10 arrived, and all three when 12 did
-    let since: Vec<u64> = controller.told.iter().map(|(_, delivery)| k(delivery.lost)).collect();
+    let since: Vec<u64> = controller.observed.iter().map(|(_, delivery)| k(delivery.lost)).collect();
     assert_eq!(since[..10], [0, 0, 0, 0, 0, 0, 0, 2, 2, 3]);
     let sent: Vec<u64> =
-        controller.told.iter().map(|(_, delivery)| k(delivery.in_flight_when_sent)).collect();
+        controller.observed.iter().map(|(_, delivery)| k(delivery.in_flight_when_sent)).collect();
     assert_eq!(sent[..10], [1, 2, 3, 4, 5, 8, 9, 11, 12, 13]);
 }
 
@@ -229,8 +232,8 @@ fn without_selective_acknowledgements_lost_packets_are_reported_one_by_one() {
         );
     net.run_ms(500);
     let lost = &net.flows[0].sender.controller().lost;
-    let told: Vec<_> = lost.iter().map(|lost| (lost.adjoins, lost.selective)).collect();
-    assert_eq!(told, [(false, false), (true, false)]);
+    let observed: Vec<_> = lost.iter().map(|lost| (lost.adjoins, lost.selective)).collect();
+    assert_eq!(observed, [(false, false), (true, false)]);
     let mut net = Net::one(&sacked(), Asking::window(4));
     net.script = Box::new(|sent| if sent.nth == 0 { Fate::Drop } else { Fate::Pass });
     net.run_ms(2000);
@@ -282,10 +285,10 @@ fn the_delay_of_the_newest_segment_excludes_the_wait() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
     let mut net = Net::one(&config, Asking::window(20));
     net.run_ms(1000);
-    let told = &net.flows[0].sender.controller().told;
+    let observed = &net.flows[0].sender.controller().observed;
     assert!(
-        told.len() > 20 && told.iter().all(|(_, delivery)| delivery.delay == Some(50_000_000)),
-        "{told:?}"
+        observed.len() > 20 && observed.iter().all(|(_, delivery)| delivery.delay == Some(50_000_000)),
+        "{observed:?}"
     );
-    assert!(told.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(2 * SEGMENT)));
+    assert!(observed.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(2 * SEGMENT)));
 }

@@ -43,7 +43,7 @@ fn a_request_lets_a_finished_sender_send_more() {
         Net::one(&Config { demand: Demand::Finite(Bytes::new(2000)), ..plain() }, Fixed::window(10));
     net.run(Time::ZERO + Duration::from_secs(2));
     assert_eq!(net.data.len(), 2);
-    net.give(0, true, Input::App(Request::Send(Bytes::new(3000))));
+    net.input(0, true, Input::App(Request::Send(Bytes::new(3000))));
     net.run(Time::ZERO + Duration::from_secs(4));
     assert_eq!(net.data.len(), 5);
     assert_eq!(net.flows[0].received.goodput_bytes, 5000);
@@ -55,7 +55,7 @@ fn a_request_lets_a_finished_sender_send_more() {
 fn a_stopped_sender_sends_nothing_more() {
     let mut net = Net::one(&plain(), Fixed::window(4));
     net.run_ms(120);
-    net.give(0, true, Input::Stop);
+    net.input(0, true, Input::Stop);
     let sent = net.data.len();
     net.run(Time::ZERO + Duration::from_secs(5));
     assert_eq!(net.data.len(), sent);
@@ -140,7 +140,7 @@ fn the_controller_is_notified_of_an_idle_time_only_with_idle_restart() {
         let config = Config { idle_restart, demand: Demand::Finite(Bytes::new(2000)), ..plain() };
         let mut net = Net::one(&config, Fixed::window(10));
         net.run(Time::ZERO + Duration::from_secs(2));
-        net.give(0, true, Input::App(Request::Send(Bytes::new(3000))));
+        net.input(0, true, Input::App(Request::Send(Bytes::new(3000))));
         assert_eq!(net.flows[0].sender.controller().idles, idles);
     }
 }
@@ -151,7 +151,7 @@ fn after_an_idle_time_the_restart_window_limits_departures() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..plain() };
     let mut net = Net::one(&config, Halving::new(10.0));
     net.run(Time::ZERO + Duration::from_secs(2));
-    net.give(0, true, Input::App(Request::Send(Bytes::new(20 * SEGMENT))));
+    net.input(0, true, Input::App(Request::Send(Bytes::new(20 * SEGMENT))));
     net.run_ms(2050);
     assert_eq!(net.sent_between(1999, 2050), [20, 21]);
 }

@@ -4,7 +4,7 @@ mod net;
 
 use contract::{Cause, Count};
 use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
-use stack::tcp::{Config, Demand};
+use stack::tcp::{Config, Demand, LossDetection};
 use units::{Bytes, Duration, Time};
 
 fn sack() -> Config {
@@ -176,4 +176,24 @@ fn without_sack_no_blocks_are_sent() {
     net.drop_once(&[1, 3]);
     net.run_ms(300);
     assert!(net.acks.iter().all(|s| s.header.sack.0[0].1 == 0));
+}
+
+/// Segment 0 and its first five retransmissions are lost, and all above it arrive. The send buffer takes 2 · 20 · (2048 + 256) bytes, which is
+/// 40.4 segments of 1000 + 1280 bytes: new data stop there until segment 0 has arrived. [Linux: tcp_sndbuf_expand, sk_stream_memory_free]
+#[test]
+fn the_send_buffer_stops_new_data_above_a_hole() {
+    let highest = |send_buffer| {
+        let config = Config { send_buffer, loss_detection: LossDetection::Time, ..sack() };
+        let mut net = Net::one(&config, Fixed::window(20));
+        net.on_data(|s| if s.segment == 0 && s.nth < 6 { Fate::Drop } else { Fate::Pass });
+        net.run_ms(540);
+        assert_eq!(net.flows[0].received.goodput_bytes, 0);
+        let highest = net.data.iter().map(|s| s.segment).max();
+        // with nothing above that arrives, the timer retransmits
+        net.run(Time::ZERO + Duration::from_secs(30));
+        assert!(net.flows[0].received.goodput_bytes > 41 * SEGMENT);
+        highest
+    };
+    assert_eq!(highest(Bytes::new(16_384)), Some(40));
+    assert!(highest(Bytes::UNLIMITED) > Some(80));
 }

@@ -64,9 +64,15 @@ impl Stack for End {
         by_name(name, params, seed)
     }
 
-    fn connect(inner: Factory, seen: Shared, first_id: [u8; 8], secrets: Secrets, now: Instant) -> Self {
+    fn connect(
+        inner: Factory,
+        observations: Shared,
+        first_id: [u8; 8],
+        secrets: Secrets,
+        now: Instant,
+    ) -> Self {
         let mut transport = api::transport(now);
-        transport.congestion_controller_factory(Arc::new(Tapped::new(inner, seen)));
+        transport.congestion_controller_factory(Arc::new(Tapped::new(inner, observations)));
         let mut config = ClientConfig::new(CLIENT_CRYPTO.clone());
         config.transport_config(Arc::new(transport));
         config.initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&first_id)));

@@ -206,7 +206,7 @@ fn unknown_controllers_and_wrong_parameters_are_refused() {
         let own = ends(&config(Controller::Own(random.to_owned())), None).map(|_| ());
         assert_eq!(own.map_err(|error| error.name), Err("controller".to_owned()));
     }
-    let given = vec![("beta".to_owned(), contract::ParamValue::from(7.0))];
-    let scheme = ends(&config(Controller::Scheme("cubic".to_owned(), given)), None).map(|_| ());
+    let params = vec![("beta".to_owned(), contract::ParamValue::from(7.0))];
+    let scheme = ends(&config(Controller::Scheme("cubic".to_owned(), params)), None).map(|_| ());
     assert_eq!(scheme.map_err(|error| error.name), Err("beta".to_owned()));
 }

@@ -10,20 +10,20 @@ use stack_shared::tap::{Shared, Tap};
 /// Makes controllers with a tap.
 pub struct Tapped {
     inner: Factory,
-    seen: Shared,
+    observations: Shared,
 }
 
 impl Tapped {
-    /// Controllers of `inner`; `seen` is told what they are shown.
-    pub const fn new(inner: Factory, seen: Shared) -> Self {
-        Self { inner, seen }
+    /// Controllers of `inner`, whose inputs are recorded in `observations`.
+    pub const fn new(inner: Factory, observations: Shared) -> Self {
+        Self { inner, observations }
     }
 }
 
 impl ControllerFactory for Tapped {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         let inner = self.inner.clone().build(now, current_mtu);
-        Box::new(Watched { inner, tap: Tap::new(self.seen.clone()) })
+        Box::new(Watched { inner, tap: Tap::new(self.observations.clone()) })
     }
 }
 

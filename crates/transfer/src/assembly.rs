@@ -71,7 +71,7 @@ impl Assembly {
     }
 
     /// Number of missing symbols of `block`, of `symbols`.
-    pub(crate) fn lacks(&self, block: u32, symbols: u16) -> u16 {
+    pub(crate) fn missing(&self, block: u32, symbols: u16) -> u16 {
         self.open.get(&block).map_or(symbols, |open| symbols.saturating_sub(open.there()).max(1))
     }
 
@@ -151,7 +151,7 @@ impl Assembly {
     /// Drops coded symbols of the highest blocks while there are too many. Returns false if those of `block` were dropped. The lowest block
     /// keeps its symbols, so that it becomes complete eventually.
     fn make_room(&mut self, block: u32) -> bool {
-        let mut kept = true;
+        let mut retained = true;
         while self.repair_bytes > self.max_bytes {
             let Some((highest, open)) = self.open.iter_mut().rev().find(|(_, open)| !open.coded.is_empty())
             else {
@@ -159,9 +159,9 @@ impl Assembly {
             };
             self.repair_bytes -= open.coded.len() * self.symbol_bytes;
             open.coded.clear();
-            kept &= *highest != block;
+            retained &= *highest != block;
         }
-        kept
+        retained
     }
 
     /// Completes a block with enough symbols; sometimes decoding needs one more.
@@ -321,8 +321,8 @@ mod tests {
             steps,
             [SymbolOutcome::New, SymbolOutcome::Duplicate, SymbolOutcome::New, SymbolOutcome::Duplicate]
         );
-        assert_eq!(assembly.lacks(0, SYMBOLS), 18);
-        assert_eq!(assembly.lacks(1, SYMBOLS), 20);
+        assert_eq!(assembly.missing(0, SYMBOLS), 18);
+        assert_eq!(assembly.missing(1, SYMBOLS), 20);
         assert_eq!(
             assembly.take(0, SYMBOLS, 5, &[0; 31], &mut spill).ok(),
             Some(SymbolOutcome::NoRoom),
@@ -358,7 +358,7 @@ mod tests {
             feed(&mut assembly, &mut spill, at, at as u8, &[25, 26, 27, 28, 29, 30, 31, 32, 33, 34]);
         }
         assert!(assembly.repair_bytes <= 1300);
-        assert_eq!(assembly.lacks(0, SYMBOLS), 10, "the lowest block keeps what it has");
-        assert_eq!(assembly.lacks(9, SYMBOLS), 20, "the highest does not");
+        assert_eq!(assembly.missing(0, SYMBOLS), 10, "the lowest block keeps what it has");
+        assert_eq!(assembly.missing(9, SYMBOLS), 20, "the highest does not");
     }
 }

@@ -15,14 +15,14 @@ use super::layout::{HASH, level};
 use super::messages::{Message, Report};
 use super::ring::Ring;
 use super::{FileStore, Manifest, Tally, TransferError, tree};
-use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Sink, Status, Waits};
+use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Pause, Sink, Status};
 
 /// Bytes of a block's number before it.
 const HEAD: u64 = 4;
 /// Maximum bytes in the stream beyond those that the transport accepted.
 const AHEAD: u64 = 32 << 20;
 /// Maximum number of blocks of a report that are checked for wrong ones.
-const LOOKED_AT: usize = 4096;
+const MAX_READ_BLOCKS: usize = 4096;
 
 /// The sending side.
 pub struct BlockSource {
@@ -34,7 +34,7 @@ pub struct BlockSource {
     report: Option<Report>,
     /// Blocks of hashes that are to be sent, and those to be retransmitted.
     hashes: VecDeque<u32>,
-    again: VecDeque<u32>,
+    retransmit: VecDeque<u32>,
     /// The next block of the file.
     next: u32,
     /// Blocks in the stream with their offsets. Accepted ones are removed.
@@ -44,9 +44,9 @@ pub struct BlockSource {
     accepted: u64,
     /// The end offset of each block that the receiver may lack.
     sent: BTreeMap<u32, u64>,
-    whole: bool,
+    all_received: bool,
     /// Bytes that the transport accepted, over all sessions.
-    moved: u64,
+    progress: u64,
     /// Maximum number of blocks that the receiver reported as complete. It increases while the transport sends what it accepted, up to its send
     /// buffer.
     complete: u32,
@@ -63,14 +63,14 @@ impl BlockSource {
             binding: [0; HASH],
             report: None,
             hashes: VecDeque::new(),
-            again: VecDeque::new(),
+            retransmit: VecDeque::new(),
             next: 0,
             frames: VecDeque::new(),
             end: 0,
             accepted: 0,
             sent: BTreeMap::new(),
-            whole: false,
-            moved: 0,
+            all_received: false,
+            progress: 0,
             complete: 0,
             failed: None,
         }
@@ -82,27 +82,27 @@ impl BlockSource {
             return;
         }
         let expected = tree::proof(&self.binding, self.store.possession());
-        self.whole |= report.proof == Some(expected);
-        self.tally.set_receivers(1, usize::from(self.whole));
+        self.all_received |= report.proof == Some(expected);
+        self.tally.set_receivers(1, usize::from(self.all_received));
         let layout = &self.manifest.layout;
         let done = (u64::from(report.complete) * layout.block_bytes() as u64).min(layout.length.unwrap_or(0));
-        self.tally.set_done(if self.whole { layout.length.unwrap_or(0) } else { done });
+        self.tally.set_done(if self.all_received { layout.length.unwrap_or(0) } else { done });
         // blocks of hashes are above all others
         let above = self.sent.split_off(&super::layout::id(1, 0));
         self.sent = self.sent.split_off(&report.base);
         self.sent.extend(above);
-        let mut looked_at = 0;
-        for lack in &report.lacks {
-            for block in (lack.first..).take(usize::from(lack.blocks)) {
-                looked_at += 1;
-                if looked_at > LOOKED_AT || (level(block) == 0 && block >= self.next) {
+        let mut read_blocks = 0;
+        for entry in &report.missing {
+            for block in (entry.first..).take(usize::from(entry.blocks)) {
+                read_blocks += 1;
+                if read_blocks > MAX_READ_BLOCKS || (level(block) == 0 && block >= self.next) {
                     break;
                 }
                 // later blocks were in flight when the report was sent
                 if self.sent.get(&block).is_some_and(|end| *end <= report.seen) || self.was_passed_over(block)
                 {
                     self.sent.insert(block, u64::MAX);
-                    self.again.push_back(block);
+                    self.retransmit.push_back(block);
                 }
             }
         }
@@ -121,7 +121,7 @@ impl BlockSource {
         if let Some(block) = self.hashes.pop_front() {
             return Some(block);
         }
-        if let Some(block) = self.again.pop_front() {
+        if let Some(block) = self.retransmit.pop_front() {
             // it may be wrong because the file has changed since it was hashed
             let mut bytes = vec![0; self.manifest.layout.size_of(block)];
             let read = self.store.read_of(block, 0, &mut bytes);
@@ -188,7 +188,7 @@ impl ByteSource for BlockSource {
     }
 
     fn on_accepted(&mut self, offset: u64) {
-        self.moved += offset.saturating_sub(self.accepted);
+        self.progress += offset.saturating_sub(self.accepted);
         self.accepted = offset;
         while self.frames.get(1).is_some_and(|(start, _)| *start <= offset) {
             self.frames.pop_front();
@@ -203,7 +203,7 @@ impl ByteSource for BlockSource {
         self.report = None;
         self.hashes = self.manifest.layout.hash_blocks().into();
         (self.next, self.end, self.accepted) = (0, 0, 0);
-        self.again.clear();
+        self.retransmit.clear();
         self.frames.clear();
         self.sent.clear();
         self.tally.set_receivers(1, 0);
@@ -219,19 +219,19 @@ impl ByteSource for BlockSource {
         }
     }
 
-    fn moved(&self) -> Option<u64> {
-        Some(self.moved + u64::from(self.complete))
+    fn progress(&self) -> Option<u64> {
+        Some(self.progress + u64::from(self.complete))
     }
 
-    fn waits(&self) -> Waits {
-        if self.moved > 0 { Waits::There } else { Waits::Nobody }
+    fn pause(&self) -> Pause {
+        if self.progress > 0 { Pause::Remote } else { Pause::None }
     }
 
     fn status(&self) -> Status {
         match &self.failed {
-            _ if self.whole => Status::Whole,
+            _ if self.all_received => Status::Complete,
             Some(why) => Status::Failed(why.clone()),
-            None => Status::Going,
+            None => Status::InProgress,
         }
     }
 }
@@ -252,9 +252,9 @@ impl BlockSink {
     }
 
     fn cut(&mut self) {
-        while self.ring.there() > 0 {
+        while self.ring.available() > 0 {
             let Some((block, bytes, length)) = &mut self.block else {
-                if self.ring.there() < HEAD as usize {
+                if self.ring.available() < HEAD as usize {
                     return;
                 }
                 let mut head = [0; HEAD as usize];
@@ -262,21 +262,21 @@ impl BlockSink {
                 self.ring.pass(head.len());
                 let number = u32::from_be_bytes(head);
                 let Some(length) = self.inner.size_of(number) else {
-                    let said = "the received data are not blocks of the offered object".to_owned();
-                    return self.inner.fail(&TransferError::Refused(said));
+                    let message = "the received data are not blocks of the offered object".to_owned();
+                    return self.inner.fail(&TransferError::Refused(message));
                 };
                 self.block = Some((number, Vec::with_capacity(length), length));
                 continue;
             };
             let there = bytes.len();
-            let more = self.ring.there().min(*length - there);
+            let more = self.ring.available().min(*length - there);
             bytes.resize(there + more, 0);
             self.ring.copy(&mut bytes[there..]);
             self.ring.pass(more);
             if bytes.len() == *length {
                 let (block, bytes) = (*block, std::mem::take(bytes));
                 self.block = None;
-                self.inner.take_block(self.ring.taken(), block, bytes.into());
+                self.inner.take_block(self.ring.consumed(), block, bytes.into());
             }
         }
     }
@@ -299,31 +299,31 @@ impl ByteSink for BlockSink {
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
         // when the object is complete, the sender is informed
-        self.inner.status() != Status::Going || self.ring.write(offset, bytes)
+        self.inner.status() != Status::InProgress || self.ring.write(offset, bytes)
     }
 
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
         self.ring.fill_to(offset);
-        if self.inner.status() == Status::Going {
+        if self.inner.status() == Status::InProgress {
             self.cut();
             self.inner.count(self.block.as_ref().map_or(0, |(_, bytes, _)| bytes.len()));
         }
     }
 
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        self.inner.speak(now, message)
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.inner.write_message(now, message)
     }
 
     fn wake(&self) -> Time {
         self.inner.wake()
     }
 
-    fn moved(&self) -> Option<u64> {
-        self.inner.moved()
+    fn progress(&self) -> Option<u64> {
+        self.inner.progress()
     }
 
-    fn waits(&self) -> Waits {
-        self.inner.waits()
+    fn pause(&self) -> Pause {
+        self.inner.pause()
     }
 
     fn status(&self) -> Status {

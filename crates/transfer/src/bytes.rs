@@ -15,7 +15,7 @@ use wire::stream::Reason;
 use super::layout::HASH;
 use super::messages::Message;
 use super::{Kind, Layout, Manifest, Tally, tree};
-use crate::{ByteSource, Status, Waits};
+use crate::{ByteSource, Pause, Status};
 
 /// The sending side of a byte stream.
 pub struct Bytes {
@@ -26,14 +26,14 @@ pub struct Bytes {
     tally: Arc<Tally>,
     /// How much the receiver had at the start of the session; `None` before its report.
     base: Option<u64>,
-    whole: bool,
+    complete: bool,
     /// Bytes that the transport accepted, over all sessions.
     accepted: u64,
     /// Bytes that the receiver reported, over all sessions.
     reported: u64,
     failed: Option<String>,
     /// It failed because the receiver needs data that are no longer stored.
-    gone: bool,
+    evicted: bool,
 }
 
 /// Records of a program's output, kept until the transport accepts them.
@@ -49,7 +49,7 @@ struct Ring {
     first: u64,
     bytes: VecDeque<u8>,
     /// After the end: the proof by which a receiver confirms completion.
-    whole: Option<[u8; HASH]>,
+    complete: Option<[u8; HASH]>,
     failed: Option<std::io::ErrorKind>,
     closed: bool,
     length: u64,
@@ -101,11 +101,11 @@ impl Bytes {
             binding,
             tally,
             base: None,
-            whole: false,
+            complete: false,
             accepted: 0,
             reported: 0,
             failed: None,
-            gone: false,
+            evicted: false,
         };
         (bytes, manifest)
     }
@@ -119,7 +119,7 @@ impl Shared {
     /// The transport accepted everything read so far, and more may follow.
     fn is_drained(&self) -> bool {
         let ring = self.ring();
-        ring.bytes.is_empty() && ring.whole.is_none()
+        ring.bytes.is_empty() && ring.complete.is_none()
     }
 
     fn read_all(&self, from: &mut dyn Read) {
@@ -145,7 +145,7 @@ impl Shared {
             if length == 0 {
                 let (hash, possession) = tree::split(&hasher);
                 ring.bytes.extend(hash);
-                ring.whole = Some(possession);
+                ring.complete = Some(possession);
                 ring.failed = failed;
                 return;
             }
@@ -167,14 +167,14 @@ impl ByteSource for Bytes {
         if let Some(kind) = ring.failed {
             self.failed = Some(format!("standard input: {}", std::io::Error::from(kind)));
         }
-        self.tally.set_total(if ring.whole.is_some() { ring.length } else { 0 });
+        self.tally.set_total(if ring.complete.is_some() { ring.length } else { 0 });
         (ring.first + ring.bytes.len() as u64).saturating_sub(base)
     }
 
     fn end(&self) -> Option<u64> {
         let ring = self.shared.ring();
         let end = ring.first + ring.bytes.len() as u64;
-        self.base.filter(|_| ring.whole.is_some()).map(|base| end.saturating_sub(base))
+        self.base.filter(|_| ring.complete.is_some()).map(|base| end.saturating_sub(base))
     }
 
     fn read(&mut self, offset: u64, room: &mut [u8]) {
@@ -189,9 +189,9 @@ impl ByteSource for Bytes {
         self.tally.set_done(at);
         self.accepted = self.accepted.max(at);
         let mut ring = self.shared.ring();
-        let gone = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(0).min(ring.bytes.len());
-        ring.bytes.drain(..gone);
-        ring.first += gone as u64;
+        let evicted = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(0).min(ring.bytes.len());
+        ring.bytes.drain(..evicted);
+        ring.first += evicted as u64;
         self.shared.room.notify_one();
     }
 
@@ -210,21 +210,21 @@ impl ByteSource for Bytes {
                 let ring = self.shared.ring();
                 let (first, end) = (ring.first, ring.first + ring.bytes.len() as u64);
                 // completion needs a proof
-                let expected = ring.whole.map(|possession| tree::proof(&self.binding, &possession));
+                let expected = ring.complete.map(|possession| tree::proof(&self.binding, &possession));
                 drop(ring);
-                self.whole |= proof.is_some() && proof == expected;
-                self.tally.set_receivers(1, usize::from(self.whole));
+                self.complete |= proof.is_some() && proof == expected;
+                self.tally.set_receivers(1, usize::from(self.complete));
                 self.reported = self.reported.max(bytes.min(end));
                 if self.base.is_some() {
                     return;
                 }
                 if bytes < first {
-                    let said = format!(
+                    let message = format!(
                         "the receiver restarted when the beginning of the stream was gone, {}",
                         megabytes(first)
                     );
-                    self.failed.get_or_insert(said);
-                    self.gone = true;
+                    self.failed.get_or_insert(message);
+                    self.evicted = true;
                 } else {
                     self.base = Some(bytes.min(end));
                 }
@@ -236,29 +236,29 @@ impl ByteSource for Bytes {
         }
     }
 
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         Some(self.accepted + self.reported + u64::from(self.base.is_some()))
     }
 
-    fn waits(&self) -> Waits {
+    fn pause(&self) -> Pause {
         match self.base {
             // the receiver has everything, and the program pauses
-            Some(_) if self.shared.is_drained() && self.reported >= self.accepted => Waits::Here,
-            _ if self.accepted > 0 => Waits::There,
-            _ => Waits::Nobody,
+            Some(_) if self.shared.is_drained() && self.reported >= self.accepted => Pause::Local,
+            _ if self.accepted > 0 => Pause::Remote,
+            _ => Pause::None,
         }
     }
 
     fn status(&self) -> Status {
         match &self.failed {
-            _ if self.whole => Status::Whole,
+            _ if self.complete => Status::Complete,
             Some(why) => Status::Failed(why.clone()),
-            None => Status::Going,
+            None => Status::InProgress,
         }
     }
 
     fn reason(&self) -> Reason {
-        if self.gone { Reason::Gone } else { Reason::Storage }
+        if self.evicted { Reason::Gone } else { Reason::Storage }
     }
 }
 

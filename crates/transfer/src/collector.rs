@@ -13,7 +13,7 @@ use super::object_receiver::{NextStep, ObjectReceiver};
 use super::rejection::Rejection;
 use super::tally::Received;
 use super::{Kind, Manifest, Tally, TransferError, tree};
-use crate::{MAX_MESSAGE_BYTES, Sink, Status, Waits};
+use crate::{MAX_MESSAGE_BYTES, Pause, Sink, Status};
 
 /// The destination of received data.
 pub enum Destination {
@@ -44,21 +44,21 @@ pub struct Collector {
     status: Status,
     refusal: Option<Rejection>,
     /// Measure of delivered data: the maximum number of bytes stored at a time.
-    moved: u64,
+    progress: u64,
     /// The highest number of a packet seen.
     seen: u64,
-    spoke_at: Option<Time>,
-    looked_at: Time,
+    last_message: Option<Time>,
+    read_blocks: Time,
     /// A packet has arrived in this session.
-    heard: bool,
+    data_received: bool,
     /// A packet has arrived since the last report, or an event must be reported at once.
-    news: bool,
+    unreported: bool,
     urgent: bool,
 }
 
 /// Interval of reports of a receiver without data, and before the first packet.
-const SAID_AGAIN: Duration = Duration::from_millis(250);
-const SAID_AT_FIRST: Duration = Duration::from_millis(25);
+const REPEAT_INTERVAL: Duration = Duration::from_millis(250);
+const INITIAL_INTERVAL: Duration = Duration::from_millis(25);
 /// Interval at which a full pipe is tried again.
 const PIPE_AGAIN: Duration = Duration::from_millis(2);
 
@@ -70,14 +70,14 @@ impl Collector {
             tally,
             work: None,
             binding: [0; HASH],
-            status: Status::Going,
+            status: Status::InProgress,
             refusal: None,
-            moved: 0,
+            progress: 0,
             seen: 0,
-            spoke_at: None,
-            looked_at: Time::ZERO,
-            heard: false,
-            news: false,
+            last_message: None,
+            read_blocks: Time::ZERO,
+            data_received: false,
+            unreported: false,
             urgent: false,
         }
     }
@@ -104,8 +104,8 @@ impl Collector {
 
     /// A complete block arrived, in a byte stream of which this number of bytes have been accepted.
     pub(crate) fn take_block(&mut self, seen: u64, block: u32, bytes: Box<[u8]>) {
-        (self.seen, self.heard, self.news) = (seen, true, true);
-        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
+        (self.seen, self.data_received, self.unreported) = (seen, true, true);
+        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::InProgress) else { return };
         if let Err(error) = work.on_block(block, bytes, &self.tally) {
             self.fail(&error);
         }
@@ -115,7 +115,7 @@ impl Collector {
     /// Counts stored bytes, and those of a block that is being received.
     pub(crate) fn count(&mut self, coming: usize) {
         let arrived = self.work.as_ref().map_or(0, |work| work.arrived());
-        self.moved = self.moved.max(arrived + coming as u64);
+        self.progress = self.progress.max(arrived + coming as u64);
     }
 
     fn on_announce(&mut self, manifest: Manifest) -> Result<(), TransferError> {
@@ -139,24 +139,24 @@ impl Collector {
     }
 
     pub(crate) fn fail(&mut self, error: &TransferError) {
-        if self.status == Status::Going {
+        if self.status == Status::InProgress {
             self.status = Status::Failed(error.to_string());
             self.refusal = Some(Rejection::new(error.to_string()));
         }
     }
 
     /// Interval of reports without arrivals.
-    fn pause(&self, every: Duration) -> Duration {
-        if self.heard { SAID_AGAIN.max(every) } else { SAID_AT_FIRST }
+    fn report_gap(&self, every: Duration) -> Duration {
+        if self.data_received { REPEAT_INTERVAL.max(every) } else { INITIAL_INTERVAL }
     }
 
     /// Verifies and delivers the next blocks; finishes after the last.
     fn advance(&mut self) {
-        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
+        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::InProgress) else { return };
         match work.advance(&self.tally) {
             Ok(false) => {}
             Ok(true) => {
-                self.status = Status::Whole;
+                self.status = Status::Complete;
                 self.urgent = true;
             }
             Err(error) => self.fail(&error),
@@ -175,14 +175,14 @@ impl Sink for Collector {
     }
 
     fn on_open(&mut self) {
-        (self.seen, self.heard) = (0, false);
+        (self.seen, self.data_received) = (0, false);
         self.urgent = self.work.is_some();
     }
 
     fn take(&mut self, seq: u64, _now: Time, content: &[u8]) {
         self.seen = self.seen.max(seq);
-        (self.heard, self.news) = (true, true);
-        if self.status != Status::Going {
+        (self.data_received, self.unreported) = (true, true);
+        if self.status != Status::InProgress {
             return;
         }
         let taken = match messages::read_content(content) {
@@ -204,25 +204,25 @@ impl Sink for Collector {
         self.count(0);
     }
 
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         self.advance();
-        self.looked_at = now;
+        self.read_blocks = now;
         if let Some(refusal) = &mut self.refusal {
-            return refusal.say(now, message);
+            return refusal.write_rejection(now, message);
         }
-        let every = self.work.as_ref().map_or(SAID_AGAIN, |work| work.manifest.report_every);
-        let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
-        let due = self.urgent || (self.news && silent >= every) || silent >= self.pause(every);
+        let every = self.work.as_ref().map_or(REPEAT_INTERVAL, |work| work.manifest.report_every);
+        let silent = self.last_message.map_or(Duration::MAX, |at| now.saturating_since(at));
+        let due = self.urgent || (self.unreported && silent >= every) || silent >= self.report_gap(every);
         if !due {
             return 0;
         }
         let Some(work) = &self.work else { return 0 };
-        let whole = self.status == Status::Whole;
-        let proof = whole.then(|| tree::proof(&self.binding, work.possession()));
-        let said = Message::Report(work.report(self.seen, proof));
-        (self.news, self.urgent) = (false, false);
-        self.spoke_at = Some(now);
-        said.write(message)
+        let complete = self.status == Status::Complete;
+        let proof = complete.then(|| tree::proof(&self.binding, work.possession()));
+        let report = Message::Report(work.report(self.seen, proof));
+        (self.unreported, self.urgent) = (false, false);
+        self.last_message = Some(now);
+        report.write(message)
     }
 
     fn wake(&self) -> Time {
@@ -230,28 +230,28 @@ impl Sink for Collector {
             return refusal.wake();
         }
         let Some(work) = &self.work else { return Time::NEVER };
-        let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
+        let last_message = self.last_message.unwrap_or(Time::ZERO);
         let every = work.manifest.report_every;
-        let report = spoke_at + if self.news { every } else { self.pause(every) };
+        let report = last_message + if self.unreported { every } else { self.report_gap(every) };
         let behind = match work.next_step() {
-            _ if self.status != Status::Going => Time::NEVER,
+            _ if self.status != Status::InProgress => Time::NEVER,
             NextStep::Never => Time::NEVER,
-            NextStep::Pipe => self.looked_at + PIPE_AGAIN,
+            NextStep::Pipe => self.read_blocks + PIPE_AGAIN,
             NextStep::Now => Time::ZERO,
         };
         if self.urgent { Time::ZERO } else { report.min(behind) }
     }
 
-    fn moved(&self) -> Option<u64> {
-        Some(self.moved)
+    fn progress(&self) -> Option<u64> {
+        Some(self.progress)
     }
 
-    fn waits(&self) -> Waits {
+    fn pause(&self) -> Pause {
         match &self.work {
             // its own program does not read, or the file of an earlier attempt is being hashed
-            Some(work) if work.next_step() != NextStep::Never => Waits::Here,
-            Some(work) if work.is_stream() && work.manifest.hash.is_none() => Waits::There,
-            _ => Waits::Nobody,
+            Some(work) if work.next_step() != NextStep::Never => Pause::Local,
+            Some(work) if work.is_stream() && work.manifest.hash.is_none() => Pause::Remote,
+            _ => Pause::None,
         }
     }
 

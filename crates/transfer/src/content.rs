@@ -15,22 +15,22 @@ use crate::KEY;
 pub enum Status {
     /// It is in progress.
     #[default]
-    Going,
+    InProgress,
     /// It is complete. At the source, every receiver has confirmed that it has everything; a receiver has everything and has confirmed it.
-    Whole,
+    Complete,
     /// It failed, with a message for users.
     Failed(String),
 }
 
 /// Who causes a time without data. Patience does not run out while a program is the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waits {
+pub enum Pause {
     /// No program: there are data to deliver.
-    Nobody,
+    None,
     /// The program at this end, which neither writes nor reads.
-    Here,
+    Local,
     /// Possibly the program at the other end, which is trusted if it has the key.
-    There,
+    Remote,
 }
 
 /// The content that a sender sends.
@@ -89,21 +89,21 @@ pub trait Payload: Send {
     fn on_leave(&mut self, _peer: EndpointId) {}
 
     /// A message of a receiver arrived.
-    fn on_message(&mut self, from: EndpointId, now: Time, word: &[u8]);
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]);
 
     /// An increasing measure of what receivers have taken, in any unit; patience counts from its last increase. `None` if unknown.
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         None
     }
 
     /// The same for one receiver; `None` if nothing is expected of it.
-    fn moved_by(&self, _peer: EndpointId) -> Option<u64> {
+    fn progress_of(&self, _peer: EndpointId) -> Option<u64> {
         None
     }
 
     /// Who causes the present time without data.
-    fn waits(&self) -> Waits {
-        Waits::Nobody
+    fn pause(&self) -> Pause {
+        Pause::None
     }
 
     /// Maximum rate of the content, headers included.
@@ -136,11 +136,11 @@ pub trait Sink: Send {
     /// Takes the content of packet `seq`, in order of arrival; each packet at most once.
     fn take(&mut self, seq: u64, now: Time, content: &[u8]);
 
-    /// Writes a message to the sender into `word`. Returns its length; zero for none. Called after every batch of packets and at
+    /// Writes a message to the sender into `message`. Returns its length; zero for none. Called after every batch of packets and at
     /// [`Sink::wake`].
-    fn speak(&mut self, now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
 
-    /// When [`Sink::speak`] is to be called without an arrival.
+    /// When [`Sink::write_message`] is to be called without an arrival.
     fn wake(&self) -> Time {
         Time::NEVER
     }
@@ -149,13 +149,13 @@ pub trait Sink: Send {
     fn on_end(&mut self, _now: Time) {}
 
     /// An increasing measure of new data, in any unit; patience counts from its last increase. `None` if unknown.
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         None
     }
 
     /// Who causes the present time without data.
-    fn waits(&self) -> Waits {
-        Waits::Nobody
+    fn pause(&self) -> Pause {
+        Pause::None
     }
 
     /// The state of the transfer.
@@ -183,16 +183,16 @@ pub trait ByteSource: Send {
     fn on_join(&mut self, _peer: EndpointId) {}
 
     /// A message of the receiver arrived.
-    fn on_message(&mut self, from: EndpointId, now: Time, word: &[u8]);
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]);
 
     /// An increasing measure of what the receiver has taken, in any unit; patience counts from its last increase. `None` if unknown.
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         None
     }
 
     /// Who causes the present time without data.
-    fn waits(&self) -> Waits {
-        Waits::Nobody
+    fn pause(&self) -> Pause {
+        Pause::None
     }
 
     /// Maximum rate of the content, headers included.
@@ -229,10 +229,10 @@ pub trait ByteSink: Send {
     /// All bytes below `offset` have arrived.
     fn on_contiguous(&mut self, offset: u64, now: Time);
 
-    /// Writes a message to the sender, as [`Sink::speak`].
-    fn speak(&mut self, now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
+    /// Writes a message to the sender, as [`Sink::write_message`].
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
 
-    /// When [`ByteSink::speak`] is to be called without an arrival.
+    /// When [`ByteSink::write_message`] is to be called without an arrival.
     fn wake(&self) -> Time {
         Time::NEVER
     }
@@ -241,13 +241,13 @@ pub trait ByteSink: Send {
     fn on_end(&mut self, _now: Time) {}
 
     /// An increasing measure of new data, in any unit; patience counts from its last increase. `None` if unknown.
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         None
     }
 
     /// Who causes the present time without data.
-    fn waits(&self) -> Waits {
-        Waits::Nobody
+    fn pause(&self) -> Pause {
+        Pause::None
     }
 
     /// The state of the transfer.

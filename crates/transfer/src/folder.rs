@@ -54,8 +54,8 @@ impl FolderFiles {
 
     fn walk(&mut self, folder: &Path, folders: &[String]) -> Result<(), TransferError> {
         if folders.len() > MAX_DEPTH {
-            let said = format!("{}: more than {MAX_DEPTH} folders within each other", folder.display());
-            return Err(TransferError::Refused(said));
+            let message = format!("{}: more than {MAX_DEPTH} folders within each other", folder.display());
+            return Err(TransferError::Refused(message));
         }
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let mut entries = entries.map_err(TransferError::at(folder))?;
@@ -109,7 +109,7 @@ pub fn make_folders(path: &Path, folders: &[String]) -> Result<PathBuf, Transfer
                     )));
                 }
             }
-            made => made.map_err(TransferError::at(&path))?,
+            produced => produced.map_err(TransferError::at(&path))?,
         }
     }
     Ok(path)
@@ -183,9 +183,9 @@ mod tests {
     fn folders_are_made_and_links_in_their_place_are_not_followed() {
         let scratch = Scratch::new("make");
         let folders = ["film".to_owned(), "a".to_owned()];
-        let made = make_folders(&scratch.0, &folders).expect("there is room");
-        assert_eq!((made.clone(), made.is_dir()), (scratch.0.join("film/a"), true));
-        assert_eq!(make_folders(&scratch.0, &folders).expect("they exist"), made);
+        let produced = make_folders(&scratch.0, &folders).expect("there is room");
+        assert_eq!((produced.clone(), produced.is_dir()), (scratch.0.join("film/a"), true));
+        assert_eq!(make_folders(&scratch.0, &folders).expect("they exist"), produced);
         symlink("/tmp", scratch.0.join("elsewhere")).expect("a link for a test");
         let refused =
             make_folders(&scratch.0, &["elsewhere".to_owned()]).expect_err("it is a link").to_string();

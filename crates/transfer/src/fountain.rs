@@ -17,8 +17,8 @@ use super::bytes::megabytes;
 use super::layout::{HASH, level};
 use super::messages::{self, Message, Report, SYMBOL_HEADER};
 use super::tally::Sent;
-use super::{Kind, Manifest, Store, Tally, Whole, tree};
-use crate::{Payload, Status, Waits};
+use super::{Complete, Kind, Manifest, Store, Tally, tree};
+use crate::{Pause, Payload, Status};
 
 /// The receivers that a fountain waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Fountain {
     tally: Arc<Tally>,
     peers: BTreeMap<EndpointId, Peer>,
     /// The minimum number of receivers was present: the transfer has begun.
-    begun: bool,
+    started: bool,
     /// Blocks of hashes, which are sent first, and how many of them have been sent.
     hashes: Vec<u32>,
     hashes_sent: usize,
@@ -45,13 +45,13 @@ pub struct Fountain {
     /// Blocks whose source symbols have all been sent, and that a receiver may lack.
     sent: BTreeMap<u32, Block>,
     /// Those of them that receivers have requested.
-    wanted: BTreeSet<u32>,
+    requested: BTreeSet<u32>,
     /// Blocks that a receiver may lack, in turn, for times without requests.
-    doubtful: Vec<u32>,
+    unconfirmed: Vec<u32>,
     turn: usize,
     /// The blocks that were read last.
     read: Buffer,
-    again: Buffer,
+    retransmit: Buffer,
     /// Encoders of blocks, the last used one at the end.
     coders: VecDeque<(u32, SourceBlockEncoder)>,
     /// Number of repair symbols so far: each has a unique number, for all blocks.
@@ -63,23 +63,23 @@ pub struct Fountain {
     /// Blocks below are no longer stored.
     released: u32,
     /// Number of reports with progress.
-    moved: u64,
+    progress: u64,
     /// A receiver needs one of them.
-    gone: bool,
+    evicted: bool,
 }
 
 /// The state of a receiver.
 #[derive(Debug, Default)]
 struct Peer {
-    here: bool,
+    present: bool,
     /// The channel binding of its session.
     binding: [u8; HASH],
     /// Its last report; none since it joined.
     report: Option<Report>,
-    whole: bool,
+    complete: bool,
     failed: Option<String>,
     /// The maximum number of symbols that it has reported since it joined.
-    had: u64,
+    max_symbols: u64,
 }
 
 /// A block of which symbols may be requested.
@@ -89,7 +89,7 @@ struct Block {
     last: u64,
     want: u16,
     /// Its source symbols are to be retransmitted from this one on.
-    again: Option<u16>,
+    retransmit: Option<u16>,
 }
 
 /// A block in memory.
@@ -102,13 +102,13 @@ struct Buffer {
 /// Intervals of announcements while a receiver has not reported, and afterwards.
 const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(25), Duration::from_secs(1));
 /// Interval at which a source without data is polled.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Maximum number of blocks sent before a receiver's first report.
 const AHEAD: u32 = 64;
 /// Maximum number of encoders in memory.
 const CODERS: usize = 8;
 /// Maximum number of blocks of a report that are read.
-const LOOKED_AT: usize = 4096;
+const MAX_READ_BLOCKS: usize = 4096;
 /// Maximum number of blocks with a known last packet; reports about others count as current.
 const REMEMBERED: usize = 1 << 16;
 /// One past the maximum number of a symbol [RFC6330 §3.2].
@@ -127,23 +127,23 @@ impl Fountain {
             receivers,
             tally,
             peers: BTreeMap::new(),
-            begun: false,
+            started: false,
             block: 0,
             symbol: 0,
             sent: BTreeMap::new(),
-            wanted: BTreeSet::new(),
-            doubtful: Vec::new(),
+            requested: BTreeSet::new(),
+            unconfirmed: Vec::new(),
             turn: 0,
             read: Buffer::default(),
-            again: Buffer::default(),
+            retransmit: Buffer::default(),
             coders: VecDeque::new(),
             coded: 0,
             announce_at: Time::ZERO,
             seq: 0,
             failed: None,
             released: 0,
-            moved: 0,
-            gone: false,
+            progress: 0,
+            evicted: false,
         }
     }
 
@@ -160,19 +160,19 @@ impl Fountain {
 
     /// The messages of receivers that could not accept it.
     pub fn refusals(&self) -> Vec<(EndpointId, String)> {
-        let said = |(peer, state): (&EndpointId, &Peer)| state.failed.clone().map(|why| (*peer, why));
-        self.peers.iter().filter_map(said).collect()
+        let failure = |(peer, state): (&EndpointId, &Peer)| state.failed.clone().map(|why| (*peer, why));
+        self.peers.iter().filter_map(failure).collect()
     }
 
     /// The receivers that are not complete.
-    fn at_work(&self) -> impl Iterator<Item = &Peer> {
-        self.peers.values().filter(|peer| peer.here && !peer.whole && peer.failed.is_none())
+    fn incomplete_peers(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.values().filter(|peer| peer.present && !peer.complete && peer.failed.is_none())
     }
 
     fn has_begun(&mut self) -> bool {
-        let here = self.peers.values().filter(|peer| peer.here).count();
-        self.begun |= here >= self.receivers.min.max(1);
-        self.begun
+        let present = self.peers.values().filter(|peer| peer.present).count();
+        self.started |= present >= self.receivers.min.max(1);
+        self.started
     }
 
     /// One past the last block that every receiver can store. Blocks of a file are not sent before a receiver that may have them has reported.
@@ -183,7 +183,7 @@ impl Fountain {
             None if self.is_file() => 0,
             None => AHEAD,
         };
-        self.at_work().map(limit).min().unwrap_or(0)
+        self.incomplete_peers().map(limit).min().unwrap_or(0)
     }
 
     fn is_file(&self) -> bool {
@@ -205,25 +205,25 @@ impl Fountain {
     /// The block whose source symbols are being sent.
     fn next(&mut self) -> Option<u32> {
         if let Some(block) = self.hashes.get(self.hashes_sent) {
-            return self.at_work().next().map(|_| *block);
+            return self.incomplete_peers().next().map(|_| *block);
         }
         if self.symbol == 0 {
             // blocks that every receiver has are skipped
             let lacking = |peer: &Peer| {
                 peer.report.as_ref().map_or(self.block, |report| report.next_lacking(self.block))
             };
-            self.block = self.at_work().map(lacking).min().unwrap_or(self.block);
+            self.block = self.incomplete_peers().map(lacking).min().unwrap_or(self.block);
         }
-        (self.block < self.limit() && self.block < self.store.there()).then_some(self.block)
+        (self.block < self.limit() && self.block < self.store.available()).then_some(self.block)
     }
 
     fn announce(&mut self, now: Time, room: &mut [u8]) -> usize {
-        if let (None, Some(Whole { length, hash, .. })) = (self.manifest.hash, self.store.end()) {
+        if let (None, Some(Complete { length, hash, .. })) = (self.manifest.hash, self.store.end()) {
             self.manifest.layout.length = Some(length);
             self.manifest.hash = Some(hash);
             self.tally.set_total(length);
         }
-        let waiting = !self.begun || self.at_work().any(|peer| peer.report.is_none());
+        let waiting = !self.started || self.incomplete_peers().any(|peer| peer.report.is_none());
         self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
         let written = messages::write_announce(&self.manifest, room);
         if written == 0 {
@@ -233,20 +233,20 @@ impl Fountain {
     }
 
     /// Sends a requested symbol.
-    fn send_wanted(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
+    fn send_requested(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
         loop {
             // hashes come first, because other blocks are verified by them
-            let hashes = self.wanted.last().filter(|block| self.is_file() && level(**block) > 0);
-            let block = *hashes.or(self.wanted.first())?;
+            let hashes = self.requested.last().filter(|block| self.is_file() && level(**block) > 0);
+            let block = *hashes.or(self.requested.first())?;
             let symbols = self.symbols_in(block);
             let state = self.sent.entry(block).or_default();
-            let own = state.again.filter(|next| *next < symbols);
-            state.again = own.map(|next| next + 1);
+            let own = state.retransmit.filter(|next| *next < symbols);
+            state.retransmit = own.map(|next| next + 1);
             state.want = state.want.saturating_sub(1);
             state.last = seq;
             if state.want == 0 {
-                state.again = None;
-                self.wanted.remove(&block);
+                state.retransmit = None;
+                self.requested.remove(&block);
             }
             let written = match own {
                 Some(number) => {
@@ -258,7 +258,7 @@ impl Fountain {
             if written.is_some() || self.failed.is_some() {
                 return written;
             }
-            self.gone(block);
+            self.evicted(block);
         }
     }
 
@@ -292,19 +292,19 @@ impl Fountain {
     }
 
     /// Sends a repair symbol of a block that a receiver may lack.
-    fn send_doubtful(&mut self, room: &mut [u8]) -> Option<usize> {
-        let block = *self.doubtful.get(self.turn % self.doubtful.len().max(1))?;
-        self.turn = (self.turn + 1) % self.doubtful.len();
+    fn send_unconfirmed(&mut self, room: &mut [u8]) -> Option<usize> {
+        let block = *self.unconfirmed.get(self.turn % self.unconfirmed.len().max(1))?;
+        self.turn = (self.turn + 1) % self.unconfirmed.len();
         let written = self.write_coded(block, room);
         if written.is_none() && self.failed.is_none() {
-            self.gone(block);
+            self.evicted(block);
         }
         written
     }
 
     /// Writes a source symbol.
-    fn write_own(&mut self, block: u32, number: u16, again: bool, room: &mut [u8]) -> Option<usize> {
-        let buffer = if again { &mut self.again } else { &mut self.read };
+    fn write_own(&mut self, block: u32, number: u16, retransmit: bool, room: &mut [u8]) -> Option<usize> {
+        let buffer = if retransmit { &mut self.retransmit } else { &mut self.read };
         if buffer.block != Some(block) {
             buffer.block = None;
             match self.store.read(block, &mut buffer.bytes) {
@@ -355,15 +355,15 @@ impl Fountain {
     }
 
     /// A receiver needs a block that is no longer stored.
-    fn gone(&mut self, block: u32) {
-        self.wanted.remove(&block);
+    fn evicted(&mut self, block: u32) {
+        self.requested.remove(&block);
         let bytes = u64::from(self.released) * self.manifest.layout.block_bytes() as u64;
-        for peer in self.peers.values_mut().filter(|peer| peer.here && !peer.whole) {
+        for peer in self.peers.values_mut().filter(|peer| peer.present && !peer.complete) {
             if peer.report.as_ref().is_some_and(|report| report.base <= block) {
-                let said =
+                let message =
                     format!("it joined when the beginning of the stream was gone, {}", megabytes(bytes));
-                peer.failed = Some(said);
-                self.gone = true;
+                peer.failed = Some(message);
+                self.evicted = true;
             }
         }
     }
@@ -377,43 +377,43 @@ impl Fountain {
 
     fn on_report(&mut self, from: EndpointId, report: Report) {
         let peer = self.peers.entry(from).or_default();
-        peer.here = true;
+        peer.present = true;
         // a reordered report
         if peer.report.as_ref().is_some_and(|last| last.seen > report.seen || last.complete > report.complete)
         {
             return;
         }
         // completion needs a proof
-        let whole = self.store.end().filter(|_| report.proof.is_some());
-        peer.whole |=
-            whole.is_some_and(|whole| report.proof == Some(tree::proof(&peer.binding, &whole.possession)));
-        let alone = self.at_work().count() <= 1;
-        let mut looked_at = 0;
-        for lack in &report.lacks {
-            for block in (lack.first..).take(usize::from(lack.blocks)) {
-                looked_at += 1;
-                if looked_at > LOOKED_AT || lack.symbols == 0 || !self.was_sent(block) {
+        let complete = self.store.end().filter(|_| report.proof.is_some());
+        peer.complete |= complete
+            .is_some_and(|complete| report.proof == Some(tree::proof(&peer.binding, &complete.possession)));
+        let alone = self.incomplete_peers().count() <= 1;
+        let mut read_blocks = 0;
+        for entry in &report.missing {
+            for block in (entry.first..).take(usize::from(entry.blocks)) {
+                read_blocks += 1;
+                if read_blocks > MAX_READ_BLOCKS || entry.symbols == 0 || !self.was_sent(block) {
                     break;
                 }
                 let symbols = self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream);
                 let state = self.sent.entry(block).or_default();
-                let lacks = lack.symbols.min(symbols.max(1));
+                let missing = entry.symbols.min(symbols.max(1));
                 // later symbols may be in flight
-                if state.last > report.seen || state.want >= lacks {
+                if state.last > report.seen || state.want >= missing {
                     continue;
                 }
                 // a receiver without any symbol of a block needs no decoding if the source symbols are retransmitted
-                if alone && lacks == symbols && state.want == 0 {
-                    state.again = Some(0);
+                if alone && missing == symbols && state.want == 0 {
+                    state.retransmit = Some(0);
                 }
-                state.want = lacks;
-                self.wanted.insert(block);
+                state.want = missing;
+                self.requested.insert(block);
             }
         }
-        let had = self.symbols_of(&report);
+        let max_symbols = self.symbols_of(&report);
         if let Some(peer) = self.peers.get_mut(&from) {
-            self.moved += u64::from(had > peer.had);
-            peer.had = peer.had.max(had);
+            self.progress += u64::from(max_symbols > peer.max_symbols);
+            peer.max_symbols = peer.max_symbols.max(max_symbols);
             peer.report = Some(report);
         }
         self.settle();
@@ -422,59 +422,59 @@ impl Fountain {
     /// Number of symbols that a receiver has, according to its report.
     fn symbols_of(&self, report: &Report) -> u64 {
         let block = u64::from(self.manifest.layout.block_symbols);
-        let of_file = report.lacks.iter().filter(|lack| !self.is_file() || level(lack.first) == 0);
-        let open = of_file.map(|lack| {
+        let of_file = report.missing.iter().filter(|entry| !self.is_file() || level(entry.first) == 0);
+        let open = of_file.map(|entry| {
             // the last block of a file may have fewer
-            let has = self.symbols_in(lack.first).saturating_sub(lack.symbols);
-            u64::from(lack.blocks) * u64::from(has)
+            let has = self.symbols_in(entry.first).saturating_sub(entry.symbols);
+            u64::from(entry.blocks) * u64::from(has)
         });
         open.fold(u64::from(report.complete) * block, u64::saturating_add)
     }
 
-    /// Takes note of what everybody has.
+    /// Updates counters and stored blocks by the reports of all receivers.
     fn settle(&mut self) {
         let base = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.base);
         let complete = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.complete);
         // without a receiver: one that returns goes on from what it reported last
-        if let Some(below) = self.at_work().map(base).min() {
+        if let Some(below) = self.incomplete_peers().map(base).min() {
             self.sent = self.sent.split_off(&below);
-            self.wanted = self.wanted.split_off(&below);
-            if self.begun {
+            self.requested = self.requested.split_off(&below);
+            if self.started {
                 self.store.release(below);
                 self.released = self.released.max(below);
             }
         }
-        let min = self.at_work().map(complete).min().map(|blocks| {
+        let min = self.incomplete_peers().map(complete).min().map(|blocks| {
             (u64::from(blocks) * self.manifest.layout.block_bytes() as u64)
                 .min(self.manifest.layout.length.unwrap_or(u64::MAX))
         });
-        let whole = self.peers.values().filter(|peer| peer.whole).count();
+        let complete = self.peers.values().filter(|peer| peer.complete).count();
         match min {
             Some(bytes) => self.tally.set_done(bytes),
-            None if whole > 0 => self.tally.set_done(self.manifest.layout.length.unwrap_or(0)),
+            None if complete > 0 => self.tally.set_done(self.manifest.layout.length.unwrap_or(0)),
             None => {}
         }
-        self.tally.set_receivers(self.peers.len(), whole);
+        self.tally.set_receivers(self.peers.len(), complete);
         self.doubt();
     }
 
     /// Determines which blocks a receiver may lack: a few of the lowest, since each must be coded.
     fn doubt(&mut self) {
-        let mut doubtful = BTreeSet::new();
+        let mut unconfirmed = BTreeSet::new();
         // who has not said what it has of a file will do so in a moment
-        for peer in self.at_work().filter(|peer| peer.report.is_some() || !self.is_file()) {
-            let (until, lacks) = match &peer.report {
-                Some(report) => (report.until.max(report.base), &report.lacks[..]),
+        for peer in self.incomplete_peers().filter(|peer| peer.report.is_some() || !self.is_file()) {
+            let (until, missing) = match &peer.report {
+                Some(report) => (report.until.max(report.base), &report.missing[..]),
                 None => (0, &[][..]),
             };
             // what is said may end beyond the maximum number of a block
             let listed =
-                lacks.iter().flat_map(|lack| lack.first..lack.first.saturating_add(lack.blocks.into()));
+                missing.iter().flat_map(|entry| entry.first..entry.first.saturating_add(entry.blocks.into()));
             let unknown = until..self.block;
-            doubtful
+            unconfirmed
                 .extend(listed.take(CODERS).chain(unknown.take(CODERS)).filter(|block| *block < self.block));
         }
-        self.doubtful = doubtful.into_iter().take(CODERS).collect();
+        self.unconfirmed = unconfirmed.into_iter().take(CODERS).collect();
         self.turn = 0;
     }
 }
@@ -504,16 +504,17 @@ impl Payload for Fountain {
         if !self.has_begun() {
             return 0;
         }
-        let written = self.send_wanted(seq, room).or_else(|| self.send_next(seq, room));
-        written.or_else(|| self.send_doubtful(room)).unwrap_or(0)
+        let written = self.send_requested(seq, room).or_else(|| self.send_next(seq, room));
+        written.or_else(|| self.send_unconfirmed(room)).unwrap_or(0)
     }
 
     fn ready(&mut self, now: Time) -> Time {
-        if self.has_begun() && (!self.wanted.is_empty() || self.next().is_some() || !self.doubtful.is_empty())
+        if self.has_begun()
+            && (!self.requested.is_empty() || self.next().is_some() || !self.unconfirmed.is_empty())
         {
             return now;
         }
-        self.announce_at.min(now + LOOK_EVERY).max(now)
+        self.announce_at.min(now + POLL_INTERVAL).max(now)
     }
 
     fn bind(&mut self, peer: EndpointId, binding: &[u8; HASH]) {
@@ -523,14 +524,14 @@ impl Payload for Fountain {
     fn on_join(&mut self, peer: EndpointId) {
         // what it said before, it said in an earlier life
         let binding = self.peers.get(&peer).map_or([0; HASH], |before| before.binding);
-        self.peers.insert(peer, Peer { here: true, binding, ..Peer::default() });
+        self.peers.insert(peer, Peer { present: true, binding, ..Peer::default() });
         self.announce_at = Time::ZERO;
         self.settle();
     }
 
     fn on_leave(&mut self, peer: EndpointId) {
         if let Some(peer) = self.peers.get_mut(&peer) {
-            peer.here = false;
+            peer.present = false;
         }
         self.settle();
     }
@@ -546,52 +547,52 @@ impl Payload for Fountain {
         }
     }
 
-    fn moved(&self) -> Option<u64> {
-        Some(self.moved)
+    fn progress(&self) -> Option<u64> {
+        Some(self.progress)
     }
 
-    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+    fn progress_of(&self, peer: EndpointId) -> Option<u64> {
         let peer = self.peers.get(&peer)?;
-        (peer.here && !peer.whole && peer.failed.is_none()).then_some(peer.had)
+        (peer.present && !peer.complete && peer.failed.is_none()).then_some(peer.max_symbols)
     }
 
-    fn waits(&self) -> Waits {
+    fn pause(&self) -> Pause {
         // more receivers are waited for, or the program
         let all_sent = self.manifest.kind == Kind::Stream && self.manifest.hash.is_none();
-        if !self.begun || (all_sent && self.wanted.is_empty() && self.doubtful.is_empty()) {
-            return Waits::Here;
+        if !self.started || (all_sent && self.requested.is_empty() && self.unconfirmed.is_empty()) {
+            return Pause::Local;
         }
-        if self.moved > 0 { Waits::There } else { Waits::Nobody }
+        if self.progress > 0 { Pause::Remote } else { Pause::None }
     }
 
     fn status(&self) -> Status {
         if let Some(why) = &self.failed {
             return Status::Failed(why.clone());
         }
-        if self.peers.len() < self.receivers.min.max(1) || self.at_work().next().is_some() {
-            return Status::Going;
+        if self.peers.len() < self.receivers.min.max(1) || self.incomplete_peers().next().is_some() {
+            return Status::InProgress;
         }
-        let whole = self.peers.values().filter(|peer| peer.whole).count();
-        if whole == self.peers.len() {
-            return Status::Whole;
+        let complete = self.peers.values().filter(|peer| peer.complete).count();
+        if complete == self.peers.len() {
+            return Status::Complete;
         }
-        if whole == 0 && self.peers.values().all(|peer| peer.failed.is_none()) {
+        if complete == 0 && self.peers.values().all(|peer| peer.failed.is_none()) {
             // without a receiver, one may return: the session decides how long to wait
-            return Status::Going;
+            return Status::InProgress;
         }
-        let said: Vec<&str> = self.peers.values().filter_map(|peer| peer.failed.as_deref()).collect();
-        let gone = self.peers.len() - whole - said.len();
-        Status::Failed(match (self.peers.len(), &said[..], gone) {
+        let failures: Vec<&str> = self.peers.values().filter_map(|peer| peer.failed.as_deref()).collect();
+        let departed = self.peers.len() - complete - failures.len();
+        Status::Failed(match (self.peers.len(), &failures[..], departed) {
             (1, [why, ..], _) => format!("the receiver could not store it: {why}"),
-            (all, [], _) => format!("{gone} of {all} receivers left before they had the whole"),
-            (all, [why, ..], 0) => format!("{} of {all} receivers could not store it: {why}", said.len()),
+            (all, [], _) => format!("{departed} of {all} receivers left before they had the whole"),
+            (all, [why, ..], 0) => format!("{} of {all} receivers could not store it: {why}", failures.len()),
             (all, [why, ..], _) => {
-                format!("{} of {all} receivers could not store it, {gone} left: {why}", said.len())
+                format!("{} of {all} receivers could not store it, {departed} left: {why}", failures.len())
             }
         })
     }
 
     fn reason(&self) -> Reason {
-        if self.gone { Reason::Gone } else { Reason::Storage }
+        if self.evicted { Reason::Gone } else { Reason::Storage }
     }
 }

@@ -47,17 +47,17 @@ impl Identity {
         });
         let mut found = states.filter_map(|entry| {
             let mut state = super::new_file::reopen(&entry.path()).ok()?;
-            // who writes it holds it
+            // the writer holds the lock
             state.try_lock_shared().ok()?;
             let mut head = [0; MAGIC.len() + IDENTITY];
             state.read_exact(&mut head).ok()?;
             Self::read(head.strip_prefix(MAGIC)?.first_chunk()?).filter(|left| left.sender == sender)
         });
-        // with several it is not known which of them is meant
+        // several identities would be ambiguous
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// As bytes: 32 secret, 16 address, 2 port, 4 zone. Zeros stand for nobody.
+    /// As bytes: 32 secret, 16 address, 2 port, 4 zone. Zeros for no identity.
     pub(crate) fn write(of: Option<&Self>) -> [u8; IDENTITY] {
         let mut bytes = [0; IDENTITY];
         let Some(Self { secret, sender }) = of else { return bytes };

@@ -18,8 +18,8 @@ pub(crate) const HASH: usize = 32;
 const LEVEL_AT: u32 = 24;
 
 /// The number of a block: of the file on level 0, of hashes above ([`super::tree`]).
-pub(crate) const fn id(level: u32, place: u32) -> u32 {
-    level << LEVEL_AT | place
+pub(crate) const fn id(level: u32, index: u32) -> u32 {
+    level << LEVEL_AT | index
 }
 
 /// The level of a block of a file.
@@ -28,7 +28,7 @@ pub(crate) const fn level(of: u32) -> u32 {
 }
 
 /// Its number on its level.
-pub(crate) const fn place(of: u32) -> u32 {
+pub(crate) const fn index(of: u32) -> u32 {
     of & ((1 << LEVEL_AT) - 1)
 }
 
@@ -122,7 +122,7 @@ impl Layout {
     pub(crate) fn size_of(&self, of: u32) -> usize {
         let Some(level) = (level(of) as usize).checked_sub(1) else { return self.bytes_in(of) };
         let bytes = self.hash_levels().get(level).copied().unwrap_or(0);
-        let rest = bytes.saturating_sub(self.start(place(of)));
+        let rest = bytes.saturating_sub(self.start(index(of)));
         usize::try_from(rest).unwrap_or(usize::MAX).min(self.block_bytes())
     }
 

@@ -44,7 +44,7 @@ pub use blocks::{BlockSink, BlockSource};
 pub use bytes::Bytes;
 pub use collector::{Collector, Destination};
 pub use content::{
-    ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Payload, Sink, Status, Waits,
+    ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Pause, Payload, Sink, Status,
 };
 pub use folder::{FolderFile, FolderFiles, make_folders};
 pub use fountain::{Fountain, Receivers};
@@ -55,7 +55,7 @@ pub use manifest::{Kind, Manifest};
 pub use names::{BadName, check_name};
 pub use rate_limit::RateLimited;
 pub use reassembly::Reassembly;
-pub use store::{FileStore, PipeStore, Store, Whole};
+pub use store::{Complete, FileStore, PipeStore, Store};
 pub use tally::{Snapshot, Tallies, Tally, TransferSnapshot};
 pub use task::{Source, Task, keep, offered};
 
@@ -70,7 +70,7 @@ pub enum TransferError {
     File {
         /// Where.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The other side offers what is not taken.

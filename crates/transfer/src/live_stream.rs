@@ -16,22 +16,22 @@ use super::pipe_writer::PipeWriter;
 use super::rejection::Rejection;
 use super::tally::{Received, Sent};
 use super::{Kind, Layout, Manifest, Tally};
-use crate::{MAX_MESSAGE_BYTES, Pace, Payload, Sink, Status, Waits};
+use crate::{MAX_MESSAGE_BYTES, Pace, Pause, Payload, Sink, Status};
 
 /// Maximum number of pieces that wait, or were sent and are within their deadline.
 const KEPT: usize = 8192;
 /// Maximum number of pieces between the reading thread and the session.
 const READ: usize = 256;
 /// Interval at which a source checks for new pieces.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Interval of announcements before and after all receivers have reported; interval of repetitions of the end.
 const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 const END_EVERY: Duration = Duration::from_millis(50);
 /// Interval of a receiver's reports, and the minimum interval when pieces are missing.
-const SAID_AGAIN: Duration = Duration::from_millis(200);
-const SAID_AT_MOST: Duration = Duration::from_millis(10);
+const REPEAT_INTERVAL: Duration = Duration::from_millis(200);
+const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(10);
 /// Time after which a missing piece is requested again.
-const ASKED_AGAIN: Duration = Duration::from_millis(60);
+const REQUEST_INTERVAL: Duration = Duration::from_millis(60);
 /// Duration of the measurement of the content's rate: this fraction of the deadline, and at most this long.
 const MEASURED: (u64, Duration) = (5, Duration::from_millis(100));
 /// If this many pieces before the first received one are missing, the receiver starts at that one and counts the others as missed.
@@ -43,15 +43,15 @@ pub struct LiveStream {
     deadline: Duration,
     from: Receiver<Vec<u8>>,
     /// Read, and not sent yet.
-    fresh: VecDeque<(Time, Vec<u8>)>,
+    unsent: VecDeque<(Time, Vec<u8>)>,
     /// Sent, by number.
-    kept: BTreeMap<u64, (Time, Vec<u8>)>,
-    again: BTreeSet<u64>,
+    sent: BTreeMap<u64, (Time, Vec<u8>)>,
+    retransmit: BTreeSet<u64>,
     /// Number of the next piece.
     next: u64,
     /// The program has ended.
     ended: bool,
-    began_at: Option<Time>,
+    started_at: Option<Time>,
     announce_at: Time,
     end_at: Time,
     peers: BTreeMap<EndpointId, Peer>,
@@ -64,10 +64,10 @@ pub struct LiveStream {
 
 #[derive(Debug, Default)]
 struct Peer {
-    here: bool,
-    spoke: bool,
-    below: u64,
-    over: bool,
+    present: bool,
+    reported: bool,
+    next_expected: u64,
+    finished: bool,
     failed: Option<String>,
 }
 
@@ -126,18 +126,18 @@ impl LiveStream {
             name: name.to_owned(),
             layout,
             hash: None,
-            report_every: SAID_AGAIN,
+            report_every: REPEAT_INTERVAL,
         };
         Self {
             manifest,
             deadline,
             from,
-            fresh: VecDeque::new(),
-            kept: BTreeMap::new(),
-            again: BTreeSet::new(),
+            unsent: VecDeque::new(),
+            sent: BTreeMap::new(),
+            retransmit: BTreeSet::new(),
             next: 0,
             ended: false,
-            began_at: None,
+            started_at: None,
             announce_at: Time::ZERO,
             end_at: Time::ZERO,
             peers: BTreeMap::new(),
@@ -154,31 +154,32 @@ impl LiveStream {
     }
 
     /// Reads the new pieces of the program, and drops those past their deadline.
-    fn look(&mut self, now: Time) {
-        while !self.ended && self.fresh.len() < KEPT {
+    fn read_pieces(&mut self, now: Time) {
+        while !self.ended && self.unsent.len() < KEPT {
             match self.from.try_recv() {
                 Ok(bytes) => {
                     self.first_at.get_or_insert(now);
                     self.read += 1;
-                    self.fresh.push_back((now, bytes));
+                    self.unsent.push_back((now, bytes));
                 }
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => self.ended = true,
             }
         }
         let old = |at: Time| now.saturating_since(at) > self.deadline;
-        while self.fresh.front().is_some_and(|(at, _)| old(*at)) {
-            self.fresh.pop_front();
+        while self.unsent.front().is_some_and(|(at, _)| old(*at)) {
+            self.unsent.pop_front();
             self.dropped += 1;
             self.tally.add_dropped(1);
         }
-        let heard = self.peers.values().filter(|peer| peer.here).map(|peer| peer.below).min().unwrap_or(0);
-        while let Some((number, (at, _))) = self.kept.first_key_value() {
-            if *number >= heard && !old(*at) && self.kept.len() <= KEPT {
+        let data_received =
+            self.peers.values().filter(|peer| peer.present).map(|peer| peer.next_expected).min().unwrap_or(0);
+        while let Some((number, (at, _))) = self.sent.first_key_value() {
+            if *number >= data_received && !old(*at) && self.sent.len() <= KEPT {
                 break;
             }
-            self.again.remove(number);
-            self.kept.pop_first();
+            self.retransmit.remove(number);
+            self.sent.pop_first();
         }
     }
 
@@ -189,11 +190,11 @@ impl LiveStream {
     }
 
     fn is_over(&self) -> bool {
-        self.ended && self.fresh.is_empty()
+        self.ended && self.unsent.is_empty()
     }
 
     fn at_ms(&self, at: Time) -> u32 {
-        let since = at.saturating_since(self.began_at.unwrap_or(at));
+        let since = at.saturating_since(self.started_at.unwrap_or(at));
         u32::try_from(since.as_nanos() / 1_000_000).unwrap_or(u32::MAX)
     }
 
@@ -208,26 +209,26 @@ impl LiveStream {
 
 impl Payload for LiveStream {
     fn fill(&mut self, _seq: u64, now: Time, room: &mut [u8]) -> usize {
-        self.look(now);
+        self.read_pieces(now);
         if now >= self.announce_at {
-            let waiting = self.peers.values().any(|peer| peer.here && !peer.spoke);
+            let waiting = self.peers.values().any(|peer| peer.present && !peer.reported);
             self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
             return messages::write_announce(&self.manifest, room);
         }
-        if let Some(number) = self.again.pop_first()
-            && let Some((at, bytes)) = self.kept.get(&number)
+        if let Some(number) = self.retransmit.pop_first()
+            && let Some((at, bytes)) = self.sent.get(&number)
         {
             self.tally.count_sent(Sent::Again);
             return self.write(number, *at, false, bytes, room);
         }
-        if let Some((at, bytes)) = self.fresh.pop_front() {
-            self.began_at.get_or_insert(at);
+        if let Some((at, bytes)) = self.unsent.pop_front() {
+            self.started_at.get_or_insert(at);
             let number = self.next;
             self.next += 1;
             self.tally.count_sent(Sent::First);
             self.tally.add_done(bytes.len() as u64);
             let written = self.write(number, at, false, &bytes, room);
-            self.kept.insert(number, (at, bytes));
+            self.sent.insert(number, (at, bytes));
             return written;
         }
         if self.is_over() && now >= self.end_at {
@@ -238,84 +239,85 @@ impl Payload for LiveStream {
     }
 
     fn ready(&mut self, now: Time) -> Time {
-        self.look(now);
-        if now >= self.announce_at || !self.again.is_empty() || !self.fresh.is_empty() {
+        self.read_pieces(now);
+        if now >= self.announce_at || !self.retransmit.is_empty() || !self.unsent.is_empty() {
             return now;
         }
-        if self.is_over() { self.end_at.max(now) } else { self.announce_at.min(now + LOOK_EVERY) }
+        if self.is_over() { self.end_at.max(now) } else { self.announce_at.min(now + POLL_INTERVAL) }
     }
 
     /// Pieces of the start-up phase, one per packet.
     fn pace(&mut self, now: Time) -> Pace {
-        self.look(now);
-        let Some(first_at) = self.first_at else { return Pace::Measuring(now + LOOK_EVERY) };
+        self.read_pieces(now);
+        let Some(first_at) = self.first_at else { return Pace::Measuring(now + POLL_INTERVAL) };
         let span = (self.deadline / MEASURED.0).min(MEASURED.1);
         if now < first_at + span && !self.ended {
-            return Pace::Measuring((now + LOOK_EVERY).min(first_at + span));
+            return Pace::Measuring((now + POLL_INTERVAL).min(first_at + span));
         }
         Pace::Packets(self.read, span.max(now.saturating_since(first_at)))
     }
 
     fn on_join(&mut self, peer: EndpointId) {
-        self.peers.insert(peer, Peer { here: true, ..Peer::default() });
+        self.peers.insert(peer, Peer { present: true, ..Peer::default() });
         self.announce_at = Time::ZERO;
         self.tally.set_receivers(self.peers.len(), 0);
     }
 
     fn on_leave(&mut self, peer: EndpointId) {
         if let Some(peer) = self.peers.get_mut(&peer) {
-            peer.here = false;
+            peer.present = false;
         }
     }
 
     fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
         let peer = self.peers.entry(from).or_default();
-        (peer.here, peer.spoke) = (true, true);
+        (peer.present, peer.reported) = (true, true);
         match Message::read(message) {
-            Some(Message::Missing { below, over, numbers }) => {
-                peer.below = peer.below.max(below.min(self.next));
-                peer.over |= over;
+            Some(Message::Missing { next_expected, finished, numbers }) => {
+                peer.next_expected = peer.next_expected.max(next_expected.min(self.next));
+                peer.finished |= finished;
                 let worth = |number: &u64| {
-                    let kept = self.kept.get(number);
-                    kept.is_some_and(|(at, _)| now.saturating_since(*at) <= self.deadline)
+                    let sent = self.sent.get(number);
+                    sent.is_some_and(|(at, _)| now.saturating_since(*at) <= self.deadline)
                 };
-                self.again.extend(numbers.into_iter().filter(worth));
+                self.retransmit.extend(numbers.into_iter().filter(worth));
             }
             Some(Message::Failed(why)) => peer.failed = Some(why),
             _ => {}
         }
-        let whole = self.peers.values().filter(|peer| peer.over).count();
-        self.tally.set_receivers(self.peers.len(), whole);
+        let complete = self.peers.values().filter(|peer| peer.finished).count();
+        self.tally.set_receivers(self.peers.len(), complete);
     }
 
-    fn moved(&self) -> Option<u64> {
-        Some(self.peers.values().map(|peer| peer.below).fold(0, u64::saturating_add))
+    fn progress(&self) -> Option<u64> {
+        Some(self.peers.values().map(|peer| peer.next_expected).fold(0, u64::saturating_add))
     }
 
-    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+    fn progress_of(&self, peer: EndpointId) -> Option<u64> {
         let peer = self.peers.get(&peer)?;
-        (peer.here && !peer.over && peer.failed.is_none()).then_some(peer.below)
+        (peer.present && !peer.finished && peer.failed.is_none()).then_some(peer.next_expected)
     }
 
-    fn waits(&self) -> Waits {
-        let said = self.peers.values().filter(|peer| peer.here).all(|peer| peer.below >= self.next);
-        match self.fresh.is_empty() && !self.ended && said {
-            true => Waits::Here,
-            false if self.moved() > Some(0) => Waits::There,
-            false => Waits::Nobody,
+    fn pause(&self) -> Pause {
+        let all_reported =
+            self.peers.values().filter(|peer| peer.present).all(|peer| peer.next_expected >= self.next);
+        match self.unsent.is_empty() && !self.ended && all_reported {
+            true => Pause::Local,
+            false if self.progress() > Some(0) => Pause::Remote,
+            false => Pause::None,
         }
     }
 
     fn status(&self) -> Status {
-        let at_work = |peer: &Peer| peer.here && !peer.over && peer.failed.is_none();
-        if self.peers.is_empty() || self.peers.values().any(at_work) {
-            return Status::Going;
+        let incomplete_peers = |peer: &Peer| peer.present && !peer.finished && peer.failed.is_none();
+        if self.peers.is_empty() || self.peers.values().any(incomplete_peers) {
+            return Status::InProgress;
         }
-        let ended = self.peers.values().any(|peer| peer.over);
+        let ended = self.peers.values().any(|peer| peer.finished);
         match self.peers.values().find_map(|peer| peer.failed.as_ref()) {
             Some(why) => Status::Failed(format!("a receiver could not store it: {why}")),
-            None if ended => Status::Whole,
-            None => Status::Going,
+            None if ended => Status::Complete,
+            None => Status::InProgress,
         }
     }
 }
@@ -334,17 +336,17 @@ pub struct Playout {
     offset: Option<i128>,
     /// Number of the next piece to deliver.
     next: Option<u64>,
-    held: BTreeMap<u64, (Time, Vec<u8>)>,
+    buffered: BTreeMap<u64, (Time, Vec<u8>)>,
     /// One past the highest number seen.
     top: u64,
     /// When missing pieces were first and last requested.
-    asked: BTreeMap<u64, (Time, Time)>,
+    requests: BTreeMap<u64, (Time, Time)>,
     /// One past the last piece, once known.
     end: Option<u64>,
-    over: bool,
+    finished: bool,
     /// Received pieces that were not duplicates or late.
     taken: u64,
-    spoke_at: Option<Time>,
+    last_message: Option<Time>,
     status: Status,
     refusal: Option<Rejection>,
 }
@@ -357,17 +359,17 @@ impl Playout {
             outflow: PipeWriter::new(pipe, READ),
             spool: None,
             deadline: None,
-            report_every: SAID_AGAIN,
+            report_every: REPEAT_INTERVAL,
             offset: None,
             next: None,
-            held: BTreeMap::new(),
+            buffered: BTreeMap::new(),
             top: 0,
-            asked: BTreeMap::new(),
+            requests: BTreeMap::new(),
             end: None,
-            over: false,
+            finished: false,
             taken: 0,
-            spoke_at: None,
-            status: Status::Going,
+            last_message: None,
+            status: Status::InProgress,
             refusal: None,
         }
     }
@@ -382,8 +384,8 @@ impl Playout {
     }
 
     fn on_chunk(&mut self, number: u64, at_ms: u32, bytes: &[u8], now: Time) -> Received {
-        let made = i128::from(at_ms) * 1_000_000;
-        let difference = i128::from(now.as_nanos()) - made;
+        let produced = i128::from(at_ms) * 1_000_000;
+        let difference = i128::from(now.as_nanos()) - produced;
         let offset = *self.offset.insert(self.offset.map_or(difference, |min| min.min(difference)));
         let tally = &self.tally;
         let next = *self.next.get_or_insert_with(|| {
@@ -392,16 +394,16 @@ impl Playout {
             begins
         });
         self.top = self.top.max(number + 1);
-        self.asked.remove(&number);
-        if number < next || self.held.contains_key(&number) {
+        self.requests.remove(&number);
+        if number < next || self.buffered.contains_key(&number) {
             return Received::Useless;
         }
-        if self.held.len() >= KEPT {
+        if self.buffered.len() >= KEPT {
             return Received::Unkept;
         }
-        let due = made + offset + i128::from(self.deadline.unwrap_or(Duration::ZERO).as_nanos());
-        let due = Time::from_nanos(u64::try_from(due.max(0)).unwrap_or(u64::MAX));
-        self.held.insert(number, (due, bytes.to_vec()));
+        let playout_at = produced + offset + i128::from(self.deadline.unwrap_or(Duration::ZERO).as_nanos());
+        let playout_at = Time::from_nanos(u64::try_from(playout_at.max(0)).unwrap_or(u64::MAX));
+        self.buffered.insert(number, (playout_at, bytes.to_vec()));
         self.taken += 1;
         Received::Useful
     }
@@ -409,13 +411,13 @@ impl Playout {
     /// Delivers the next pieces, and skips those that are late.
     fn play(&mut self, now: Time) -> Result<(), super::TransferError> {
         let Some(mut next) = self.next else { return Ok(()) };
-        while let Some(first) = self.held.first_entry() {
-            let (number, due) = (*first.key(), first.get().0);
+        while let Some(first) = self.buffered.first_entry() {
+            let (number, playout_at) = (*first.key(), first.get().0);
             // a gap is kept open until the deadline of the piece after it
-            if number > next && now < due {
+            if number > next && now < playout_at {
                 break;
             }
-            let in_time = now <= due + LATE;
+            let in_time = now <= playout_at + LATE;
             if in_time && !self.outflow.has_room()? {
                 break;
             }
@@ -427,11 +429,11 @@ impl Playout {
             }
             next = number + 1;
         }
-        if let Some(end) = self.end.filter(|_| self.held.is_empty()) {
-            let waits_since = self.asked.values().map(|(first, _)| *first).min();
-            let given_up =
+        if let Some(end) = self.end.filter(|_| self.buffered.is_empty()) {
+            let waits_since = self.requests.values().map(|(first, _)| *first).min();
+            let skipped =
                 waits_since.is_some_and(|at| now.saturating_since(at) > self.deadline.unwrap_or_default());
-            if next < end && given_up {
+            if next < end && skipped {
                 self.tally.add_late(end - next);
                 next = end;
             }
@@ -439,11 +441,11 @@ impl Playout {
                 if let Some(spool) = self.spool.take() {
                     self.tally.path(spool.finish()?);
                 }
-                self.over = true;
+                self.finished = true;
             }
         }
         self.next = Some(next);
-        self.asked = self.asked.split_off(&next);
+        self.requests = self.requests.split_off(&next);
         Ok(())
     }
 
@@ -457,12 +459,12 @@ impl Playout {
         let next = self.next.unwrap_or(0);
         let top = self.end.unwrap_or(self.top).min(next + KEPT as u64);
         let mut numbers = Vec::new();
-        for number in (next..top).filter(|number| !self.held.contains_key(number)) {
+        for number in (next..top).filter(|number| !self.buffered.contains_key(number)) {
             if numbers.len() == MAX_MISSING {
                 break;
             }
-            let (_, last) = self.asked.entry(number).or_insert((now, Time::NEVER));
-            if *last == Time::NEVER || now.saturating_since(*last) >= ASKED_AGAIN {
+            let (_, last) = self.requests.entry(number).or_insert((now, Time::NEVER));
+            if *last == Time::NEVER || now.saturating_since(*last) >= REQUEST_INTERVAL {
                 *last = now;
                 numbers.push(number);
             }
@@ -496,7 +498,7 @@ impl Sink for Playout {
                         self.tally.set_missed(number);
                     }
                     self.tally.add_dropped(u64::from_be_bytes(*dropped));
-                    self.spoke_at = None;
+                    self.last_message = None;
                 }
             }
             // no piece is late before the deadline is known
@@ -506,62 +508,65 @@ impl Sink for Playout {
             }
             _ => {}
         }
-        if self.status == Status::Going
+        if self.status == Status::InProgress
             && let Err(error) = self.play(now)
         {
             self.fail(&error);
         }
     }
 
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        let was_over = self.over;
-        if self.status == Status::Going
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        let was_over = self.finished;
+        if self.status == Status::InProgress
             && let Err(error) = self.play(now)
         {
             self.fail(&error);
         }
         if let Some(refusal) = &mut self.refusal {
-            return refusal.say(now, message);
+            return refusal.write_rejection(now, message);
         }
-        if self.over && self.status == Status::Going {
-            self.status = Status::Whole;
+        if self.finished && self.status == Status::InProgress {
+            self.status = Status::Complete;
         }
-        let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
-        let just_over = self.over && !was_over;
-        if silent < SAID_AT_MOST && !just_over {
+        let silent = self.last_message.map_or(Duration::MAX, |at| now.saturating_since(at));
+        let just_over = self.finished && !was_over;
+        if silent < MIN_REPORT_INTERVAL && !just_over {
             return 0;
         }
-        let numbers = if self.over { Vec::new() } else { self.missing(now) };
+        let numbers = if self.finished { Vec::new() } else { self.missing(now) };
         if numbers.is_empty() && silent < self.report_every && !just_over {
             return 0;
         }
-        self.spoke_at = Some(now);
-        Message::Missing { below: self.next.unwrap_or(0), over: self.over, numbers }.write(message)
+        self.last_message = Some(now);
+        Message::Missing { next_expected: self.next.unwrap_or(0), finished: self.finished, numbers }
+            .write(message)
     }
 
     fn wake(&self) -> Time {
         if let Some(refusal) = &self.refusal {
             return refusal.wake();
         }
-        if self.over || self.next.is_none() {
-            return self.spoke_at.map_or(Time::NEVER, |at| at + self.report_every);
+        if self.finished || self.next.is_none() {
+            return self.last_message.map_or(Time::NEVER, |at| at + self.report_every);
         }
-        let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
-        let missing = self.held.first_key_value().is_some_and(|(first, _)| Some(*first) != self.next)
+        let last_message = self.last_message.unwrap_or(Time::ZERO);
+        let missing = self.buffered.first_key_value().is_some_and(|(first, _)| Some(*first) != self.next)
             || self.end.is_some_and(|end| self.next.is_some_and(|next| next < end));
-        let due = self.held.first_key_value().map_or(Time::NEVER, |(_, (due, _))| *due);
-        let speaks = spoke_at + if missing || self.end.is_some() { SAID_AT_MOST } else { self.report_every };
+        let playout_at =
+            self.buffered.first_key_value().map_or(Time::NEVER, |(_, (playout_at, _))| *playout_at);
+        let next_message = last_message
+            + if missing || self.end.is_some() { MIN_REPORT_INTERVAL } else { self.report_every };
         // a full pipe is tried again
-        speaks.min(due.max(spoke_at + SAID_AT_MOST))
+        next_message.min(playout_at.max(last_message + MIN_REPORT_INTERVAL))
     }
 
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         Some(self.taken)
     }
 
     /// A live source may pause.
-    fn waits(&self) -> Waits {
-        if self.outflow.is_full() { Waits::Here } else { Waits::There }
+    fn pause(&self) -> Pause {
+        if self.outflow.is_full() { Pause::Local } else { Pause::Remote }
     }
 
     fn on_end(&mut self, _now: Time) {

@@ -110,9 +110,9 @@ pub(crate) enum Message {
     /// Missing pieces of a live stream.
     Missing {
         /// All pieces below were received or skipped.
-        below: u64,
+        next_expected: u64,
         /// The stream has ended, and every piece was delivered or skipped.
-        over: bool,
+        finished: bool,
         /// The missing pieces, in order.
         numbers: Vec<u64>,
     },
@@ -143,7 +143,7 @@ pub(crate) struct Report {
     /// Number of complete and verified blocks.
     pub(crate) complete: u32,
     /// Incomplete blocks: those of hashes first, then in order.
-    pub(crate) lacks: Vec<MissingSymbols>,
+    pub(crate) missing: Vec<MissingSymbols>,
 }
 
 /// Consecutive blocks that lack the same number of symbols.
@@ -192,10 +192,10 @@ impl Message {
                     bytes.extend(number.to_be_bytes());
                 }
                 bytes.extend(report.proof.unwrap_or_default());
-                for lack in &report.lacks[..report.lacks.len().min(MAX_LACKS)] {
-                    bytes.extend(lack.first.to_be_bytes());
-                    bytes.extend(lack.blocks.to_be_bytes());
-                    bytes.extend(lack.symbols.to_be_bytes());
+                for entry in &report.missing[..report.missing.len().min(MAX_LACKS)] {
+                    bytes.extend(entry.first.to_be_bytes());
+                    bytes.extend(entry.blocks.to_be_bytes());
+                    bytes.extend(entry.symbols.to_be_bytes());
                 }
             }
             Self::Failed(why) => {
@@ -203,9 +203,9 @@ impl Message {
                 let end = (0..=why.len().min(room.len() - 1)).rev().find(|end| why.is_char_boundary(*end));
                 bytes.extend(&why.as_bytes()[..end.unwrap_or(0)]);
             }
-            Self::Missing { below, over, numbers } => {
-                bytes.extend([MISSING, u8::from(*over)]);
-                bytes.extend(below.to_be_bytes());
+            Self::Missing { next_expected, finished, numbers } => {
+                bytes.extend([MISSING, u8::from(*finished)]);
+                bytes.extend(next_expected.to_be_bytes());
                 bytes.extend(numbers.iter().take(MAX_MISSING).flat_map(|number| number.to_be_bytes()));
             }
             Self::Have { id, bytes: have, proof } => {
@@ -229,10 +229,14 @@ impl Message {
                 Some(Self::Failed(wire::printable(&String::from_utf8_lossy(rest))))
             }
             MISSING => {
-                let (over, rest) = rest.split_first()?;
-                let (below, list) = rest.split_first_chunk()?;
+                let (finished, rest) = rest.split_first()?;
+                let (next_expected, list) = rest.split_first_chunk()?;
                 let numbers = list.as_chunks().0.iter().map(|number| u64::from_be_bytes(*number)).collect();
-                Some(Self::Missing { below: u64::from_be_bytes(*below), over: *over == 1, numbers })
+                Some(Self::Missing {
+                    next_expected: u64::from_be_bytes(*next_expected),
+                    finished: *finished == 1,
+                    numbers,
+                })
             }
             HAVE => {
                 let (whole, rest) = rest.split_first()?;
@@ -254,15 +258,15 @@ impl Report {
         if from >= self.until {
             return from;
         }
-        let listed = self.lacks.iter().filter(|lack| level(lack.first) == 0);
-        let mut beyond = listed.filter(|lack| lack.first.saturating_add(lack.blocks.into()) > from);
-        beyond.next().map_or(self.until, |lack| lack.first.max(from))
+        let listed = self.missing.iter().filter(|entry| level(entry.first) == 0);
+        let mut beyond = listed.filter(|entry| entry.first.saturating_add(entry.blocks.into()) > from);
+        beyond.next().map_or(self.until, |entry| entry.first.max(from))
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let (head, list) = bytes.split_at_checked(REPORT_HEADER - 1)?;
         let half = |at: usize| u32::from_be_bytes(std::array::from_fn(|n| head[at + n]));
-        let lacks = list.as_chunks::<LACK_BYTES>().0.iter().map(|entry| MissingSymbols {
+        let missing = list.as_chunks::<LACK_BYTES>().0.iter().map(|entry| MissingSymbols {
             first: u32::from_be_bytes([entry[0], entry[1], entry[2], entry[3]]),
             blocks: u16::from_be_bytes([entry[4], entry[5]]),
             symbols: u16::from_be_bytes([entry[6], entry[7]]),
@@ -274,7 +278,7 @@ impl Report {
             until: half(13),
             limit: half(17),
             complete: half(21),
-            lacks: lacks.collect(),
+            missing: missing.collect(),
         })
     }
 }
@@ -286,7 +290,7 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_were_written() {
-        let lack = |first| MissingSymbols { first, blocks: 2, symbols: 300 };
+        let entry = |first| MissingSymbols { first, blocks: 2, symbols: 300 };
         let messages = [
             Message::Report(Report::default()),
             Message::Report(Report {
@@ -296,11 +300,11 @@ mod tests {
                 until: 2,
                 limit: 3,
                 complete: 4,
-                lacks: vec![lack(5), lack(9)],
+                missing: vec![entry(5), entry(9)],
             }),
             Message::Failed("no room for größe.bin".to_owned()),
-            Message::Missing { below: 7, over: false, numbers: vec![9, 11] },
-            Message::Missing { below: 7, over: true, numbers: vec![] },
+            Message::Missing { next_expected: 7, finished: false, numbers: vec![9, 11] },
+            Message::Missing { next_expected: 7, finished: true, numbers: vec![] },
             Message::Have { id: 3, bytes: 1 << 50, proof: Some([9; PROOF]) },
             Message::Have { id: 3, bytes: 1 << 50, proof: None },
         ];
@@ -313,9 +317,9 @@ mod tests {
 
     #[test]
     fn a_report_says_what_is_lacking_next() {
-        let lack = |first, blocks| MissingSymbols { first, blocks, symbols: 1 };
-        let lacks = vec![lack(super::super::layout::id(1, 0), 1), lack(12, 2), lack(20, 1)];
-        let report = Report { base: 10, until: 30, lacks, ..Report::default() };
+        let entry = |first, blocks| MissingSymbols { first, blocks, symbols: 1 };
+        let missing = vec![entry(super::super::layout::id(1, 0), 1), entry(12, 2), entry(20, 1)];
+        let report = Report { base: 10, until: 30, missing, ..Report::default() };
         let next = [0, 11, 12, 13, 14, 20, 21, 29, 30, 99].map(|from| report.next_lacking(from));
         assert_eq!(next, [12, 12, 12, 13, 20, 20, 30, 30, 30, 99]);
     }
@@ -323,25 +327,26 @@ mod tests {
     #[test]
     fn long_lists_and_sentences_are_cut_to_fit() {
         let mut room = [0; MAX_MESSAGE_BYTES];
-        let lacks: Vec<MissingSymbols> =
+        let missing: Vec<MissingSymbols> =
             (0..1000).map(|first| MissingSymbols { first, blocks: 1, symbols: 1 }).collect();
-        let length = Message::Report(Report { lacks: lacks.clone(), ..Report::default() }).write(&mut room);
+        let length =
+            Message::Report(Report { missing: missing.clone(), ..Report::default() }).write(&mut room);
         let Some(Message::Report(read)) = Message::read(&room[..length]) else {
             panic!("a report was written")
         };
-        assert_eq!(read.lacks, lacks[..MAX_LACKS]);
+        assert_eq!(read.missing, missing[..MAX_LACKS]);
         let length = Message::Failed("ö".repeat(1000)).write(&mut room);
         assert_eq!(Message::read(&room[..length]), Some(Message::Failed("ö".repeat(511))));
-        let length =
-            Message::Missing { below: 0, over: false, numbers: (0..1000).collect() }.write(&mut room);
+        let length = Message::Missing { next_expected: 0, finished: false, numbers: (0..1000).collect() }
+            .write(&mut room);
         assert!(length <= MAX_MESSAGE_BYTES && length > MAX_MESSAGE_BYTES - 8);
     }
 
     #[test]
     fn a_refusal_cannot_command_a_terminal() {
         let mut room = [0; MAX_MESSAGE_BYTES];
-        let said = "no room\x1b]0;owned\x07\nwhole: every byte arrived\u{9b}2J\u{202e}";
-        let length = Message::Failed(said.to_owned()).write(&mut room);
+        let message = "no room\x1b]0;owned\x07\nwhole: every byte arrived\u{9b}2J\u{202e}";
+        let length = Message::Failed(message.to_owned()).write(&mut room);
         let Some(Message::Failed(read)) = Message::read(&room[..length]) else {
             panic!("a refusal was written")
         };

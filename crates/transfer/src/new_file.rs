@@ -40,11 +40,11 @@ pub(crate) fn reopen(path: &Path) -> Result<File, TransferError> {
         }
         Err(error) => return Err(TransferError::at(path)(error)),
     };
-    let there = file.metadata().map_err(TransferError::at(path))?;
-    if !there.is_file() {
+    let existing = file.metadata().map_err(TransferError::at(path))?;
+    if !existing.is_file() {
         return refused("is not a file");
     }
-    if there.nlink() != 1 {
+    if existing.nlink() != 1 {
         return refused("is a hard link to another file, which is not written: remove it");
     }
     Ok(file)
@@ -57,7 +57,7 @@ pub(crate) fn reopen(path: &Path) -> Result<File, TransferError> {
 pub(crate) fn create_or_reopen(path: &Path) -> Result<File, TransferError> {
     match create(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => reopen(path),
-        made => made.map_err(TransferError::at(path)),
+        produced => produced.map_err(TransferError::at(path)),
     }
 }
 
@@ -66,27 +66,27 @@ pub(crate) fn create_or_reopen(path: &Path) -> Result<File, TransferError> {
 /// # Errors
 ///
 /// Something with the final name exists and may not be replaced, or the system refuses.
-pub(crate) fn publish(file: &File, part: &Path, whole: &Path, replace: bool) -> Result<(), TransferError> {
+pub(crate) fn publish(file: &File, part: &Path, target: &Path, replace: bool) -> Result<(), TransferError> {
     file.sync_all().map_err(TransferError::at(part))?;
     if replace {
-        fs::rename(part, whole).map_err(TransferError::at(whole))?;
+        fs::rename(part, target).map_err(TransferError::at(target))?;
     } else {
         // unlike renaming, a hard link does not replace a file
-        match fs::hard_link(part, whole) {
+        match fs::hard_link(part, target) {
             Ok(()) => fs::remove_file(part).map_err(TransferError::at(part))?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let said = format!(
+                let message = format!(
                     "{} was created meanwhile; the received file is {}",
-                    whole.display(),
+                    target.display(),
                     part.display()
                 );
-                return Err(TransferError::Refused(said));
+                return Err(TransferError::Refused(message));
             }
             // a file system without links
-            Err(_) => fs::rename(part, whole).map_err(TransferError::at(whole))?,
+            Err(_) => fs::rename(part, target).map_err(TransferError::at(target))?,
         }
     }
-    sync_folder(whole);
+    sync_folder(target);
     Ok(())
 }
 
@@ -101,7 +101,7 @@ fn sync_folder(of: &Path) {
 pub(crate) struct Spool {
     file: File,
     part: PathBuf,
-    whole: PathBuf,
+    target: PathBuf,
     replace: bool,
 }
 
@@ -113,9 +113,9 @@ impl Spool {
     /// A file of that name, or an incomplete one, exists and is not to be replaced, or the file cannot be created.
     pub(crate) fn create(folder: &Path, name: &str, replace: bool) -> Result<Self, TransferError> {
         let place = |ending: &str| folder.join(format!("{name}{ending}"));
-        let (whole, part) = (place(""), place(PART));
-        if !replace && fs::symlink_metadata(&whole).is_ok() {
-            return Err(TransferError::Refused(format!("{} is there already", whole.display())));
+        let (target, part) = (place(""), place(PART));
+        if !replace && fs::symlink_metadata(&target).is_ok() {
+            return Err(TransferError::Refused(format!("{} is there already", target.display())));
         }
         if replace {
             for left in [&part, &place(STATE)] {
@@ -134,7 +134,7 @@ impl Spool {
             )),
             _ => TransferError::at(&part)(error),
         })?;
-        Ok(Self { file, part, whole, replace })
+        Ok(Self { file, part, target, replace })
     }
 
     /// A handle for writing.
@@ -150,14 +150,14 @@ impl Spool {
     /// # Errors
     /// Those of [`publish`].
     pub(crate) fn finish(&self) -> Result<&Path, TransferError> {
-        publish(&self.file, &self.part, &self.whole, self.replace)?;
-        Ok(&self.whole)
+        publish(&self.file, &self.part, &self.target, self.replace)?;
+        Ok(&self.target)
     }
 
     /// The stream was interrupted. Returns where the received part is kept; an empty file is removed.
     pub(crate) fn abandon(&self) -> Option<&Path> {
-        if self.file.metadata().is_ok_and(|there| there.len() == 0) {
-            // what cannot be removed is empty
+        if self.file.metadata().is_ok_and(|existing| existing.len() == 0) {
+            // a file that cannot be removed is empty
             let _ = fs::remove_file(&self.part);
             return None;
         }
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::{MAX_MESSAGE_BYTES, Sink, Status};
 
-    /// What leads elsewhere at the place of `path`, and the file that it leads to.
+    /// A link at `path`, and the file that it points to.
     fn lead(folder: &Folder, path: &Path, hard: bool) -> PathBuf {
         let other = folder.file("other", b"precious");
         if hard { fs::hard_link(&other, path) } else { symlink(&other, path) }.expect("a link");
@@ -192,8 +192,8 @@ mod tests {
             let folder = Folder::new();
             let path = folder.0.join("film.bin.thalweg-part");
             let other = lead(&folder, &path, hard);
-            let said = create_or_reopen(&path).expect_err("a link").to_string();
-            assert!(said.contains(if hard { "hard link" } else { "symbolic link" }), "{said}");
+            let message = create_or_reopen(&path).expect_err("a link").to_string();
+            assert!(message.contains(if hard { "hard link" } else { "symbolic link" }), "{message}");
             assert_eq!(fs::read(other).expect("it stays"), b"precious");
         }
         let folder = Folder::new();
@@ -213,14 +213,14 @@ mod tests {
             let folder = Folder::new();
             let part = folder.0.join("live.ts.thalweg-part");
             let other = lead(&folder, &part, hard);
-            let said = spool(&folder, false).expect_err("something is there").to_string();
-            assert!(said.contains("is there already"), "{said}");
-            // the link is removed, and not what it leads to
-            let made = spool(&folder, true).expect("it is replaced");
-            std::io::Write::write_all(&mut made.writer().expect("a handle"), b"new").expect("room");
+            let message = spool(&folder, false).expect_err("something is there").to_string();
+            assert!(message.contains("is there already"), "{message}");
+            // the link is removed, and not its target
+            let produced = spool(&folder, true).expect("it is replaced");
+            std::io::Write::write_all(&mut produced.writer().expect("a handle"), b"new").expect("room");
             assert_eq!(fs::read(&other).expect("it stays"), b"precious");
             symlink(&other, folder.0.join("live.ts")).expect("a link");
-            made.finish().expect("it gets its name");
+            produced.finish().expect("it gets its name");
             assert_eq!(fs::read(&other).expect("it stays"), b"precious");
             assert_eq!(fs::read(folder.0.join("live.ts")).expect("it is there"), b"new");
         }
@@ -228,7 +228,7 @@ mod tests {
 
     const DEADLINE: Duration = Duration::from_millis(500);
 
-    /// A receiver of a live stream into a folder in which a file of its name is, after this many pieces of "abc"; of the last too where it is told.
+    /// A receiver of a live stream into a folder with a file of the same name, after this many pieces of "abc", with the last one if `end` is set.
     fn played(folder: &Folder, pieces: u64, ended: bool) -> (Playout, Arc<Tally>) {
         let tally = Arc::new(Tally::default());
         folder.file("live.ts", b"the old one");
@@ -258,8 +258,8 @@ mod tests {
         }
         // the writing thread runs by itself
         for _ in 0..500 {
-            sink.speak(now, &mut [0; MAX_MESSAGE_BYTES]);
-            if sink.status() == Status::Whole || !ended {
+            sink.write_message(now, &mut [0; MAX_MESSAGE_BYTES]);
+            if sink.status() == Status::Complete || !ended {
                 break;
             }
             now += Duration::from_millis(1);
@@ -272,11 +272,11 @@ mod tests {
     fn the_old_file_stays_until_a_live_stream_has_ended() {
         let folder = Folder::new();
         let (sink, _) = played(&folder, 3, false);
-        assert_eq!(sink.status(), Status::Going);
+        assert_eq!(sink.status(), Status::InProgress);
         assert_eq!(fs::read(folder.0.join("live.ts")).expect("it is there"), b"the old one");
         drop(sink);
         let (sink, tally) = played(&folder, 3, true);
-        assert_eq!(sink.status(), Status::Whole);
+        assert_eq!(sink.status(), Status::Complete);
         assert_eq!(fs::read(folder.0.join("live.ts")).expect("it is there"), b"abcabcabc");
         assert_eq!(folder.names(), ["live.ts"]);
         assert_eq!(tally.snapshot().path, Some(folder.0.join("live.ts").display().to_string()));

@@ -22,29 +22,29 @@ pub(crate) struct Partial {
     replace: bool,
 }
 
-/// Where its parts are.
+/// Paths of its parts.
 #[derive(Clone, Debug)]
 struct Paths {
-    whole: PathBuf,
+    target: PathBuf,
     part: PathBuf,
     state: PathBuf,
 }
 
-/// What is found where a file is to be received.
+/// Existing files at the destination.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// Room for it, and the blocks that an earlier attempt had left.
+    /// No complete file. The blocks are those of an earlier attempt.
     Room(Partial, CompletedBlocks),
-    /// A file of this name and length: perhaps it is the same.
-    Whole(File, PathBuf),
+    /// A file of this name and length, which may have the same content.
+    Complete(File, PathBuf),
 }
 
-/// How a list of blocks begins. Then follow the receiver, two bytes length of the manifest, the manifest, and the blocks, four bytes each.
+/// Magic number of a list of blocks. It is followed by the receiver, two bytes length of the manifest, the manifest, and four bytes per block.
 pub(crate) const MAGIC: &[u8] = b"thalweg-state 3\n";
 
 impl Partial {
-    /// Looks for what is there of `manifest` in `folder`, where it is to be called `name`; makes the files that are missing. `me` is noted
-    /// there.
+    /// Opens the partial file of `manifest` with the final name `name` in `folder`, and creates missing files. `me` is stored
+    /// in them.
     pub(crate) fn open(
         folder: &Path,
         name: &str,
@@ -53,22 +53,22 @@ impl Partial {
         me: Option<&Identity>,
     ) -> Result<Found, TransferError> {
         let place = |ending: &str| folder.join(format!("{name}{ending}"));
-        let paths = Paths { whole: place(""), part: place(PART), state: place(STATE) };
-        if let Some(there) = metadata(&paths.whole)?
+        let paths = Paths { target: place(""), part: place(PART), state: place(STATE) };
+        if let Some(existing) = metadata(&paths.target)?
             && !replace
         {
-            if there.is_file() && Some(there.len()) == manifest.layout.length {
-                let file = File::open(&paths.whole).map_err(TransferError::at(&paths.whole))?;
-                return Ok(Found::Whole(file, paths.whole));
+            if existing.is_file() && Some(existing.len()) == manifest.layout.length {
+                let file = File::open(&paths.target).map_err(TransferError::at(&paths.target))?;
+                return Ok(Found::Complete(file, paths.target));
             }
-            return Err(TransferError::Refused(format!("{} is there already", paths.whole.display())));
+            return Err(TransferError::Refused(format!("{} is there already", paths.target.display())));
         }
         let (part, mut state) =
             (new_file::create_or_reopen(&paths.part)?, new_file::create_or_reopen(&paths.state)?);
-        // only the user reads what a receiver is known by
+        // only the user can read the identity of a receiver
         let own = fs::Permissions::from_mode(0o600);
         state.set_permissions(own).map_err(TransferError::at(&paths.state))?;
-        // as long as this program runs nobody else takes itself for it; two that write the same harm nobody
+        // while this program runs, no other receiver uses the identity; two that write the same do no harm
         let _ = state.try_lock();
         let done = left(&mut state, &part, manifest).map_err(TransferError::at(&paths.state))?;
         let partial = Self {
@@ -82,8 +82,8 @@ impl Partial {
         let done = match done {
             Some(done) => {
                 let at = MAGIC.len() as u64;
-                let noted = partial.state.write_all_at(&Identity::write(me), at);
-                noted.map_err(TransferError::at(&partial.paths.state))?;
+                let stored = partial.state.write_all_at(&Identity::write(me), at);
+                stored.map_err(TransferError::at(&partial.paths.state))?;
                 done
             }
             None => {
@@ -94,7 +94,7 @@ impl Partial {
         Ok(Found::Room(partial, done))
     }
 
-    /// Starts over: nothing is there.
+    /// Discards all blocks.
     fn begin(&self, manifest: &Manifest, me: Option<&Identity>) -> Result<(), TransferError> {
         let mut head = MAGIC.to_vec();
         head.extend(Identity::write(me));
@@ -108,51 +108,51 @@ impl Partial {
         (&self.state).write_all(&head).map_err(TransferError::at(&self.paths.state))
     }
 
-    /// The length became known.
+    /// Sets the length when it becomes known.
     pub(crate) fn set_layout(&mut self, layout: Layout) {
         self.layout = layout;
     }
 
-    /// Where it will be when it is whole.
+    /// Path of the complete file.
     pub(crate) fn whole_path(&self) -> &Path {
-        &self.paths.whole
+        &self.paths.target
     }
 
-    /// Keeps a whole block.
+    /// Stores a complete block.
     pub(crate) fn keep(&mut self, block: u32, bytes: &[u8]) -> Result<(), TransferError> {
         self.put(block, 0, bytes).map_err(TransferError::at(&self.paths.part))
     }
 
-    /// Notes that a block is there: its bytes were kept before.
+    /// Records that a block is complete, whose bytes were stored before.
     pub(crate) fn note(&self, block: u32) -> Result<(), TransferError> {
         (&self.state).write_all(&block.to_be_bytes()).map_err(TransferError::at(&self.paths.state))
     }
 
-    /// Gives back the bytes of the object in a block.
+    /// Reads the bytes of the object in a block.
     pub(crate) fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<(), TransferError> {
         into.clear();
         into.resize(self.layout.bytes_in(block), 0);
         self.get(block, 0, into).map_err(TransferError::at(&self.paths.part))
     }
 
-    /// Keeps bytes at a place of their own.
+    /// Stores bytes at an offset.
     pub(crate) fn write_at(&self, at: u64, bytes: &[u8]) -> Result<(), TransferError> {
         self.part.write_all_at(bytes, at).map_err(TransferError::at(&self.paths.part))
     }
 
-    /// It is whole: gives it its name.
+    /// Renames the complete file to its final name.
     pub(crate) fn finish(&self) -> Result<(), TransferError> {
-        let Paths { whole, part, state } = &self.paths;
+        let Paths { target, part, state } = &self.paths;
         if let Some(length) = self.layout.length {
             self.part.set_len(length).map_err(TransferError::at(part))?;
         }
-        new_file::publish(&self.part, part, whole, self.replace)?;
+        new_file::publish(&self.part, part, target, self.replace)?;
         fs::remove_file(state).map_err(TransferError::at(state))
     }
 
-    /// It is not what it should be: the next attempt starts over.
+    /// Discards the file, whose content is wrong: the next attempt starts from the beginning.
     pub(crate) fn disown(&self) {
-        // what cannot be removed is found not to fit by the next attempt
+        // if it cannot be removed, the next attempt detects the mismatch
         let _ = self.state.set_len(0);
     }
 }
@@ -166,45 +166,45 @@ impl Spill for Partial {
 
     fn get(&mut self, block: u32, offset: usize, bytes: &mut [u8]) -> std::io::Result<()> {
         let end = self.layout.bytes_in(block).saturating_sub(offset).min(bytes.len());
-        let (there, beyond) = bytes.split_at_mut(end);
+        let (existing, beyond) = bytes.split_at_mut(end);
         beyond.fill(0);
-        self.part.read_exact_at(there, self.layout.start(block) + offset as u64)
+        self.part.read_exact_at(existing, self.layout.start(block) + offset as u64)
     }
 }
 
-/// What stands at `path`, itself and not what it may lead to.
+/// Metadata of the entry at `path`, without following a link.
 fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
     match fs::symlink_metadata(path) {
-        Ok(there) => Ok(Some(there)),
+        Ok(existing) => Ok(Some(existing)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(TransferError::at(path)(error)),
     }
 }
 
-/// The blocks that an earlier attempt at the same object left; `None` when there was none. The file `state` is then at its end.
+/// The blocks of an earlier attempt for the same object; `None` if there was none. The file `state` is then at its end.
 ///
 /// A stream is the same only while the sender that began it runs: its number is random. Its blocks are all of one length.
 fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<CompletedBlocks>> {
     let mut bytes = Vec::new();
     state.take(MAX_STATE).read_to_end(&mut bytes)?;
-    let noted = bytes.strip_prefix(MAGIC).and_then(|rest| {
+    let stored = bytes.strip_prefix(MAGIC).and_then(|rest| {
         let (_, rest) = rest.split_at_checked(IDENTITY)?;
         let (length, rest) = rest.split_first_chunk::<2>()?;
         let (head, list) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
         Some((Manifest::read(head)?.0, list))
     });
-    let Some((before, list)) = noted else { return Ok(None) };
-    let there = part.metadata()?.len();
+    let Some((before, list)) = stored else { return Ok(None) };
+    let existing = part.metadata()?.len();
     let block_bytes = manifest.layout.block_bytes() as u64;
     let (fits, max) = match manifest.kind {
-        Kind::File => (Some(there) == manifest.layout.length, manifest.layout.blocks()),
-        Kind::Stream => (true, u32::try_from(there / block_bytes).unwrap_or(u32::MAX)),
+        Kind::File => (Some(existing) == manifest.layout.length, manifest.layout.blocks()),
+        Kind::Stream => (true, u32::try_from(existing / block_bytes).unwrap_or(u32::MAX)),
         Kind::Live(_) => (false, 0),
     };
     if !fits || !before.same(manifest) {
         return Ok(None);
     }
-    // a last entry that was cut off is cut off now, too
+    // an incomplete last entry is removed
     let (blocks, rest) = list.as_chunks::<4>();
     if !rest.is_empty() {
         state.set_len((bytes.len() - rest.len()) as u64)?;
@@ -220,5 +220,5 @@ fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<O
     Ok(Some(done))
 }
 
-/// The longest list of blocks that is read.
+/// Maximum size of a list of blocks that is read, in bytes.
 const MAX_STATE: u64 = 4 * (1 << 24) + 1024;

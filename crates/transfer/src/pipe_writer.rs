@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::TransferError;
 
-/// A way out.
+/// The writer to a program.
 #[derive(Debug)]
 pub(crate) struct PipeWriter {
     to: SyncSender<Vec<u8>>,
-    /// Pieces that may wait.
+    /// Maximum number of waiting pieces.
     max: usize,
     state: Arc<State>,
 }
@@ -19,7 +19,7 @@ pub(crate) struct PipeWriter {
 #[derive(Debug, Default)]
 struct State {
     waiting: AtomicUsize,
-    /// Why nothing more is written.
+    /// The error that ended it.
     failed: OnceLock<String>,
 }
 
@@ -28,17 +28,17 @@ impl PipeWriter {
     pub(crate) fn new(mut pipe: Box<dyn Write + Send>, max: usize) -> Self {
         let (to, from) = sync_channel::<Vec<u8>>(max);
         let state = Arc::new(State::default());
-        let told = Arc::clone(&state);
+        let observed = Arc::clone(&state);
         std::thread::spawn(move || {
             while let Ok(bytes) = from.recv() {
                 if let Err(error) = pipe.write_all(&bytes).and_then(|()| pipe.flush()) {
-                    let _ = told.failed.set(match error.kind() {
+                    let _ = observed.failed.set(match error.kind() {
                         ErrorKind::BrokenPipe => "the program that takes the output has ended".to_owned(),
                         _ => format!("the output could not be written: {error}"),
                     });
                     return;
                 }
-                told.waiting.fetch_sub(1, Ordering::Release);
+                observed.waiting.fetch_sub(1, Ordering::Release);
             }
         });
         Self { to, max, state }
@@ -51,31 +51,31 @@ impl PipeWriter {
         }
     }
 
-    /// Whether it takes one piece more at once.
+    /// Whether there is room for another piece.
     ///
     /// # Errors
-    /// The program has gone.
+    /// The program has ended.
     pub(crate) fn has_room(&self) -> Result<bool, TransferError> {
         self.check()?;
         Ok(self.state.waiting.load(Ordering::Acquire) < self.max)
     }
 
-    /// Whether the program takes nothing now.
+    /// Whether the queue is full.
     pub(crate) fn is_full(&self) -> bool {
         self.state.waiting.load(Ordering::Acquire) >= self.max
     }
 
-    /// Gives a piece, for which there is room.
+    /// Queues a piece, for which there must be room.
     pub(crate) fn give(&mut self, bytes: Vec<u8>) {
         self.state.waiting.fetch_add(1, Ordering::AcqRel);
-        // who does not listen any more has failed, which is found next time
+        // if the thread has ended, the next call reports the error
         let _ = self.to.try_send(bytes);
     }
 
     /// Whether all was written.
     ///
     /// # Errors
-    /// The program has gone.
+    /// The program has ended.
     pub(crate) fn is_done(&self) -> Result<bool, TransferError> {
         self.check()?;
         Ok(self.state.waiting.load(Ordering::Acquire) == 0)

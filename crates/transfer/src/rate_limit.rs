@@ -6,7 +6,7 @@ use wire::stream::Reason;
 
 use crate::KEY;
 
-use crate::{ByteSource, Pace, Payload, Status, Waits};
+use crate::{ByteSource, Pace, Pause, Payload, Status};
 
 /// Maximum burst after a pause.
 const BURST: Duration = Duration::from_millis(2);
@@ -19,7 +19,7 @@ pub struct RateLimited<T> {
     inner: T,
     rate: Rate,
     /// Bytes of a packet beside its content, headers of IP and UDP included.
-    beside: u64,
+    overhead: u64,
     /// A paced scheme's next packet is not sent before.
     next_at: Time,
     /// Bytes of a byte stream that may have been sent, and since when.
@@ -28,9 +28,9 @@ pub struct RateLimited<T> {
 }
 
 impl<T> RateLimited<T> {
-    /// `inner` at `rate` at most. `beside` is the size of a packet without content.
-    pub fn new(inner: T, rate: Rate, beside: u64) -> Self {
-        Self { inner, rate, beside, next_at: Time::ZERO, released: 0, since: None }
+    /// `inner` at `rate` at most. `overhead` is the size of a packet without content.
+    pub fn new(inner: T, rate: Rate, overhead: u64) -> Self {
+        Self { inner, rate, overhead, next_at: Time::ZERO, released: 0, since: None }
     }
 }
 
@@ -42,7 +42,7 @@ fn bytes_in(rate: Rate, span: Duration) -> u64 {
 
 impl Payload for RateLimited<Box<dyn Payload>> {
     fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
-        let (gap, _) = self.rate.serialise(Bytes::new(room.len() as u64 + self.beside), Default::default());
+        let (gap, _) = self.rate.serialise(Bytes::new(room.len() as u64 + self.overhead), Default::default());
         self.next_at = self.next_at.max(now - BURST) + gap;
         self.inner.fill(seq, now, room)
     }
@@ -55,16 +55,16 @@ impl Payload for RateLimited<Box<dyn Payload>> {
         self.inner.pace(now)
     }
 
-    fn moved(&self) -> Option<u64> {
-        self.inner.moved()
+    fn progress(&self) -> Option<u64> {
+        self.inner.progress()
     }
 
-    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
-        self.inner.moved_by(peer)
+    fn progress_of(&self, peer: EndpointId) -> Option<u64> {
+        self.inner.progress_of(peer)
     }
 
-    fn waits(&self) -> Waits {
-        self.inner.waits()
+    fn pause(&self) -> Pause {
+        self.inner.pause()
     }
 
     fn limit(&self) -> Rate {
@@ -115,12 +115,12 @@ impl ByteSource for RateLimited<Box<dyn ByteSource>> {
         self.inner.end()
     }
 
-    fn moved(&self) -> Option<u64> {
-        self.inner.moved()
+    fn progress(&self) -> Option<u64> {
+        self.inner.progress()
     }
 
-    fn waits(&self) -> Waits {
-        self.inner.waits()
+    fn pause(&self) -> Pause {
+        self.inner.pause()
     }
 
     fn limit(&self) -> Rate {
@@ -172,7 +172,7 @@ mod tests {
         fn on_message(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
 
         fn status(&self) -> Status {
-            Status::Going
+            Status::InProgress
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
         fn on_message(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
 
         fn status(&self) -> Status {
-            Status::Going
+            Status::InProgress
         }
     }
 

@@ -12,43 +12,43 @@ use super::pipe_writer::PipeWriter;
 use super::rejection::Rejection;
 use super::ring::Ring;
 use super::{Layout, Manifest, Tally, TransferError, tree};
-use crate::{ByteSink, MAX_MESSAGE_BYTES, Status, Waits};
+use crate::{ByteSink, MAX_MESSAGE_BYTES, Pause, Status};
 
 /// The receiving side.
 pub struct Reassembly {
     manifest: Manifest,
     out: Output,
     tally: Arc<Tally>,
-    /// Where the stream of this session begins.
+    /// Offset at which the stream of this session begins.
     base: u64,
     ring: Ring,
-    /// Bytes of the stream that have come without a hole.
-    came: u64,
-    /// Payload given out.
-    given: u64,
+    /// Contiguously received bytes of the stream.
+    contiguous: u64,
+    /// Delivered payload in bytes.
+    delivered: u64,
     hasher: blake3::Hasher,
     record: Record,
-    /// Hash of the whole, once it is known.
+    /// Hash of the whole stream, once it is known.
     hash: Option<[u8; HASH]>,
-    /// What proves that all of it is here.
+    /// Proof of possession of the whole stream.
     possession: [u8; HASH],
-    /// What only the sender and this end know in this session.
+    /// The channel binding of this session.
     binding: [u8; HASH],
     status: Status,
     refusal: Option<Rejection>,
-    /// Something came since the session began: the sender knows where to begin.
-    heard: bool,
-    spoke_at: Option<Time>,
+    /// Data arrived since the session began: the sender knows where to begin.
+    data_received: bool,
+    last_message: Option<Time>,
     urgent: bool,
 }
 
-/// Where bytes go.
+/// The destination of the bytes.
 enum Output {
     File(Partial),
     Pipe(PipeWriter),
 }
 
-/// Where in a record the stream is.
+/// Position of the stream in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Record {
     Head,
@@ -57,21 +57,21 @@ enum Record {
     Over,
 }
 
-/// A receiver says where it stands so often, and until something comes so often.
-const SAID_AGAIN: Duration = Duration::from_millis(200);
-const SAID_AT_FIRST: Duration = Duration::from_millis(25);
-/// Tried again after this, where the way out is full.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Bytes given out or hashed at once.
+/// Interval of status messages of a receiver, and the interval before the first data.
+const REPEAT_INTERVAL: Duration = Duration::from_millis(200);
+const INITIAL_INTERVAL: Duration = Duration::from_millis(25);
+/// Time after which a full output is tried again.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+/// Bytes delivered or hashed at once.
 const AT_ONCE: usize = 1 << 18;
-/// Bytes given out in one turn.
+/// Bytes delivered per call.
 const TURN: u64 = 4 << 20;
 
 impl Reassembly {
-    /// Takes what `manifest` describes, and holds up to `window` bytes beyond those in order.
+    /// Receives the object of `manifest`, and buffers up to `window` bytes out of order.
     ///
     /// # Errors
-    /// It cannot be kept there.
+    /// It cannot be stored there.
     pub fn open(
         manifest: Manifest,
         into: Destination,
@@ -86,9 +86,9 @@ impl Reassembly {
                     .map_err(|why| TransferError::Refused(format!("the name {name:?}: {why}")))?;
                 match Partial::open(&path, name, &manifest, replace, me.as_ref())? {
                     Found::Room(partial, _) => Output::File(partial),
-                    Found::Whole(_, path) => {
-                        let said = format!("{} is there already", path.display());
-                        return Err(TransferError::Refused(said));
+                    Found::Complete(_, path) => {
+                        let message = format!("{} is there already", path.display());
+                        return Err(TransferError::Refused(message));
                     }
                 }
             }
@@ -105,29 +105,29 @@ impl Reassembly {
             tally,
             base: 0,
             ring: Ring::new(2 * window as usize),
-            came: 0,
-            given: 0,
+            contiguous: 0,
+            delivered: 0,
             hasher: blake3::Hasher::new(),
-            status: Status::Going,
+            status: Status::InProgress,
             refusal: None,
-            heard: false,
-            spoke_at: None,
+            data_received: false,
+            last_message: None,
             urgent: true,
         })
     }
 
-    /// Takes what is contiguous out of the ring and gives it out.
+    /// Removes contiguous bytes from the ring and delivers them.
     fn advance(&mut self) -> Result<(), TransferError> {
         let mut turn = 0;
-        while self.ring.there() > 0 && turn < TURN {
+        while self.ring.available() > 0 && turn < TURN {
             if let Output::Pipe(outflow) = &self.out
                 && !outflow.has_room()?
             {
                 break;
             }
-            let there = self.ring.there().min(AT_ONCE);
+            let available = self.ring.available().min(AT_ONCE);
             let length = match self.record {
-                Record::Head if there < 2 => break,
+                Record::Head if available < 2 => break,
                 Record::Head => {
                     let mut head = [0; 2];
                     self.ring.copy(&mut head);
@@ -136,15 +136,15 @@ impl Reassembly {
                     self.record = if length == 0 { Record::Hash } else { Record::Body(length) };
                     continue;
                 }
-                Record::Body(left) => left.min(there),
-                Record::Hash if there < HASH => break,
+                Record::Body(left) => left.min(available),
+                Record::Hash if available < HASH => break,
                 Record::Hash => {
                     let mut hash = [0; HASH];
                     self.ring.copy(&mut hash);
                     self.hash = Some(hash);
                     self.ring.pass(HASH);
                     self.record = Record::Over;
-                    self.tally.set_total(self.given);
+                    self.tally.set_total(self.delivered);
                     continue;
                 }
                 Record::Over => return Err(TransferError::Refused("something follows the end".to_owned())),
@@ -161,12 +161,12 @@ impl Reassembly {
         self.finish()
     }
 
-    /// Gives payload out.
+    /// Delivers payload.
     fn give(&mut self, bytes: Vec<u8>) -> Result<(), TransferError> {
         self.hasher.update(&bytes);
         self.tally.add_done(bytes.len() as u64);
-        let at = self.given;
-        self.given += bytes.len() as u64;
+        let at = self.delivered;
+        self.delivered += bytes.len() as u64;
         match &mut self.out {
             Output::File(partial) => partial.write_at(at, &bytes)?,
             Output::Pipe(outflow) => outflow.give(bytes),
@@ -174,7 +174,7 @@ impl Reassembly {
         Ok(())
     }
 
-    /// When all is there: is it what it should be?
+    /// Verifies the whole stream after its end.
     fn finish(&mut self) -> Result<(), TransferError> {
         let Some(expected) = self.hash else { return Ok(()) };
         if let Output::Pipe(outflow) = &self.out
@@ -187,11 +187,11 @@ impl Reassembly {
             if let Output::File(partial) = &self.out {
                 partial.disown();
             }
-            let said = "all of it arrived, but it is not what was sent: its hash differs";
-            return Err(TransferError::Refused(said.to_owned()));
+            let message = "all of it arrived, but it is not what was sent: its hash differs";
+            return Err(TransferError::Refused(message.to_owned()));
         }
         if let Output::File(partial) = &mut self.out {
-            partial.set_layout(Layout { length: Some(self.given), ..self.manifest.layout });
+            partial.set_layout(Layout { length: Some(self.delivered), ..self.manifest.layout });
             partial.finish()?;
             self.tally.path(partial.whole_path());
         }
@@ -201,7 +201,7 @@ impl Reassembly {
     }
 
     fn every(&self) -> Duration {
-        if self.heard { SAID_AGAIN } else { SAID_AT_FIRST }
+        if self.data_received { REPEAT_INTERVAL } else { INITIAL_INTERVAL }
     }
 
     fn fail(&mut self, error: &TransferError) {
@@ -210,7 +210,7 @@ impl Reassembly {
     }
 
     fn become_whole(&mut self) {
-        self.status = Status::Whole;
+        self.status = Status::Complete;
         self.urgent = true;
     }
 }
@@ -220,82 +220,83 @@ impl ByteSink for Reassembly {
         self.binding = *binding;
     }
 
-    /// Its hash comes at its end, from the sender.
+    /// Its hash arrives at its end, from the sender.
     fn verifies(&self) -> bool {
         false
     }
 
     fn on_open(&mut self) {
-        // what came with holes comes again
+        // bytes beyond gaps are retransmitted
         self.base = self.ring.begin_at_its_end();
-        (self.heard, self.urgent) = (false, true);
+        (self.data_received, self.urgent) = (false, true);
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
-        self.heard = true;
-        // where nothing more is needed, the sender is told so
-        self.status != Status::Going || self.ring.write(self.base + offset, bytes)
+        self.data_received = true;
+        // if nothing more is needed, the sender is notified
+        self.status != Status::InProgress || self.ring.write(self.base + offset, bytes)
     }
 
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
-        if self.status != Status::Going {
+        if self.status != Status::InProgress {
             return;
         }
-        self.came = self.came.max(self.base + offset);
+        self.contiguous = self.contiguous.max(self.base + offset);
         self.ring.fill_to(self.base + offset);
-        if self.ring.there() >= AT_ONCE
+        if self.ring.available() >= AT_ONCE
             && let Err(error) = self.advance()
         {
             self.fail(&error);
         }
     }
 
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        if self.status == Status::Going
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        if self.status == Status::InProgress
             && let Err(error) = self.advance()
         {
             self.fail(&error);
         }
         if let Some(refusal) = &mut self.refusal {
-            return refusal.say(now, message);
+            return refusal.write_rejection(now, message);
         }
-        let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
+        let silent = self.last_message.map_or(Duration::MAX, |at| now.saturating_since(at));
         if !self.urgent && silent < self.every() {
             return 0;
         }
         self.urgent = false;
-        self.spoke_at = Some(now);
-        let whole = self.status == Status::Whole;
-        let proof = whole.then(|| tree::proof(&self.binding, &self.possession));
-        let said = Message::Have { id: self.manifest.id, bytes: self.base.max(self.ring.taken()), proof };
-        said.write(message)
+        self.last_message = Some(now);
+        let complete = self.status == Status::Complete;
+        let proof = complete.then(|| tree::proof(&self.binding, &self.possession));
+        let status =
+            Message::Have { id: self.manifest.id, bytes: self.base.max(self.ring.consumed()), proof };
+        status.write(message)
     }
 
     fn wake(&self) -> Time {
         if let Some(refusal) = &self.refusal {
             return refusal.wake();
         }
-        let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
-        let waits = self.status == Status::Going && (self.ring.there() > 0 || self.hash.is_some());
-        spoke_at
+        let last_message = self.last_message.unwrap_or(Time::ZERO);
+        let waiting = self.status == Status::InProgress && (self.ring.available() > 0 || self.hash.is_some());
+        last_message
             + if self.urgent {
                 Duration::ZERO
-            } else if waits {
-                LOOK_EVERY
+            } else if waiting {
+                POLL_INTERVAL
             } else {
-                SAID_AGAIN
+                REPEAT_INTERVAL
             }
     }
 
-    fn moved(&self) -> Option<u64> {
-        Some(self.came)
+    fn progress(&self) -> Option<u64> {
+        Some(self.contiguous)
     }
 
-    fn waits(&self) -> Waits {
+    fn pause(&self) -> Pause {
         match &self.out {
-            Output::Pipe(outflow) if outflow.is_full() => Waits::Here,
-            _ if self.record != Record::Over => Waits::There,
-            _ => Waits::Nobody,
+            Output::Pipe(outflow) if outflow.is_full() => Pause::Local,
+            _ if self.record != Record::Over => Pause::Remote,
+            _ => Pause::None,
         }
     }
 

@@ -5,52 +5,52 @@ use units::{Duration, Time};
 use super::messages::Message;
 use crate::{ByteSink, MAX_MESSAGE_BYTES, Sink, Status};
 
-/// Why something is not taken, and how often that was said.
+/// The reason of a rejection, and how many messages were sent.
 #[derive(Debug)]
 pub(crate) struct Rejection {
-    why: String,
-    said: u32,
+    reason: String,
+    sent_count: u32,
     again_at: Time,
 }
 
-/// It is said so often at once, since messages may be lost,
+/// Number of messages sent at once, because messages can be lost,
 const AT_ONCE: u32 = 3;
-/// and then again after this.
-const SAID_AGAIN: Duration = Duration::from_millis(100);
+/// and interval of further ones.
+const REPEAT_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Rejection {
-    pub(crate) fn new(why: String) -> Self {
-        Self { why, said: 0, again_at: Time::ZERO }
+    pub(crate) fn new(reason: String) -> Self {
+        Self { reason, sent_count: 0, again_at: Time::ZERO }
     }
 
-    /// Says it, where that is due.
-    pub(crate) fn say(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    /// Writes the message if it is due.
+    pub(crate) fn write_rejection(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         if now < self.again_at {
             return 0;
         }
-        self.said = self.said.saturating_add(1);
-        if self.said >= AT_ONCE {
-            self.again_at = now + SAID_AGAIN;
+        self.sent_count = self.sent_count.saturating_add(1);
+        if self.sent_count >= AT_ONCE {
+            self.again_at = now + REPEAT_INTERVAL;
         }
-        Message::Failed(self.why.clone()).write(message)
+        Message::Failed(self.reason.clone()).write(message)
     }
 
     pub(crate) const fn wake(&self) -> Time {
         self.again_at
     }
 
-    /// Failed, once that has been said.
+    /// Failed, after the first messages were sent.
     pub(crate) fn status(&self) -> Status {
-        if self.said < AT_ONCE { Status::Going } else { Status::Failed(self.why.clone()) }
+        if self.sent_count < AT_ONCE { Status::InProgress } else { Status::Failed(self.reason.clone()) }
     }
 }
 
-/// Takes nothing, and says why.
+/// Accepts no data, and sends the reason.
 impl Sink for Rejection {
     fn take(&mut self, _: u64, _: Time, _: &[u8]) {}
 
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        self.say(now, message)
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.write_rejection(now, message)
     }
 
     fn wake(&self) -> Time {
@@ -69,8 +69,8 @@ impl ByteSink for Rejection {
 
     fn on_contiguous(&mut self, _: u64, _: Time) {}
 
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        self.say(now, message)
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.write_rejection(now, message)
     }
 
     fn wake(&self) -> Time {

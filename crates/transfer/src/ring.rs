@@ -4,50 +4,50 @@ use std::collections::VecDeque;
 
 use super::bytes::copy_out;
 
-/// Bytes of a stream from the first that has not been taken out.
+/// Bytes of a stream from the first that was not consumed.
 #[derive(Debug)]
 pub(crate) struct Ring {
     bytes: VecDeque<u8>,
-    /// Bytes of the stream that have been taken out.
-    taken: u64,
-    /// This many bytes are there without a hole.
+    /// Consumed bytes of the stream.
+    consumed: u64,
+    /// Number of contiguous bytes.
     contiguous: u64,
     max: usize,
 }
 
 impl Ring {
-    /// Room for `max` bytes.
+    /// A buffer for `max` bytes.
     pub(crate) const fn new(max: usize) -> Self {
-        Self { bytes: VecDeque::new(), taken: 0, contiguous: 0, max }
+        Self { bytes: VecDeque::new(), consumed: 0, contiguous: 0, max }
     }
 
-    /// Room that there is.
+    /// Free space in bytes.
     pub(crate) const fn max(&self) -> usize {
         self.max
     }
 
-    /// Bytes that have been taken out.
-    pub(crate) const fn taken(&self) -> u64 {
-        self.taken
+    /// Number of consumed bytes.
+    pub(crate) const fn consumed(&self) -> u64 {
+        self.consumed
     }
 
-    /// Bytes that can be taken out.
-    pub(crate) fn there(&self) -> usize {
+    /// Number of bytes that can be consumed.
+    pub(crate) fn available(&self) -> usize {
         usize::try_from(self.contiguous).unwrap_or(usize::MAX)
     }
 
-    /// Forgets what came with holes before it, and where the stream is told to begin now.
+    /// Discards bytes beyond gaps, and restarts at the offset that the sender announced.
     pub(crate) fn begin_at_its_end(&mut self) -> u64 {
-        self.bytes.truncate(self.there());
-        self.taken + self.contiguous
+        self.bytes.truncate(self.available());
+        self.consumed + self.contiguous
     }
 
-    /// Keeps bytes at `at` of the stream; false where there is no room.
+    /// Stores bytes at offset `at` of the stream. Returns false if there is no room.
     pub(crate) fn write(&mut self, at: u64, bytes: &[u8]) -> bool {
-        let Some(begin) = at.checked_sub(self.taken).and_then(|begin| usize::try_from(begin).ok()) else {
-            // it begins before what was taken: only what is beyond counts
-            let known = usize::try_from(self.taken - at).unwrap_or(usize::MAX);
-            return known >= bytes.len() || self.write(self.taken, &bytes[known..]);
+        let Some(begin) = at.checked_sub(self.consumed).and_then(|begin| usize::try_from(begin).ok()) else {
+            // the part before the consumed bytes is a duplicate
+            let known = usize::try_from(self.consumed - at).unwrap_or(usize::MAX);
+            return known >= bytes.len() || self.write(self.consumed, &bytes[known..]);
         };
         let end = begin.saturating_add(bytes.len());
         if end > self.max {
@@ -68,21 +68,21 @@ impl Ring {
         true
     }
 
-    /// All bytes of the stream below `end` are there.
+    /// All bytes of the stream below `end` have arrived.
     pub(crate) fn fill_to(&mut self, end: u64) {
-        let there = end.saturating_sub(self.taken).min(self.bytes.len() as u64);
-        self.contiguous = self.contiguous.max(there);
+        let available = end.saturating_sub(self.consumed).min(self.bytes.len() as u64);
+        self.contiguous = self.contiguous.max(available);
     }
 
-    /// Copies the first bytes, which are there.
+    /// Copies the first bytes, which must be available.
     pub(crate) fn copy(&self, into: &mut [u8]) {
         copy_out(&self.bytes, 0, into);
     }
 
-    /// Goes on by this many bytes, which are there.
+    /// Consumes this many bytes, which must be available.
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.bytes.drain(..bytes);
         self.contiguous -= bytes as u64;
-        self.taken += bytes as u64;
+        self.consumed += bytes as u64;
     }
 }

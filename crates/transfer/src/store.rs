@@ -16,7 +16,7 @@ use super::{Kind, Layout, Manifest, Tally, TransferError};
 /// The blocks of an object.
 pub trait Store: Send {
     /// One past the last block that is available.
-    fn there(&mut self) -> u32;
+    fn available(&mut self) -> u32;
 
     /// Reads a block into `into`, padded with zeros to whole symbols. Returns false if it is not available, or no longer.
     fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError>;
@@ -25,12 +25,12 @@ pub trait Store: Send {
     fn release(&mut self, below: u32);
 
     /// The properties of the complete object, when they are known.
-    fn end(&mut self) -> Option<Whole>;
+    fn end(&mut self) -> Option<Complete>;
 }
 
 /// The properties of a complete object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Whole {
+pub struct Complete {
     /// Length in bytes.
     pub length: u64,
     /// Its hash, as in [`Manifest::hash`].
@@ -52,7 +52,7 @@ pub struct FileStore {
 }
 
 impl FileStore {
-    /// Opens a file and computes its hash. Returns the manifest as well; `None` if `go_on`, which is called repeatedly, returns false.
+    /// Opens a file and computes its hash. Returns the manifest as well; `None` if `keep_going`, which is called repeatedly, returns false.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl FileStore {
         name: &str,
         symbol_bytes: u16,
         tally: &Tally,
-        go_on: &dyn Fn() -> bool,
+        keep_going: &dyn Fn() -> bool,
     ) -> Result<Option<(Self, Manifest)>, TransferError> {
         super::check_name(name)
             .map_err(|why| TransferError::Refused(format!("a file called {name:?}: {why}")))?;
@@ -83,7 +83,7 @@ impl FileStore {
             if bytes == 0 {
                 break;
             }
-            if !go_on() {
+            if !keep_going() {
                 return Ok(None);
             }
             growing.update(&buffer[..bytes]);
@@ -148,7 +148,7 @@ impl FileStore {
 const READ: usize = 1 << 20;
 
 impl Store for FileStore {
-    fn there(&mut self) -> u32 {
+    fn available(&mut self) -> u32 {
         self.layout.blocks()
     }
 
@@ -164,9 +164,9 @@ impl Store for FileStore {
 
     fn release(&mut self, _below: u32) {}
 
-    fn end(&mut self) -> Option<Whole> {
+    fn end(&mut self) -> Option<Complete> {
         let (hash, possession) = (self.tree.root, self.tree.possession);
-        Some(Whole { length: self.layout.length.unwrap_or(0), hash, possession })
+        Some(Complete { length: self.layout.length.unwrap_or(0), hash, possession })
     }
 }
 
@@ -178,18 +178,18 @@ pub struct PipeStore {
 
 #[derive(Debug)]
 struct Shared {
-    kept: Mutex<Kept>,
+    stored: Mutex<StoredBlocks>,
     room: Condvar,
     block_bytes: usize,
     max: usize,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredBlocks {
     /// Number of the first block that is kept.
     first: u32,
     blocks: VecDeque<Box<[u8]>>,
-    end: Option<Whole>,
+    end: Option<Complete>,
     failed: Option<std::io::ErrorKind>,
     closed: bool,
 }
@@ -210,7 +210,7 @@ impl PipeStore {
         tally.name(name);
         let block_bytes = layout.block_bytes();
         let shared = Arc::new(Shared {
-            kept: Mutex::default(),
+            stored: Mutex::default(),
             room: Condvar::new(),
             block_bytes,
             max: (KEPT / block_bytes).max(4),
@@ -231,8 +231,8 @@ impl PipeStore {
 }
 
 impl Shared {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stored(&self) -> MutexGuard<'_, StoredBlocks> {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_all(&self, from: &mut dyn Read) {
@@ -242,20 +242,20 @@ impl Shared {
             let (filled, failed) = fill(from, &mut block);
             hasher.update(&block[..filled]);
             length += filled as u64;
-            let mut kept = self.kept();
-            while kept.blocks.len() >= self.max && !kept.closed {
-                kept = self.room.wait(kept).unwrap_or_else(PoisonError::into_inner);
+            let mut stored = self.stored();
+            while stored.blocks.len() >= self.max && !stored.closed {
+                stored = self.room.wait(stored).unwrap_or_else(PoisonError::into_inner);
             }
-            if kept.closed {
+            if stored.closed {
                 return;
             }
             if filled > 0 {
-                kept.blocks.push_back(block.into());
+                stored.blocks.push_back(block.into());
             }
             if filled < self.block_bytes {
                 let (hash, possession) = split(&hasher);
-                kept.end = Some(Whole { length, hash, possession });
-                kept.failed = failed;
+                stored.end = Some(Complete { length, hash, possession });
+                stored.failed = failed;
                 return;
             }
         }
@@ -277,17 +277,17 @@ fn fill(from: &mut dyn Read, buffer: &mut [u8]) -> (usize, Option<std::io::Error
 }
 
 impl Store for PipeStore {
-    fn there(&mut self) -> u32 {
-        let kept = self.shared.kept();
-        kept.first + kept.blocks.len() as u32
+    fn available(&mut self) -> u32 {
+        let stored = self.shared.stored();
+        stored.first + stored.blocks.len() as u32
     }
 
     fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError> {
-        let kept = self.shared.kept();
-        if let Some(kind) = kept.failed {
+        let stored = self.shared.stored();
+        if let Some(kind) = stored.failed {
             return Err(TransferError::File { path: "standard input".to_owned(), source: kind.into() });
         }
-        let place = block.checked_sub(kept.first).and_then(|at| kept.blocks.get(at as usize));
+        let place = block.checked_sub(stored.first).and_then(|at| stored.blocks.get(at as usize));
         let Some(bytes) = place else { return Ok(false) };
         into.clear();
         into.extend_from_slice(bytes);
@@ -295,21 +295,21 @@ impl Store for PipeStore {
     }
 
     fn release(&mut self, below: u32) {
-        let mut kept = self.shared.kept();
-        while kept.first < below && kept.blocks.pop_front().is_some() {
-            kept.first += 1;
+        let mut stored = self.shared.stored();
+        while stored.first < below && stored.blocks.pop_front().is_some() {
+            stored.first += 1;
         }
         self.shared.room.notify_one();
     }
 
-    fn end(&mut self) -> Option<Whole> {
-        self.shared.kept().end
+    fn end(&mut self) -> Option<Complete> {
+        self.shared.stored().end
     }
 }
 
 impl Drop for PipeStore {
     fn drop(&mut self) {
-        self.shared.kept().closed = true;
+        self.shared.stored().closed = true;
         self.shared.room.notify_one();
     }
 }

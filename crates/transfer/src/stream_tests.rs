@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, channel};
 use contract::{EndpointId, Random};
 use units::{Duration, Time};
 
-use super::testing::{CALM, End, Folder, GAP, ROUGH, Taken, Weather, carry, content};
+use super::testing::{CALM, End, Folder, GAP, PathModel, ROUGH, Taken, carry, content};
 use super::*;
-use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Status, Waits};
+use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Pause, Status};
 
 const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
 
@@ -28,7 +28,7 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
     sink.on_open();
     for _ in 0..rounds {
         for _ in 0..4 {
-            let length = sink.speak(now, &mut message);
+            let length = sink.write_message(now, &mut message);
             if length > 0 && random.uniform(0.0, 1.0) < 0.7 {
                 source.on_message(EndpointId(1), now, &message[..length]);
             }
@@ -56,7 +56,7 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
         sink.on_contiguous(acknowledged, now);
         source.on_accepted(acknowledged);
         now += Duration::from_millis(1);
-        if source.status() != Status::Going {
+        if source.status() != Status::InProgress {
             return;
         }
     }
@@ -93,7 +93,7 @@ fn a_file_arrives_in_order_whatever_its_length() {
         let (mut source, manifest) = file_bytes(&from, &bytes);
         let (mut sink, tally) = blocks(&manifest, folder_of(&to));
         flow(&mut source, &mut sink, 0, 5000);
-        assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{length} bytes");
+        assert_eq!((source.status(), sink.status()), (Status::Complete, Status::Complete), "{length} bytes");
         assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
         assert_eq!(to.names(), ["film.bin"]);
         assert_eq!(tally.snapshot().done, length as u64);
@@ -106,14 +106,14 @@ fn a_receiver_that_was_killed_and_one_that_was_only_lost_go_on() {
     let (mut source, manifest) = file_bytes(&from, &bytes);
     let (mut killed, _) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut killed, 0, 100);
-    assert_eq!(killed.status(), Status::Going);
+    assert_eq!(killed.status(), Status::InProgress);
     drop(killed);
-    let (mut again, tally) = blocks(&manifest, folder_of(&to));
+    let (mut retransmit, tally) = blocks(&manifest, folder_of(&to));
     // the same receiver, in two sessions
-    flow(&mut source, &mut again, 0, 60);
-    assert_eq!(again.status(), Status::Going);
-    flow(&mut source, &mut again, 60, 5000);
-    assert_eq!((source.status(), again.status()), (Status::Whole, Status::Whole));
+    flow(&mut source, &mut retransmit, 0, 60);
+    assert_eq!(retransmit.status(), Status::InProgress);
+    flow(&mut source, &mut retransmit, 60, 5000);
+    assert_eq!((source.status(), retransmit.status()), (Status::Complete, Status::Complete));
     let resumed = tally.snapshot().resumed;
     assert!(resumed > 0 && resumed % 256_000 == 0, "whole blocks: {resumed}");
     assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
@@ -131,12 +131,12 @@ fn what_a_program_writes_arrives_as_it_was_written() {
             // the reading and the writing thread run by themselves
             for turn in 0..10_000 {
                 flow(&mut source, &mut sink, 500 * turn, 500);
-                if source.status() != Status::Going {
+                if source.status() != Status::InProgress {
                     break;
                 }
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
-            assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{length}");
+            assert_eq!((source.status(), sink.status()), (Status::Complete, Status::Complete), "{length}");
             let got = if to_file {
                 std::fs::read(to.0.join("film.bin")).expect("it arrived")
             } else {
@@ -157,7 +157,7 @@ fn a_receiver_that_begins_anew_when_the_beginning_is_gone_is_told_so() {
     source.on_message(EndpointId(1), Time::ZERO, &nothing_yet(&mut first));
     // too few rounds for all of it
     flow(&mut source, &mut first, 1, 100);
-    assert_eq!(source.status(), Status::Going);
+    assert_eq!(source.status(), Status::InProgress);
     assert!(sent.snapshot().done > 0, "the transport accepted the beginning, and it is not kept");
     drop(first);
     let (mut second, _) = open(&manifest, Destination::Pipe(Box::new(Taken::default())));
@@ -184,7 +184,7 @@ impl Read for Pauses {
 /// What the transport accepted is not what the receiver has: until it reports everything, the pause is not that of the program.
 #[test]
 fn a_pause_is_that_of_the_program_when_the_receiver_has_everything() {
-    let (over, paused) = channel();
+    let (finished, paused) = channel();
     let program = Pauses(Cursor::new(content(50_000)), paused);
     let (mut source, manifest) = Bytes::of_pipe(Box::new(program), "film.bin", 5, Arc::default());
     let (mut sink, _) = open(&manifest, Destination::Pipe(Box::new(Taken::default())));
@@ -198,28 +198,28 @@ fn a_pause_is_that_of_the_program_when_the_receiver_has_everything() {
     let mut bytes = vec![0; total as usize];
     source.read(0, &mut bytes);
     source.on_accepted(total);
-    assert_eq!(source.waits(), Waits::There);
-    let before = source.moved();
+    assert_eq!(source.pause(), Pause::Remote);
+    let before = source.progress();
     assert!(sink.write(0, &bytes));
     sink.on_contiguous(total, Time::ZERO);
     let mut message = [0; MAX_MESSAGE_BYTES];
     let mut now = Time::ZERO;
     // the writing thread runs by itself
-    while source.waits() != Waits::Here {
+    while source.pause() != Pause::Local {
         now += Duration::from_secs(1);
-        let length = sink.speak(now, &mut message);
+        let length = sink.write_message(now, &mut message);
         source.on_message(EndpointId(1), now, &message[..length]);
         std::thread::yield_now();
     }
-    assert_eq!(source.moved(), before.map(|moved| moved + total));
-    drop(over);
+    assert_eq!(source.progress(), before.map(|progress| progress + total));
+    drop(finished);
 }
 
 /// A receiver's first message.
 fn nothing_yet(sink: &mut Reassembly) -> Vec<u8> {
     let mut message = [0; MAX_MESSAGE_BYTES];
     sink.on_open();
-    let length = sink.speak(Time::ZERO, &mut message);
+    let length = sink.write_message(Time::ZERO, &mut message);
     message[..length].to_vec()
 }
 
@@ -267,13 +267,13 @@ fn wrong_blocks_are_thrown_away_and_sent_again() {
             let mut source = Spoils(source, at.clone());
             for turn in 0..10_000 {
                 flow(&mut source, &mut sink, 1000 * turn, 1000);
-                if source.status() != Status::Going {
+                if source.status() != Status::InProgress {
                     break;
                 }
                 source.1.clear();
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
-            assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{at:?}");
+            assert_eq!((source.status(), sink.status()), (Status::Complete, Status::Complete), "{at:?}");
             let got = if to_pipe {
                 taken.bytes()
             } else {
@@ -292,22 +292,22 @@ fn a_resume_sends_about_what_is_lacking() {
     let (mut source, manifest) = file_bytes(&from, &bytes);
     let (mut killed, _) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut killed, 0, 180);
-    assert_eq!(killed.status(), Status::Going);
+    assert_eq!(killed.status(), Status::InProgress);
     drop(killed);
     let part = to.0.join("film.bin.thalweg-part");
     let mut left = std::fs::read(&part).expect("it is there");
     left[300_000] ^= 1;
     std::fs::write(&part, left).expect("it is changed");
     let (mut source, _) = file_bytes(&from, &bytes);
-    let (mut again, tally) = blocks(&manifest, folder_of(&to));
-    flow(&mut source, &mut again, 0, 5000);
-    assert_eq!((source.status(), again.status()), (Status::Whole, Status::Whole));
+    let (mut retransmit, tally) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut retransmit, 0, 5000);
+    assert_eq!((source.status(), retransmit.status()), (Status::Complete, Status::Complete));
     assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
-    let told = tally.snapshot();
-    assert!(told.resumed >= 512_000 && told.spoilt == 1, "{told:?}");
+    let observed = tally.snapshot();
+    assert!(observed.resumed >= 512_000 && observed.spoilt == 1, "{observed:?}");
     // twelve blocks with their numbers, and a block of hashes
     let sent = source.ready(Time::ZERO);
-    assert!(sent <= 3_000_000 - told.resumed + 13 * 4 + 12 * 32, "{sent} bytes of stream");
+    assert!(sent <= 3_000_000 - observed.resumed + 13 * 4 + 12 * 32, "{sent} bytes of stream");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn a_file_that_changes_after_it_was_read_is_noticed_by_the_sender() {
     let (mut sink, tally) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut sink, 0, 1000);
     assert!(matches!(source.status(), Status::Failed(why) if why.contains("changed while it was sent")));
-    assert_eq!((sink.status(), tally.snapshot().spoilt), (Status::Going, 1));
+    assert_eq!((sink.status(), tally.snapshot().spoilt), (Status::InProgress, 1));
     assert!(!to.0.join("film.bin").exists());
 }
 
@@ -368,7 +368,7 @@ fn numbers(taken: &Taken) -> Vec<u64> {
 }
 
 /// A live stream of this many pieces over such a network.
-fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Snapshot, Snapshot, Status) {
+fn live(count: u64, model: PathModel, deadline: Duration) -> (Vec<u64>, Snapshot, Snapshot, Status) {
     let (to_thread, from_program) = channel();
     for piece in pieces(count) {
         to_thread.send(piece).expect("the program is there");
@@ -378,12 +378,12 @@ fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Snapshot
     let mut source =
         LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
     let mut sink = Playout::new(Box::new(taken.clone()), Arc::clone(&got));
-    let mut status = Status::Going;
+    let mut status = Status::InProgress;
     // the threads run by themselves, on a busy machine late
     for _ in 0..10_000 {
-        let ends = &mut [End { sink: &mut sink, weather, here: ALWAYS }];
+        let ends = &mut [End { sink: &mut sink, model, present: ALWAYS }];
         status = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(5)).status;
-        if status != Status::Going {
+        if status != Status::InProgress {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -394,7 +394,7 @@ fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Snapshot
 #[test]
 fn over_a_calm_network_a_live_stream_comes_out_as_it_went_in() {
     let (numbers, sent, got, status) = live(200, CALM, Duration::from_secs(1));
-    assert_eq!(status, Status::Whole);
+    assert_eq!(status, Status::Complete);
     assert_eq!(numbers, (0..200).collect::<Vec<_>>());
     assert_eq!((sent.sent[0], sent.sent[2], got.late, got.dropped), (200, 0, 0, 0));
 }
@@ -402,7 +402,7 @@ fn over_a_calm_network_a_live_stream_comes_out_as_it_went_in() {
 #[test]
 fn what_is_lost_is_asked_for_again_while_there_is_time() {
     let (numbers, sent, got, status) = live(200, ROUGH, Duration::from_secs(2));
-    assert_eq!(status, Status::Whole);
+    assert_eq!(status, Status::Complete);
     assert_eq!(numbers, (0..200).collect::<Vec<_>>());
     assert!(sent.sent[2] >= 10, "a tenth came again: {:?}", sent.sent);
     assert_eq!((got.late, got.dropped), (0, 0));
@@ -411,9 +411,9 @@ fn what_is_lost_is_asked_for_again_while_there_is_time() {
 #[test]
 fn where_there_is_no_time_the_order_is_kept_and_gaps_are_counted() {
     // a way there takes 10 ms, so nothing can come again within 15
-    let weather = Weather { loss: 0.2, ..CALM };
-    let (numbers, _, got, status) = live(200, weather, Duration::from_millis(15));
-    assert_eq!(status, Status::Whole);
+    let model = PathModel { loss: 0.2, ..CALM };
+    let (numbers, _, got, status) = live(200, model, Duration::from_millis(15));
+    assert_eq!(status, Status::Complete);
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
     assert!(numbers.len() < 195, "a fifth was lost");
     assert_eq!(numbers.len() as u64 + got.late + got.dropped, 200);
@@ -447,10 +447,10 @@ fn what_became_too_old_at_the_source_is_not_sent() {
         }
         now += GAP * 100;
     }
-    let told = tally.snapshot();
-    assert!((9..=11).contains(&told.sent[0]), "{:?}", told.sent);
-    assert_eq!(told.sent[0] + told.dropped, 50);
-    assert_eq!(last, told.dropped, "the receiver is told how many");
+    let observed = tally.snapshot();
+    assert!((9..=11).contains(&observed.sent[0]), "{:?}", observed.sent);
+    assert_eq!(observed.sent[0] + observed.dropped, 50);
+    assert_eq!(last, observed.dropped, "the receiver is told how many");
 }
 
 /// The second of two receivers is not there when the first pieces leave. It says how many it lacks.
@@ -474,11 +474,11 @@ fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
     let [first, second] = &mut sinks;
     let late = Time::ZERO + Duration::from_millis(50);
     let mut ends = [
-        End { sink: first, weather: CALM, here: ALWAYS },
-        End { sink: second, weather: CALM, here: late..Time::NEVER },
+        End { sink: first, model: CALM, present: ALWAYS },
+        End { sink: second, model: CALM, present: late..Time::NEVER },
     ];
-    let passage = carry(&mut source, &mut ends, 200, Time::ZERO + Duration::from_secs(90));
-    assert_eq!(passage.status, Status::Whole);
+    let run = carry(&mut source, &mut ends, 200, Time::ZERO + Duration::from_secs(90));
+    assert_eq!(run.status, Status::Complete);
     let [whole, rest] = [0, 1].map(|n| (numbers(&taken[n]), tallies[n].snapshot()));
     assert_eq!((whole.0.len(), whole.1.missed), (2000, 0));
     // one in 100 µs, some of them announcements, and those that were under way
@@ -506,7 +506,7 @@ fn a_live_stream_is_not_taken_for_a_file() {
         Arc::default(),
     );
     let mut sink = Collector::new(folder_of(&to), Arc::default());
-    let ends = &mut [End { sink: &mut sink, weather: CALM, here: ALWAYS }];
-    let passage = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(2));
-    assert!(matches!(passage.status, Status::Failed(why) if why.contains("a live stream, not a file")));
+    let ends = &mut [End { sink: &mut sink, model: CALM, present: ALWAYS }];
+    let run = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(2));
+    assert!(matches!(run.status, Status::Failed(why) if why.contains("a live stream, not a file")));
 }

@@ -13,16 +13,16 @@ pub struct Tally {
     sent: [AtomicU64; 3],
     received: [AtomicU64; 3],
     receivers: AtomicU64,
-    whole: AtomicU64,
+    complete_receivers: AtomicU64,
     dropped: AtomicU64,
     late: AtomicU64,
     missed: AtomicU64,
     spoilt: AtomicU64,
-    messages: Mutex<Words>,
+    messages: Mutex<AtomicCounters>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Words {
+struct AtomicCounters {
     name: Option<String>,
     path: Option<String>,
     resumed: u64,
@@ -44,8 +44,8 @@ pub struct Snapshot {
     pub received: [u64; 3],
     /// Receivers up to now.
     pub receivers: u64,
-    /// Receivers that have everything.
-    pub whole: u64,
+    /// Complete receivers.
+    pub complete_receivers: u64,
     /// Pieces of a live stream that the source dropped after their deadline.
     pub dropped: u64,
     /// Pieces of a live stream that arrived late or not at all.
@@ -67,10 +67,10 @@ pub struct Snapshot {
 impl Snapshot {
     /// Whether the object is complete: at a receiver it has its name, at a source a receiver has confirmed it.
     fn is_complete(&self) -> bool {
-        self.path.is_some() || self.whole > 0
+        self.path.is_some() || self.complete_receivers > 0
     }
 
-    /// Adds the counters of an object that came after. Receivers, name and path are those of the later one.
+    /// Adds the counters of a later object. Receivers, name and path are those of the later one.
     fn add(&mut self, later: Self) {
         let sum = |a: [u64; 3], b: [u64; 3]| [0, 1, 2].map(|n| a[n] + b[n]);
         let mut notes = std::mem::take(&mut self.notes);
@@ -89,7 +89,7 @@ impl Snapshot {
             resumed: self.resumed + later.resumed,
             notes,
             receivers: later.receivers,
-            whole: later.whole,
+            complete_receivers: later.complete_receivers,
             name: later.name,
             path: later.path,
         };
@@ -162,7 +162,7 @@ impl Tallies {
         recent.into_iter().for_each(|object| sum.add(object));
         if let Some(present) = present {
             (sum.name, sum.path) = (present.name, present.path);
-            (sum.receivers, sum.whole) = (present.receivers, present.whole);
+            (sum.receivers, sum.complete_receivers) = (present.receivers, present.complete_receivers);
         }
         if let Some((_, bytes)) = objects.expected {
             sum.total = bytes;
@@ -176,7 +176,7 @@ impl Tallies {
     }
 }
 
-/// What became of a symbol or piece that was sent.
+/// The kind of a sent symbol or piece.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sent {
     First,
@@ -184,7 +184,7 @@ pub(crate) enum Sent {
     Again,
 }
 
-/// What became of one that arrived.
+/// The result of a received one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Received {
     Useful,
@@ -192,11 +192,11 @@ pub(crate) enum Received {
     Unkept,
 }
 
-/// The most notes that are kept.
+/// Maximum number of messages.
 const MAX_NOTES: usize = 20;
 
 impl Tally {
-    /// What it says now.
+    /// The present values.
     pub fn snapshot(&self) -> Snapshot {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -207,7 +207,7 @@ impl Tally {
             sent: [0, 1, 2].map(|n| load(&self.sent[n])),
             received: [0, 1, 2].map(|n| load(&self.received[n])),
             receivers: load(&self.receivers),
-            whole: load(&self.whole),
+            complete_receivers: load(&self.complete_receivers),
             dropped: load(&self.dropped),
             late: load(&self.late),
             missed: load(&self.missed),
@@ -243,9 +243,9 @@ impl Tally {
         self.received[what as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_receivers(&self, there: usize, whole: usize) {
+    pub(crate) fn set_receivers(&self, there: usize, complete_receivers: usize) {
         self.receivers.store(there as u64, Ordering::Relaxed);
-        self.whole.store(whole as u64, Ordering::Relaxed);
+        self.complete_receivers.store(complete_receivers as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn add_dropped(&self, pieces: u64) {
@@ -313,7 +313,7 @@ mod tests {
         }
         let TransferSnapshot { sum, complete, objects } = all.snapshot();
         assert_eq!((sum.total, sum.done, complete, objects), (60, 34, 2, Some(3)));
-        assert_eq!((sum.name.as_deref(), sum.receivers, sum.whole), (Some("file3"), 1, 0));
+        assert_eq!((sum.name.as_deref(), sum.receivers, sum.complete_receivers), (Some("file3"), 1, 0));
         assert_eq!(sum.notes, ["left out", "note 1", "note 2", "note 3"]);
     }
 }

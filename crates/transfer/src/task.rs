@@ -46,15 +46,15 @@ pub enum Source {
     Pipe(Box<dyn Read + Send>),
 }
 
-/// Headers of IPv6 and UDP: what is sent fits whichever way a receiver calls.
+/// Headers of IPv6 and UDP, so that packets fit for IPv4 and IPv6 receivers.
 const OUTER: u16 = 48;
 
-/// What was read, and what it is.
+/// The content and its manifest.
 type Loaded<T> = Result<Option<(Box<T>, Manifest)>, TransferError>;
 
 impl Task {
     /// Reads what must be known before the first packet. Returns the content for a session, and the manifest for its offer; `None` if
-    /// `go_on`, which is called repeatedly, returns false.
+    /// `keep_going`, which is called repeatedly, returns false.
     ///
     /// # Errors
     ///
@@ -62,20 +62,20 @@ impl Task {
     pub fn load(
         self,
         tally: &Arc<Tally>,
-        go_on: &dyn Fn() -> bool,
+        keep_going: &dyn Fn() -> bool,
     ) -> Result<Option<(Outgoing, Vec<u8>)>, TransferError> {
         super::check_name(&self.name)
             .map_err(|why| TransferError::Refused(format!("a file called {:?}: {why}", self.name)))?;
         let rate = self.rate;
         let loaded = match self.transport {
-            Transport::Paced => self.paced(tally, go_on)?.map(|(payload, manifest)| {
+            Transport::Paced => self.paced(tally, keep_going)?.map(|(payload, manifest)| {
                 let capped: Box<dyn Payload> = match rate {
                     Some(rate) => Box::new(RateLimited::new(payload, rate, u64::from(OUTER) + DATA as u64)),
                     None => payload,
                 };
                 (Outgoing::Paced(capped), manifest)
             }),
-            Transport::Windowed => self.windowed(tally, go_on)?.map(|(source, manifest)| {
+            Transport::Windowed => self.windowed(tally, keep_going)?.map(|(source, manifest)| {
                 let capped: Box<dyn ByteSource> = match rate {
                     Some(rate) => Box::new(RateLimited::new(source, rate, u64::from(OUTER) + SEGMENT as u64)),
                     None => source,
@@ -90,7 +90,7 @@ impl Task {
         }))
     }
 
-    fn paced(self, tally: &Arc<Tally>, go_on: &dyn Fn() -> bool) -> Loaded<dyn Payload> {
+    fn paced(self, tally: &Arc<Tally>, keep_going: &dyn Fn() -> bool) -> Loaded<dyn Payload> {
         let room = usize::from(self.packet.saturating_sub(OUTER)).saturating_sub(DATA);
         let short = || TransferError::Refused(format!("packets of {} bytes are too short", self.packet));
         let symbol_bytes = Fountain::symbol_bytes(room).ok_or_else(short)?;
@@ -108,19 +108,22 @@ impl Task {
                 let (store, manifest) = PipeStore::new(pipe, &self.name, self.id, symbol_bytes, tally);
                 (Box::new(store), manifest)
             }
-            Source::File(path) => match FileStore::open(&path, &self.name, symbol_bytes, tally, go_on)? {
-                Some((store, manifest)) => (Box::new(store), manifest),
-                None => return Ok(None),
-            },
+            Source::File(path) => {
+                match FileStore::open(&path, &self.name, symbol_bytes, tally, keep_going)? {
+                    Some((store, manifest)) => (Box::new(store), manifest),
+                    None => return Ok(None),
+                }
+            }
         };
         let fountain = Fountain::new(manifest.clone(), store, self.receivers, Arc::clone(tally));
         Ok(Some((Box::new(fountain), manifest)))
     }
 
-    fn windowed(self, tally: &Arc<Tally>, go_on: &dyn Fn() -> bool) -> Loaded<dyn ByteSource> {
+    fn windowed(self, tally: &Arc<Tally>, keep_going: &dyn Fn() -> bool) -> Loaded<dyn ByteSource> {
         if self.deadline.is_some() {
-            let said = "a scheme with a window retransmits what is lost: a live stream needs one that paces";
-            return Err(TransferError::Refused(said.to_owned()));
+            let message =
+                "a scheme with a window retransmits what is lost: a live stream needs one that paces";
+            return Err(TransferError::Refused(message.to_owned()));
         }
         match self.from {
             Source::Pipe(pipe) => {
@@ -129,7 +132,7 @@ impl Task {
             }
             Source::File(path) => {
                 let symbol_bytes = self.packet.clamp(16, 9000);
-                let opened = FileStore::open(&path, &self.name, symbol_bytes, tally, go_on)?;
+                let opened = FileStore::open(&path, &self.name, symbol_bytes, tally, keep_going)?;
                 Ok(opened.map(|(store, manifest)| {
                     let source = BlockSource::new(store, &manifest, Arc::clone(tally));
                     (Box::new(source) as Box<dyn ByteSource>, manifest)

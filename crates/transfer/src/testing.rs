@@ -46,12 +46,12 @@ impl Drop for Folder {
     }
 }
 
-/// Bytes in which every place is different.
+/// Bytes without repetition.
 pub(crate) fn content(length: usize) -> Vec<u8> {
     (0..length as u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8).collect()
 }
 
-/// What a program was given.
+/// The input of a program.
 #[derive(Clone, Default)]
 pub(crate) struct Taken(pub(crate) Arc<Mutex<Vec<u8>>>);
 
@@ -72,115 +72,117 @@ impl Write for Taken {
     }
 }
 
-/// What a path does to packets.
+/// Impairments of a path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Weather {
+pub(crate) struct PathModel {
     pub(crate) loss: f64,
     pub(crate) twice: f64,
-    /// Each packet is late by up to so much: more than the time between packets reorders them.
+    /// Maximum additional delay of a packet; above the interval between packets it causes reordering.
     pub(crate) jitter: Duration,
-    /// A bit of this many is turned over, and nobody notices.
+    /// One of this many bits is flipped, undetected.
     pub(crate) damage: f64,
 }
 
-pub(crate) const CALM: Weather = Weather { loss: 0.0, twice: 0.0, jitter: Duration::ZERO, damage: 0.0 };
-pub(crate) const ROUGH: Weather =
-    Weather { loss: 0.1, twice: 0.05, jitter: Duration::from_millis(4), damage: 0.0 };
+pub(crate) const CALM: PathModel = PathModel { loss: 0.0, twice: 0.0, jitter: Duration::ZERO, damage: 0.0 };
+pub(crate) const ROUGH: PathModel =
+    PathModel { loss: 0.1, twice: 0.05, jitter: Duration::from_millis(4), damage: 0.0 };
 
 /// A receiver at the end of its path.
 pub(crate) struct End<'a> {
     pub(crate) sink: &'a mut dyn Sink,
-    pub(crate) weather: Weather,
-    /// It is there from here to there.
-    pub(crate) here: std::ops::Range<Time>,
+    pub(crate) model: PathModel,
+    /// Time interval in which it is present.
+    pub(crate) present: std::ops::Range<Time>,
 }
 
-/// A packet or message under way.
-struct Flying {
+/// A packet or message in flight.
+struct InFlight {
     to: usize,
     seq: u64,
     bytes: Vec<u8>,
 }
 
-/// How a transfer over the test's network went.
+/// The result of a transfer over the test's network.
 #[derive(Debug)]
-pub(crate) struct Passage {
+pub(crate) struct TransferRun {
     pub(crate) status: Status,
     pub(crate) packets: u64,
 }
 
 const DELAY: Duration = Duration::from_millis(10);
-/// Between packets.
+/// Interval between packets.
 pub(crate) const GAP: Duration = Duration::from_micros(100);
 
-/// Lets a payload speak to sinks until it is done, they have failed, or the time is over.
-pub(crate) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize, max: Time) -> Passage {
+/// Runs a payload with its sinks until it is complete, they have failed, or the time is over.
+pub(crate) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize, max: Time) -> TransferRun {
     let mut random = Random::new(7, "transfer", "weather");
-    let mut forth: BTreeMap<(Time, u64), Flying> = BTreeMap::new();
-    let mut back: BTreeMap<(Time, u64), Flying> = BTreeMap::new();
+    let mut forward: BTreeMap<(Time, u64), InFlight> = BTreeMap::new();
+    let mut back: BTreeMap<(Time, u64), InFlight> = BTreeMap::new();
     let (mut now, mut seq, mut number) = (Time::ZERO, 0, 0);
     let mut joined = vec![false; ends.len()];
     let mut packet = vec![0; room];
-    let mut said = [0; MAX_MESSAGE_BYTES];
-    while now < max && payload.status() == Status::Going {
+    let mut messages = [0; MAX_MESSAGE_BYTES];
+    while now < max && payload.status() == Status::InProgress {
         for (at, end) in ends.iter().enumerate() {
-            let here = end.here.contains(&now);
-            if here && !joined[at] {
+            let present = end.present.contains(&now);
+            if present && !joined[at] {
                 payload.on_join(EndpointId(at as u32));
-            } else if !here && joined[at] {
+            } else if !present && joined[at] {
                 payload.on_leave(EndpointId(at as u32));
             }
-            joined[at] = here;
+            joined[at] = present;
         }
         if payload.ready(now) <= now {
             let length = payload.fill(seq, now, &mut packet);
             for (to, end) in ends.iter().enumerate() {
-                for arrives in arrivals(&end.weather, now, &mut random) {
+                for arrives in arrivals(&end.model, now, &mut random) {
                     let mut bytes = packet[..length].to_vec();
                     for byte in &mut bytes {
-                        *byte ^= u8::from(
-                            end.weather.damage > 0.0 && random.uniform(0.0, 1.0) < end.weather.damage,
-                        );
+                        *byte ^=
+                            u8::from(end.model.damage > 0.0 && random.uniform(0.0, 1.0) < end.model.damage);
                     }
                     number += 1;
-                    forth.insert((arrives, number), Flying { to, seq, bytes });
+                    forward.insert((arrives, number), InFlight { to, seq, bytes });
                 }
             }
             seq += 1;
         }
-        while forth.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
-            let Some((_, flying)) = forth.pop_first() else { break };
-            if joined[flying.to] {
-                ends[flying.to].sink.take(flying.seq, now, &flying.bytes);
+        while forward.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
+            let Some((_, in_flight)) = forward.pop_first() else { break };
+            if joined[in_flight.to] {
+                ends[in_flight.to].sink.take(in_flight.seq, now, &in_flight.bytes);
             }
         }
         for (to, end) in ends.iter_mut().enumerate().filter(|(to, _)| joined[*to]) {
-            let length = end.sink.speak(now, &mut said);
+            let length = end.sink.write_message(now, &mut messages);
             if length > 0 {
-                for arrives in arrivals(&end.weather, now, &mut random) {
+                for arrives in arrivals(&end.model, now, &mut random) {
                     number += 1;
-                    back.insert((arrives, number), Flying { to, seq: 0, bytes: said[..length].to_vec() });
+                    back.insert(
+                        (arrives, number),
+                        InFlight { to, seq: 0, bytes: messages[..length].to_vec() },
+                    );
                 }
             }
         }
         while back.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
-            let Some((_, flying)) = back.pop_first() else { break };
-            if joined[flying.to] {
-                payload.on_message(EndpointId(flying.to as u32), now, &flying.bytes);
+            let Some((_, in_flight)) = back.pop_first() else { break };
+            if joined[in_flight.to] {
+                payload.on_message(EndpointId(in_flight.to as u32), now, &in_flight.bytes);
             }
         }
         now += GAP;
     }
-    Passage { status: payload.status(), packets: seq }
+    TransferRun { status: payload.status(), packets: seq }
 }
 
-/// When copies of what leaves now arrive.
-fn arrivals(weather: &Weather, now: Time, random: &mut Random) -> Vec<Time> {
-    let copies = if random.uniform(0.0, 1.0) < weather.twice { 2 } else { 1 };
+/// Arrival times of the copies of a packet that is sent now.
+fn arrivals(model: &PathModel, now: Time, random: &mut Random) -> Vec<Time> {
+    let copies = if random.uniform(0.0, 1.0) < model.twice { 2 } else { 1 };
     let mut times = Vec::new();
     for _ in 0..copies {
-        let lost = random.uniform(0.0, 1.0) < weather.loss;
-        let late = weather.jitter.scaled(random.uniform(0.0, 1.0));
+        let lost = random.uniform(0.0, 1.0) < model.loss;
+        let late = model.jitter.scaled(random.uniform(0.0, 1.0));
         if !lost {
             times.push(now + DELAY + late);
         }

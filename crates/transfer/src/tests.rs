@@ -7,7 +7,7 @@ use contract::EndpointId;
 use units::{Duration, Time};
 
 use super::messages::{Message, MissingSymbols, Report};
-use super::testing::{CALM, End, Folder, GAP, Passage, ROUGH, Taken, Weather, carry, content};
+use super::testing::{CALM, End, Folder, GAP, PathModel, ROUGH, Taken, TransferRun, carry, content};
 use super::*;
 use crate::{MAX_MESSAGE_BYTES, Payload, Sink, Status};
 
@@ -37,8 +37,8 @@ fn into(into: Destination) -> (Collector, Arc<Tally>) {
     (Collector::new(into, Arc::clone(&tally)), tally)
 }
 
-fn one(payload: &mut dyn Payload, sink: &mut dyn Sink, weather: Weather) -> Passage {
-    carry(payload, &mut [End { sink, weather, here: ALWAYS }], ROOM, secs(60))
+fn one(payload: &mut dyn Payload, sink: &mut dyn Sink, model: PathModel) -> TransferRun {
+    carry(payload, &mut [End { sink, model, present: ALWAYS }], ROOM, secs(60))
 }
 
 /// What arrived under the name that the sender proposed.
@@ -50,8 +50,8 @@ fn arrived(folder: &Folder) -> Vec<u8> {
 fn over_a_calm_network_every_symbol_is_sent_once_and_none_is_coded_before_the_end() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(300_001));
     let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
-    let passage = one(&mut fountain, &mut collector, CALM);
-    assert_eq!((passage.status, collector.status()), (Status::Whole, Status::Whole));
+    let run = one(&mut fountain, &mut collector, CALM);
+    assert_eq!((run.status, collector.status()), (Status::Complete, Status::Complete));
     assert_eq!(arrived(&to), bytes);
     assert_eq!(to.names(), ["film.bin"], "nothing of the work is left");
     let (sent, got) = (sent.snapshot(), got.snapshot());
@@ -60,19 +60,19 @@ fn over_a_calm_network_every_symbol_is_sent_once_and_none_is_coded_before_the_en
     // 1501 symbols at one in 100 µs; what is coded leaves while the last report is under way
     assert!(sent.sent[1] <= 300, "{:?}", sent.sent);
     assert_eq!((got.received[0], got.done, got.total), (1502, 300_001, 300_001));
-    assert_eq!((sent.receivers, sent.whole, sent.done), (1, 1, 300_001));
+    assert_eq!((sent.receivers, sent.complete_receivers, sent.done), (1, 1, 300_001));
 }
 
 #[test]
 fn a_file_arrives_whole_whatever_is_lost_doubled_and_reordered() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(400_000));
     let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
-    let passage = one(&mut fountain, &mut collector, ROUGH);
-    assert_eq!(passage.status, Status::Whole);
+    let run = one(&mut fountain, &mut collector, ROUGH);
+    assert_eq!(run.status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
     // a tenth is lost: about a ninth more must be sent, and what leaves while the last reports are under way
-    let told = sent.snapshot();
-    assert!(told.sent[1] + told.sent[2] < told.sent[0] / 2, "{:?}", told.sent);
+    let observed = sent.snapshot();
+    assert!(observed.sent[1] + observed.sent[2] < observed.sent[0] / 2, "{:?}", observed.sent);
     assert!(got.snapshot().received[0] >= 2000);
 }
 
@@ -80,8 +80,8 @@ fn a_file_arrives_whole_whatever_is_lost_doubled_and_reordered() {
 fn half_of_all_packets_lost_both_ways_is_still_enough() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(50_000));
     let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
-    let passage = one(&mut fountain, &mut collector, Weather { loss: 0.5, ..CALM });
-    assert_eq!(passage.status, Status::Whole);
+    let run = one(&mut fountain, &mut collector, PathModel { loss: 0.5, ..CALM });
+    assert_eq!(run.status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
 }
 
@@ -90,7 +90,7 @@ fn empty_and_tiny_files_arrive() {
     for length in [0, 1, 199, 200, 201, 51_200, 51_201] {
         let (from, to, bytes) = (Folder::new(), Folder::new(), content(length));
         let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
-        assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Whole, "{length} bytes");
+        assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Complete, "{length} bytes");
         assert_eq!(arrived(&to), bytes);
     }
 }
@@ -106,18 +106,18 @@ fn twenty_receivers_with_losses_of_their_own_all_get_the_whole() {
         .enumerate()
         .map(|(n, sink)| End {
             sink,
-            weather: Weather { loss: 0.01 * n as f64, ..ROUGH },
+            model: PathModel { loss: 0.01 * n as f64, ..ROUGH },
             // they come one after the other, the last two when half is sent
-            here: Time::ZERO + GAP * (5 * n as u64 + if n >= 18 { 400 } else { 0 })..Time::NEVER,
+            present: Time::ZERO + GAP * (5 * n as u64 + if n >= 18 { 400 } else { 0 })..Time::NEVER,
         })
         .collect();
-    let passage = carry(&mut fountain, &mut ends, ROOM, secs(60));
-    assert_eq!(passage.status, Status::Whole);
+    let run = carry(&mut fountain, &mut ends, ROOM, secs(60));
+    assert_eq!(run.status, Status::Complete);
     assert!(folders.iter().all(|folder| arrived(folder) == bytes));
-    let told = sent.snapshot();
-    assert_eq!((told.receivers, told.whole), (20, 20));
+    let observed = sent.snapshot();
+    assert_eq!((observed.receivers, observed.complete_receivers), (20, 20));
     // together they lost about 2850 of 1500 symbols, each others; coded symbols serve all, so the worst decides and not the sum
-    assert!(told.sent[1] < told.sent[0], "{:?}", told.sent);
+    assert!(observed.sent[1] < observed.sent[0], "{:?}", observed.sent);
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn a_receiver_that_comes_when_all_was_sent_gets_the_whole() {
     let (mut fountain, _) = fountain(&from, &bytes, 2);
     let ((mut early, _), (mut late, _)) = (collector(&first), collector(&second));
     let mut ends = [
-        End { sink: &mut early, weather: CALM, here: ALWAYS },
-        End { sink: &mut late, weather: ROUGH, here: secs(1)..Time::NEVER },
+        End { sink: &mut early, model: CALM, present: ALWAYS },
+        End { sink: &mut late, model: ROUGH, present: secs(1)..Time::NEVER },
     ];
     // it waits for two
-    assert_eq!(carry(&mut fountain, &mut ends, ROOM, secs(60)).status, Status::Whole);
+    assert_eq!(carry(&mut fountain, &mut ends, ROOM, secs(60)).status, Status::Complete);
     assert_eq!((arrived(&first), arrived(&second)), (bytes.clone(), bytes));
 }
 
@@ -141,14 +141,14 @@ fn a_receiver_that_was_killed_goes_on_where_it_was() {
     let (mut fountain, sent) = fountain(&from, &bytes, 1);
     let (mut killed, _) = collector(&to);
     let half = Time::ZERO + GAP * 2400;
-    carry(&mut fountain, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, half);
-    assert_eq!(killed.status(), Status::Going);
+    carry(&mut fountain, &mut [End { sink: &mut killed, model: ROUGH, present: ALWAYS }], ROOM, half);
+    assert_eq!(killed.status(), Status::InProgress);
     drop(killed);
     assert_eq!(to.names(), ["film.bin.thalweg-part", "film.bin.thalweg-state"]);
 
-    let (mut again, got) = collector(&to);
-    let passage = one(&mut fountain, &mut again, ROUGH);
-    assert_eq!(passage.status, Status::Whole);
+    let (mut retransmit, got) = collector(&to);
+    let run = one(&mut fountain, &mut retransmit, ROUGH);
+    assert_eq!(run.status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
     assert_eq!(to.names(), ["film.bin"]);
     let resumed = got.snapshot().resumed;
@@ -175,14 +175,14 @@ fn a_receiver_of_a_stream_that_was_killed_goes_on_where_its_folder_ends() {
     let (mut fountain, sent) = fountain_of_a_program(&bytes);
     let (mut killed, _) = collector(&to);
     let half = Time::ZERO + GAP * 1800;
-    carry(&mut fountain, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, half);
-    assert_eq!(killed.status(), Status::Going);
+    carry(&mut fountain, &mut [End { sink: &mut killed, model: ROUGH, present: ALWAYS }], ROOM, half);
+    assert_eq!(killed.status(), Status::InProgress);
     assert!(sent.snapshot().done > 0, "the beginning was let go");
     drop(killed);
     // what it had not said that it has is kept while nobody is there
     fountain.on_leave(EndpointId(0));
-    let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, ROUGH).status, Status::Whole);
+    let (mut retransmit, got) = collector(&to);
+    assert_eq!(one(&mut fountain, &mut retransmit, ROUGH).status, Status::Complete);
     assert_eq!((arrived(&to), to.names()), (bytes, vec!["film.bin".to_owned()]));
     let resumed = got.snapshot().resumed;
     assert!(resumed > 0 && resumed.is_multiple_of(12_800), "whole blocks: {resumed}");
@@ -195,13 +195,15 @@ fn a_receiver_that_needs_the_beginning_of_a_stream_is_told_that_it_is_gone() {
     let (mut fountain, sent) = fountain_of_a_program(&bytes);
     let (mut killed, _) = into(Destination::Pipe(Box::new(Taken::default())));
     let half = Time::ZERO + GAP * 1800;
-    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
-    assert_eq!(killed.status(), Status::Going);
+    carry(&mut fountain, &mut [End { sink: &mut killed, model: CALM, present: ALWAYS }], ROOM, half);
+    assert_eq!(killed.status(), Status::InProgress);
     assert!(sent.snapshot().done > 0, "the beginning was let go");
     drop(killed);
     fountain.on_leave(EndpointId(0));
-    let (mut again, got) = collector(&to);
-    let Status::Failed(why) = one(&mut fountain, &mut again, CALM).status else { panic!("it is not whole") };
+    let (mut retransmit, got) = collector(&to);
+    let Status::Failed(why) = one(&mut fountain, &mut retransmit, CALM).status else {
+        panic!("it is not whole")
+    };
     assert!(why.contains("the beginning of the stream was gone, 0."), "{why}");
     assert_eq!(fountain.reason(), wire::stream::Reason::Gone);
     assert_eq!(got.snapshot().resumed, 0);
@@ -223,7 +225,7 @@ fn a_receiver_that_is_started_again_calls_itself_what_it_did() {
     let folder = Destination::Folder { path: to.0.clone(), name: None, replace: false, me: Some(me) };
     let (mut killed, _) = into(folder);
     let half = Time::ZERO + GAP * 1000;
-    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
+    carry(&mut fountain, &mut [End { sink: &mut killed, model: CALM, present: ALWAYS }], ROOM, half);
     assert_ne!(who(sender, None).secret, me.secret, "while it runs, another program is another receiver");
     drop(killed);
     assert_eq!(who(sender, None), me);
@@ -239,12 +241,12 @@ fn what_is_left_of_another_file_is_not_taken_for_this_one() {
     let (mut before, _) = fountain(&from, &content(300_000), 1);
     let (mut killed, _) = collector(&to);
     let half = Time::ZERO + GAP * 1000;
-    carry(&mut before, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
+    carry(&mut before, &mut [End { sink: &mut killed, model: CALM, present: ALWAYS }], ROOM, half);
     let mut bytes = content(300_000);
     bytes[17] ^= 1;
     let (mut fountain, _) = fountain(&from, &bytes, 1);
-    let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
+    let (mut retransmit, got) = collector(&to);
+    assert_eq!(one(&mut fountain, &mut retransmit, CALM).status, Status::Complete);
     assert_eq!((arrived(&to), got.snapshot().resumed), (bytes, 0));
 }
 
@@ -254,13 +256,13 @@ fn a_list_of_blocks_that_was_cut_off_is_read_as_far_as_it_goes() {
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     let (mut killed, _) = collector(&to);
     let half = Time::ZERO + GAP * 1200;
-    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
+    carry(&mut fountain, &mut [End { sink: &mut killed, model: CALM, present: ALWAYS }], ROOM, half);
     drop(killed);
     let state = to.0.join("film.bin.thalweg-state");
     let list = std::fs::read(&state).expect("it is there");
     std::fs::write(&state, &list[..list.len() - 3]).expect("it is cut");
-    let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
+    let (mut retransmit, got) = collector(&to);
+    assert_eq!(one(&mut fountain, &mut retransmit, CALM).status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
     assert!(got.snapshot().resumed > 0);
 }
@@ -278,8 +280,8 @@ impl<F: FnMut(u64) -> bool + Send> Sink for Changed<'_, F> {
         }
         self.0.take(seq, now, &content);
     }
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        self.0.speak(now, message)
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.0.write_message(now, message)
     }
     fn status(&self) -> Status {
         self.0.status()
@@ -289,7 +291,7 @@ impl<F: FnMut(u64) -> bool + Send> Sink for Changed<'_, F> {
 /// One wrong symbol costs its block, which is asked for again: one of the file, one of its hashes, own ones and coded ones.
 #[test]
 fn a_wrong_symbol_spoils_nothing() {
-    for (weather, wrong) in [(CALM, [3, 9]), (CALM, [9, 700]), (ROUGH, [20, 450]), (ROUGH, [3, 600])] {
+    for (model, wrong) in [(CALM, [3, 9]), (CALM, [9, 700]), (ROUGH, [20, 450]), (ROUGH, [3, 600])] {
         for to_pipe in [false, true] {
             let (from, to, bytes) = (Folder::new(), Folder::new(), content(200_000));
             let (mut fountain, sent) = fountain(&from, &bytes, 1);
@@ -297,18 +299,18 @@ fn a_wrong_symbol_spoils_nothing() {
             let (mut collector, got) =
                 if to_pipe { into(Destination::Pipe(Box::new(taken.clone()))) } else { collector(&to) };
             let mut changed = Changed(&mut collector, |seq| wrong.contains(&seq));
-            let mut passage = one(&mut fountain, &mut changed, weather);
+            let mut run = one(&mut fountain, &mut changed, model);
             for _ in 0..10_000 {
-                if passage.status == Status::Going {
+                if run.status == Status::InProgress {
                     std::thread::sleep(std::time::Duration::from_millis(1));
-                    passage = one(&mut fountain, &mut changed, weather);
+                    run = one(&mut fountain, &mut changed, model);
                 }
             }
-            assert_eq!((passage.status, collector.status()), (Status::Whole, Status::Whole));
+            assert_eq!((run.status, collector.status()), (Status::Complete, Status::Complete));
             assert_eq!(if to_pipe { taken.bytes() } else { arrived(&to) }, bytes, "{wrong:?}");
             // a changed packet may have been lost, or of no use
-            assert!(weather.loss > 0.0 || got.snapshot().spoilt > 0, "{wrong:?}");
-            assert_eq!(sent.snapshot().whole, 1);
+            assert!(model.loss > 0.0 || got.snapshot().spoilt > 0, "{wrong:?}");
+            assert_eq!(sent.snapshot().complete_receivers, 1);
         }
     }
 }
@@ -320,8 +322,8 @@ fn a_part_that_was_spoilt_on_disk_is_found_and_made_good() {
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     let (mut killed, _) = collector(&to);
     let max = Time::ZERO + GAP * 2700;
-    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, max);
-    assert_eq!(killed.status(), Status::Going);
+    carry(&mut fountain, &mut [End { sink: &mut killed, model: CALM, present: ALWAYS }], ROOM, max);
+    assert_eq!(killed.status(), Status::InProgress);
     drop(killed);
     // a byte of the second block of 51 200 bytes, and all of the list says that the fifth is there, which is zeros
     let (part, state) = (to.0.join("film.bin.thalweg-part"), to.0.join("film.bin.thalweg-state"));
@@ -331,13 +333,13 @@ fn a_part_that_was_spoilt_on_disk_is_found_and_made_good() {
     std::fs::write(&part, left).expect("it is changed");
     assert!(std::fs::metadata(&state).is_ok());
     let (mut fountain, sent) = self::fountain(&from, &bytes, 1);
-    let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
+    let (mut retransmit, got) = collector(&to);
+    assert_eq!(one(&mut fountain, &mut retransmit, CALM).status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
-    let (told, sent) = (got.snapshot(), sent.snapshot());
-    assert_eq!(told.spoilt, 2, "both were found");
-    assert!(told.resumed >= 300_000, "{}", told.resumed);
-    let lacking = (600_000 - told.resumed).div_ceil(200);
+    let (observed, sent) = (got.snapshot(), sent.snapshot());
+    assert_eq!(observed.spoilt, 2, "both were found");
+    assert!(observed.resumed >= 300_000, "{}", observed.resumed);
+    let lacking = (600_000 - observed.resumed).div_ceil(200);
     let symbols: u64 = sent.sent.iter().sum();
     assert!(symbols < lacking + 400, "{symbols} symbols for {lacking}: {:?}", sent.sent);
 }
@@ -349,7 +351,7 @@ fn a_resume_sends_about_what_is_lacking() {
     let (mut before, _) = fountain(&from, &bytes, 1);
     let (mut killed, _) = collector(&to);
     let max = Time::ZERO + GAP * 6500;
-    carry(&mut before, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, max);
+    carry(&mut before, &mut [End { sink: &mut killed, model: ROUGH, present: ALWAYS }], ROOM, max);
     drop(killed);
     // and a hole: the list without its third block
     let state = to.0.join("film.bin.thalweg-state");
@@ -363,14 +365,14 @@ fn a_resume_sends_about_what_is_lacking() {
             std::fs::copy(to.0.join(&name), copy.0.join(&name)).expect("it is copied");
         }
         let (mut fountain, sent) = fountain(&from, &bytes, 1);
-        let (mut again, got) = if announced {
+        let (mut retransmit, got) = if announced {
             let tally = Arc::new(Tally::default());
             let into = Destination::Folder { path: copy.0.clone(), name: None, replace: false, me: None };
             (Collector::of(fountain.manifest().clone(), into, Arc::clone(&tally)), tally)
         } else {
             collector(&copy)
         };
-        assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
+        assert_eq!(one(&mut fountain, &mut retransmit, CALM).status, Status::Complete);
         assert_eq!(arrived(&copy), bytes);
         let (resumed, sent) = (got.snapshot().resumed, sent.snapshot());
         assert!(resumed > 800_000, "{resumed}");
@@ -390,10 +392,10 @@ fn the_first_report_is_no_progress() {
     let mut collector = Collector::of(fountain.manifest().clone(), into, Arc::new(Tally::default()));
     fountain.on_join(EndpointId(0));
     let mut message = [0; MAX_MESSAGE_BYTES];
-    let length = collector.speak(Time::ZERO, &mut message);
+    let length = collector.write_message(Time::ZERO, &mut message);
     fountain.on_message(EndpointId(0), Time::ZERO, &message[..length]);
     assert!(length > 0 && fountain.ready(Time::ZERO) <= Time::ZERO, "it can begin");
-    assert_eq!(fountain.moved(), Some(0));
+    assert_eq!(fountain.progress(), Some(0));
 }
 
 /// Who says that it has the whole is believed where it shows that it knows what only who has the whole knows, in its own session.
@@ -414,15 +416,19 @@ fn a_sender_does_not_believe_a_receiver_that_cannot_show_that_it_has_the_whole()
     let mut message = [0; MAX_MESSAGE_BYTES];
     let length = Message::Report(report).write(&mut message);
     fountain.on_message(EndpointId(0), Time::ZERO, &message[..length]);
-    assert_eq!((fountain.status(), sent.snapshot().whole), (Status::Going, 0));
+    assert_eq!((fountain.status(), sent.snapshot().complete_receivers), (Status::InProgress, 0));
     // one that has it, and says so in another session
     let (mut collector, _) = collector(&to);
     collector.bind(&[8; 32]);
-    let passage =
-        carry(&mut fountain, &mut [End { sink: &mut collector, weather: CALM, here: ALWAYS }], ROOM, secs(2));
-    assert_eq!((passage.status, collector.status()), (Status::Going, Status::Whole));
+    let run = carry(
+        &mut fountain,
+        &mut [End { sink: &mut collector, model: CALM, present: ALWAYS }],
+        ROOM,
+        secs(2),
+    );
+    assert_eq!((run.status, collector.status()), (Status::InProgress, Status::Complete));
     collector.bind(&[7; 32]);
-    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Complete);
 }
 
 /// A report may list blocks up to the maximum number there is, and more than that.
@@ -431,28 +437,29 @@ fn a_report_of_blocks_beyond_all_numbers_is_survived() {
     let (from, bytes, mut room) = (Folder::new(), content(1000), [0; ROOM]);
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     fountain.on_join(EndpointId(1));
-    let lacks = vec![
+    let missing = vec![
         MissingSymbols { first: 0, blocks: 1, symbols: 5 },
         MissingSymbols { first: u32::MAX - 1, blocks: 5, symbols: 1 },
     ];
-    let report = Message::Report(Report { until: 1, limit: u32::MAX, lacks, ..Report::default() });
+    let report = Message::Report(Report { until: 1, limit: u32::MAX, missing, ..Report::default() });
     let mut message = [0; MAX_MESSAGE_BYTES];
     let length = report.write(&mut message);
     fountain.on_message(EndpointId(1), Time::ZERO, &message[..length]);
     // more packets than it has symbols: then it looks for blocks that a receiver may lack
     let filled = (0..30).filter(|seq| fountain.fill(*seq, Time::ZERO, &mut room) > 0).count();
     assert!(filled >= 5, "{filled}");
-    assert_eq!(fountain.status(), Status::Going);
+    assert_eq!(fountain.status(), Status::InProgress);
 }
 
 #[test]
 fn garbage_in_every_packet_never_makes_a_file() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(20_000));
     let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
-    let ends = &mut [End { sink: &mut collector, weather: Weather { damage: 0.02, ..ROUGH }, here: ALWAYS }];
-    let passage = carry(&mut fountain, ends, ROOM, secs(3));
-    assert_ne!(passage.status, Status::Whole);
-    assert_ne!(collector.status(), Status::Whole);
+    let ends =
+        &mut [End { sink: &mut collector, model: PathModel { damage: 0.02, ..ROUGH }, present: ALWAYS }];
+    let run = carry(&mut fountain, ends, ROOM, secs(3));
+    assert_ne!(run.status, Status::Complete);
+    assert_ne!(collector.status(), Status::Complete);
     assert!(!to.0.join("film.bin").exists());
 }
 
@@ -461,14 +468,14 @@ fn a_file_that_is_there_is_not_replaced_unless_that_was_asked_for() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(50_000));
     to.file("film.bin", b"precious");
     let ((mut fountain, _), (mut careful, _)) = (fountain(&from, &bytes, 1), collector(&to));
-    let passage = one(&mut fountain, &mut careful, CALM);
+    let run = one(&mut fountain, &mut careful, CALM);
     assert!(matches!(careful.status(), Status::Failed(why) if why.ends_with("film.bin is there already")));
-    assert!(matches!(passage.status, Status::Failed(why) if why.contains("is there already")));
+    assert!(matches!(run.status, Status::Failed(why) if why.contains("is there already")));
     assert_eq!(arrived(&to), b"precious");
 
     let (mut fountain, _) = self::fountain(&from, &bytes, 1);
     let (mut bold, _) = into(Destination::Folder { path: to.0.clone(), name: None, replace: true, me: None });
-    assert_eq!(one(&mut fountain, &mut bold, CALM).status, Status::Whole);
+    assert_eq!(one(&mut fountain, &mut bold, CALM).status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
 }
 
@@ -477,7 +484,7 @@ fn the_same_file_that_is_there_already_is_as_good_as_received() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(500_000));
     to.file("film.bin", &bytes);
     let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
-    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Complete);
     assert!(sent.snapshot().sent[0] < 2500, "it was not sent to the end");
     assert!(got.snapshot().notes[0].contains("was there already"), "{:?}", got.snapshot().notes);
 
@@ -506,8 +513,8 @@ fn a_name_that_leads_elsewhere_is_refused_on_both_sides() {
     let evil = Manifest { name: "../evil".to_owned(), ..good };
     let mut fountain = Fountain::new(evil, Box::new(store), Receivers { min: 1 }, Arc::new(tally));
     let (mut collector, _) = collector(&to);
-    let passage = one(&mut fountain, &mut collector, CALM);
-    assert!(matches!(passage.status, Status::Failed(why) if why.contains("not the name of a file")));
+    let run = one(&mut fountain, &mut collector, CALM);
+    assert!(matches!(run.status, Status::Failed(why) if why.contains("not the name of a file")));
     assert!(to.names().is_empty());
 }
 
@@ -535,12 +542,12 @@ fn one_of_several_receivers_that_leaves_is_told_of() {
     let (mut fountain, _) = fountain(&from, &bytes, 2);
     let ((mut stays, _), (mut leaves, _)) = (collector(&first), collector(&second));
     let mut ends = [
-        End { sink: &mut stays, weather: CALM, here: ALWAYS },
-        End { sink: &mut leaves, weather: CALM, here: Time::ZERO..Time::ZERO + GAP * 500 },
+        End { sink: &mut stays, model: CALM, present: ALWAYS },
+        End { sink: &mut leaves, model: CALM, present: Time::ZERO..Time::ZERO + GAP * 500 },
     ];
-    let passage = carry(&mut fountain, &mut ends, ROOM, secs(10));
-    let said = "1 of 2 receivers left before they had the whole".to_owned();
-    assert_eq!(passage.status, Status::Failed(said));
+    let run = carry(&mut fountain, &mut ends, ROOM, secs(10));
+    let output = "1 of 2 receivers left before they had the whole".to_owned();
+    assert_eq!(run.status, Status::Failed(output));
     assert_eq!(arrived(&first), bytes);
 }
 
@@ -548,12 +555,12 @@ fn one_of_several_receivers_that_leaves_is_told_of() {
 fn a_receiver_that_comes_back_is_waited_for() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(300_000));
     let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
-    let here = Time::ZERO..Time::ZERO + GAP * 700;
-    let ends = &mut [End { sink: &mut collector, weather: CALM, here }];
-    assert_eq!(carry(&mut fountain, ends, ROOM, secs(1)).status, Status::Going);
+    let present = Time::ZERO..Time::ZERO + GAP * 700;
+    let ends = &mut [End { sink: &mut collector, model: CALM, present }];
+    assert_eq!(carry(&mut fountain, ends, ROOM, secs(1)).status, Status::InProgress);
     // the session starts over, and so do the numbers of packets
     collector.on_open();
-    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
 }
 
@@ -572,15 +579,15 @@ fn a_pipe_of_any_length_arrives_in_order() {
         let taken = Taken::default();
         let (mut collector, got) = into(Destination::Pipe(Box::new(taken.clone())));
         // the reading and the writing thread run by themselves
-        let mut passage = one(&mut fountain, &mut collector, ROUGH);
+        let mut run = one(&mut fountain, &mut collector, ROUGH);
         for _ in 0..10_000 {
-            if passage.status != Status::Going {
+            if run.status != Status::InProgress {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
-            passage = one(&mut fountain, &mut collector, ROUGH);
+            run = one(&mut fountain, &mut collector, ROUGH);
         }
-        assert_eq!(passage.status, Status::Whole, "{length} bytes");
+        assert_eq!(run.status, Status::Complete, "{length} bytes");
         assert_eq!(taken.bytes(), bytes);
         assert_eq!(got.snapshot().total, length as u64);
     }
@@ -592,14 +599,14 @@ fn a_file_may_go_to_a_pipe_and_a_pipe_into_a_folder() {
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     let taken = Taken::default();
     let (mut collector, _) = into(Destination::Pipe(Box::new(taken.clone())));
-    assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Complete);
     assert_eq!(taken.bytes(), bytes);
 
     let (to, tally) = (Folder::new(), Arc::new(Tally::default()));
     let (store, manifest) = PipeStore::new(pipe(&bytes), "film.bin", 9, SYMBOL, &tally);
     let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally);
     let (mut collector, _) = self::collector(&to);
-    assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Complete);
     assert_eq!(arrived(&to), bytes);
     assert_eq!(to.names(), ["film.bin"]);
 }
@@ -626,12 +633,12 @@ fn a_program_that_takes_nothing_holds_the_sender_and_costs_no_memory() {
     let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally);
     let (release, stuck) = std::sync::mpsc::channel();
     let (mut collector, got) = into(Destination::Pipe(Box::new(Stuck(stuck))));
-    let ends = &mut [End { sink: &mut collector, weather: CALM, here: ALWAYS }];
-    let passage = carry(&mut fountain, ends, 8008, Time::ZERO + GAP * 12_000);
-    assert_eq!(passage.status, Status::Going);
+    let ends = &mut [End { sink: &mut collector, model: CALM, present: ALWAYS }];
+    let run = carry(&mut fountain, ends, 8008, Time::ZERO + GAP * 12_000);
+    assert_eq!(run.status, Status::InProgress);
     // the window, what waits before the pipe, and what is being written
     let max = (24 << 20) + 5 * 2_048_000;
     assert!(got.snapshot().done <= max, "{}", got.snapshot().done);
-    assert!(passage.packets < 8000, "the sender waits: {} packets", passage.packets);
+    assert!(run.packets < 8000, "the sender waits: {} packets", run.packets);
     drop(release);
 }

@@ -5,16 +5,16 @@
 //! their hashes are level 2, and so on up to a level of one block. A block of hashes is sent like a block of the file; the level is in the highest
 //! byte of its number.
 
-use super::layout::{HASH, Layout, id, level, place};
+use super::layout::{HASH, Layout, id, index, level};
 
-/// A hash that everybody may know, and what only those know who have the bytes: that proves that they do.
+/// The public hash of a block, and its proof of possession, which only those can compute who have the bytes.
 pub(crate) type Leaf = ([u8; HASH], [u8; HASH]);
 
-/// Computes the hash of one block as its bytes come.
+/// Computes the hash of one block incrementally.
 pub(crate) struct LeafHasher(blake3::Hasher);
 
 impl LeafHasher {
-    /// For the block of the file with this number: two blocks with the same bytes have other hashes.
+    /// For the block of the file with this number: equal blocks at different positions have different hashes.
     pub(crate) fn new(block: u32) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("thalweg 2 block");
         hasher.update(&block.to_be_bytes());
@@ -30,7 +30,7 @@ impl LeafHasher {
     }
 }
 
-/// The first 32 bytes that a hasher gives are for all to know, the next 32 prove that one has what was hashed.
+/// The first 32 bytes of the output are the public hash, the next 32 the proof of possession.
 pub(crate) fn split(hasher: &blake3::Hasher) -> Leaf {
     let mut both = [0; 2 * HASH];
     hasher.finalize_xof().fill(&mut both);
@@ -38,12 +38,12 @@ pub(crate) fn split(hasher: &blake3::Hasher) -> Leaf {
     (std::array::from_fn(|n| hash[n]), std::array::from_fn(|n| possession[n]))
 }
 
-/// Adds a block's proof to that of others. The order does not matter, and who lacks one of them knows nothing of the sum.
+/// Combines the proof of a block with those of others, in any order. The sum cannot be computed without each of them.
 pub(crate) fn add(possession: &mut [u8; HASH], of: &[u8; HASH]) {
     possession.iter_mut().zip(of).for_each(|(byte, of)| *byte ^= of);
 }
 
-/// What a receiver says to show that it has the whole, in a session where only it and the sender know `binding`.
+/// The proof of possession of the whole file in a session with the channel binding `binding`.
 pub(crate) fn proof(binding: &[u8; HASH], possession: &[u8; HASH]) -> [u8; PROOF] {
     let hash = blake3::keyed_hash(binding, possession);
     std::array::from_fn(|n| hash.as_bytes()[n])
@@ -60,7 +60,7 @@ fn node(id: u32, bytes: &[u8]) -> [u8; HASH] {
     *hasher.finalize().as_bytes()
 }
 
-/// The root: how the file is cut, and the hash of the only block of the highest level.
+/// The root: the layout of the file, and the hash of the only block of the highest level.
 fn root(layout: &Layout, top: &[u8; HASH]) -> [u8; HASH] {
     let mut hasher = blake3::Hasher::new_derive_key("thalweg 2 root");
     hasher.update(&layout.length.unwrap_or(0).to_be_bytes());
@@ -70,17 +70,17 @@ fn root(layout: &Layout, top: &[u8; HASH]) -> [u8; HASH] {
     *hasher.finalize().as_bytes()
 }
 
-/// The tree of a file that is there.
+/// The hash tree of a complete file.
 #[derive(Debug)]
 pub(crate) struct Tree {
     levels: Vec<Vec<u8>>,
     block_bytes: usize,
     pub(crate) root: [u8; HASH],
-    /// What proves that a receiver has all of the file.
+    /// Proof of possession of the whole file.
     pub(crate) possession: [u8; HASH],
 }
 
-/// Makes a tree as the bytes of the file come.
+/// Builds a tree incrementally from the bytes of the file.
 pub(crate) struct TreeBuilder {
     layout: Layout,
     hashes: Vec<u8>,
@@ -143,77 +143,78 @@ impl Tree {
     /// The bytes of a block of hashes.
     pub(crate) fn read(&self, of: u32) -> Option<&[u8]> {
         let bytes = self.levels.get((level(of) as usize).checked_sub(1)?)?;
-        bytes.chunks(self.block_bytes).nth(place(of) as usize)
+        bytes.chunks(self.block_bytes).nth(index(of) as usize)
     }
 }
 
-/// What a receiver knows of a tree: blocks of hashes that have come and are right.
+/// The verified part of a hash tree at a receiver.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct PartialTree {
     layout: Layout,
     root: [u8; HASH],
     levels: Vec<Vec<u8>>,
-    /// Which blocks of hashes are there, by level.
-    there: Vec<Vec<bool>>,
-    /// Those that are not there, from the highest level down.
+    /// Received blocks of hashes, by level.
+    received: Vec<Vec<bool>>,
+    /// Missing blocks of hashes, from the highest level down.
     missing: std::collections::BTreeSet<std::cmp::Reverse<u32>>,
 }
 
-impl Known {
-    /// Nothing but the root is known.
+impl PartialTree {
+    /// Only the root is known.
     pub(crate) fn new(layout: Layout, root: [u8; HASH]) -> Self {
         let bytes: Vec<u64> = layout.hash_levels();
         let block_bytes = layout.block_bytes() as u64;
         let blocks = |bytes: &u64| bytes.div_ceil(block_bytes) as usize;
-        let there: Vec<Vec<bool>> = bytes.iter().map(|bytes| vec![false; blocks(bytes)]).collect();
-        let all = there.iter().enumerate();
-        let all = all.flat_map(|(at, there)| (0..there.len()).map(move |n| id(at as u32 + 1, n as u32)));
+        let received: Vec<Vec<bool>> = bytes.iter().map(|bytes| vec![false; blocks(bytes)]).collect();
+        let all = received.iter().enumerate();
+        let all =
+            all.flat_map(|(at, received)| (0..received.len()).map(move |n| id(at as u32 + 1, n as u32)));
         let missing = all.map(std::cmp::Reverse).collect();
         let levels = bytes.iter().map(|bytes| vec![0; *bytes as usize]).collect();
-        Self { layout, root, levels, there, missing }
+        Self { layout, root, levels, received, missing }
     }
 
-    /// Whether a block of hashes is there.
+    /// Whether a block of hashes was received.
     pub(crate) fn has(&self, of: u32) -> bool {
-        let level = (level(of) as usize).checked_sub(1).and_then(|at| self.there.get(at));
-        level.and_then(|there| there.get(place(of) as usize)).copied().unwrap_or(false)
+        let level = (level(of) as usize).checked_sub(1).and_then(|at| self.received.get(at));
+        level.and_then(|received| received.get(index(of) as usize)).copied().unwrap_or(false)
     }
 
-    /// Blocks of hashes that are not there, in the order in which they are of use.
+    /// Missing blocks of hashes, in the order in which they are needed.
     pub(crate) fn missing(&self) -> impl Iterator<Item = u32> {
         self.missing.iter().map(|id| id.0)
     }
 
-    /// The hash that a block must have, of hashes or of the file; `None` while that is not known.
+    /// The expected hash of a block, of hashes or of the file; `None` if it is unknown.
     pub(crate) fn expects(&self, of: u32) -> Option<[u8; HASH]> {
         let above = level(of) as usize;
         let block_bytes = self.layout.block_bytes();
-        let at = place(of) as usize * HASH;
+        let at = index(of) as usize * HASH;
         let hashes = self.levels.get(above)?;
-        self.there.get(above)?.get(at / block_bytes).filter(|there| **there)?;
+        self.received.get(above)?.get(at / block_bytes).filter(|received| **received)?;
         hashes.get(at..at + HASH)?.first_chunk().copied()
     }
 
-    /// Whether a block of hashes can be checked by now.
+    /// Whether a block of hashes can be verified now.
     pub(crate) fn can_check(&self, of: u32) -> bool {
         level(of) as usize == self.levels.len() || self.expects(of).is_some()
     }
 
-    /// Takes a block of hashes; false where it is not what it should be.
+    /// Adds a block of hashes. Returns false if its hash is wrong.
     pub(crate) fn take(&mut self, of: u32, bytes: &[u8]) -> bool {
         let hash = node(of, bytes);
         let right = if level(of) as usize == self.levels.len() {
-            place(of) == 0 && root(&self.layout, &hash) == self.root
+            index(of) == 0 && root(&self.layout, &hash) == self.root
         } else {
             self.expects(of) == Some(hash)
         };
-        let start = place(of) as usize * self.layout.block_bytes();
+        let start = index(of) as usize * self.layout.block_bytes();
         let level = (level(of) as usize).wrapping_sub(1);
         let room = self.levels.get_mut(level).and_then(|hashes| hashes.get_mut(start..start + bytes.len()));
-        let there = self.there.get_mut(level).and_then(|there| there.get_mut(place(of) as usize));
-        let (Some(room), Some(there), true) = (room, there, right) else { return false };
+        let received = self.received.get_mut(level).and_then(|received| received.get_mut(index(of) as usize));
+        let (Some(room), Some(received), true) = (room, received, right) else { return false };
         room.copy_from_slice(bytes);
-        *there = true;
+        *received = true;
         self.missing.remove(&std::cmp::Reverse(of));
         true
     }
@@ -244,7 +245,7 @@ mod tests {
         let tree = tree(&bytes, layout, 100);
         assert_eq!(tree.root, self::tree(&bytes, layout, 1).root, "in whatever pieces it comes");
         assert_eq!(layout.hash_levels(), [1280, 640, 320, 160, 96, 64]);
-        let mut known = Known::new(layout, tree.root);
+        let mut known = PartialTree::new(layout, tree.root);
         assert_eq!(known.expects(0), None);
         let ids: Vec<u32> = known.missing().collect();
         assert_eq!(ids.len(), 20 + 10 + 5 + 3 + 2 + 1);
@@ -287,6 +288,6 @@ mod tests {
         let empty = Layout { length: Some(0), ..of(16) };
         assert_eq!(empty.hash_levels(), [0; 0]);
         assert_ne!(tree(&[], empty, 1).root, [0; HASH]);
-        assert_eq!(Known::new(empty, tree(&[], empty, 1).root).missing().count(), 0);
+        assert_eq!(PartialTree::new(empty, tree(&[], empty, 1).root).missing().count(), 0);
     }
 }

@@ -102,7 +102,7 @@ impl Clock {
 
     /// Its time at the instant `at`.
     #[inline]
-    pub const fn shows(&self, at: Time) -> Time {
+    pub const fn local_time(&self, at: Time) -> Time {
         let nanos = at.as_nanos();
         if nanos == u64::MAX {
             return at;
@@ -116,12 +116,12 @@ impl Clock {
         Time::from_nanos(self.base.saturating_add(counted))
     }
 
-    /// The first instant at which it shows `shown` or more.
+    /// The first instant at which it shows `local_time` or more.
     #[inline]
-    pub const fn first(&self, shown: Time) -> Time {
-        let nanos = shown.as_nanos();
+    pub const fn first(&self, local_time: Time) -> Time {
+        let nanos = local_time.as_nanos();
         if nanos == u64::MAX {
-            return shown;
+            return local_time;
         }
         let counted = nanos.saturating_sub(self.base);
         if self.pace == BILLION {
@@ -144,24 +144,24 @@ mod tests {
     #[test]
     fn a_clock_with_an_offset_shows_the_time_plus_the_offset() {
         let clock = Clock::new(Duration::from_secs(3600), Drift::ZERO);
-        assert_eq!(clock.shows(at(7)), at(3_600_000_000_007));
+        assert_eq!(clock.local_time(at(7)), at(3_600_000_000_007));
         assert_eq!(clock.first(at(3_600_000_000_007)), at(7));
         assert_eq!(clock.first(at(5)), at(0));
-        assert_eq!((clock.shows(Time::NEVER), clock.first(Time::NEVER)), (Time::NEVER, Time::NEVER));
+        assert_eq!((clock.local_time(Time::NEVER), clock.first(Time::NEVER)), (Time::NEVER, Time::NEVER));
     }
 
     #[test]
     fn a_hundred_parts_per_million_are_a_tenth_of_a_millisecond_a_second() {
         let fast = Clock::new(Duration::ZERO, Drift::from_ppm(100));
         let slow = Clock::new(Duration::ZERO, Drift::from_ppm(-100));
-        assert_eq!(fast.shows(at(1_000_000_000)), at(1_000_100_000));
-        assert_eq!(slow.shows(at(1_000_000_000)), at(999_900_000));
-        assert_eq!(fast.shows(at(600_000_000_000)), at(600_060_000_000));
+        assert_eq!(fast.local_time(at(1_000_000_000)), at(1_000_100_000));
+        assert_eq!(slow.local_time(at(1_000_000_000)), at(999_900_000));
+        assert_eq!(fast.local_time(at(600_000_000_000)), at(600_060_000_000));
         assert_eq!(fast.first(at(1_000_100_000)), at(1_000_000_000));
         assert_eq!(slow.first(at(999_900_000)), at(1_000_000_000));
         // a slow clock has ticks of more than a nanosecond, so it shows one time twice
-        assert_eq!((slow.shows(at(9_999)), slow.shows(at(10_000))), (at(9_998), at(9_999)));
-        assert_eq!(slow.shows(at(0)), slow.first(at(0)));
+        assert_eq!((slow.local_time(at(9_999)), slow.local_time(at(10_000))), (at(9_998), at(9_999)));
+        assert_eq!(slow.local_time(at(0)), slow.first(at(0)));
     }
 
     #[test]
@@ -172,16 +172,16 @@ mod tests {
                 let clock = Clock::new(Duration::from_nanos(base), Drift::from_ppb(drift));
                 for _ in 0..2000 {
                     state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                    let shown = at(base + (state >> 20));
-                    let first = clock.first(shown);
-                    assert!(clock.shows(first) >= shown);
+                    let local_time = at(base + (state >> 20));
+                    let first = clock.first(local_time);
+                    assert!(clock.local_time(first) >= local_time);
                     let before = first - Duration::from_nanos(1);
-                    assert!(first == Time::ZERO || clock.shows(before) < shown);
+                    assert!(first == Time::ZERO || clock.local_time(before) < local_time);
                     // the shown time leads back to the instant, or to the previous nanosecond with the same shown time
                     let now = at(state >> 20);
-                    let back = clock.first(clock.shows(now));
+                    let back = clock.first(clock.local_time(now));
                     assert!(back <= now && (now - back).as_nanos() <= u64::from(drift < 0));
-                    assert_eq!(clock.shows(back), clock.shows(now));
+                    assert_eq!(clock.local_time(back), clock.local_time(now));
                 }
             }
         }

@@ -234,14 +234,15 @@ fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitE
         return Err(fail(format!("`{text}` is not {}", T::WHAT)));
     };
     if unit.is_empty() {
-        let hint = format!("write a number and {}, such as \"{trimmed} {}\"", one_of(T::UNITS), usual::<T>());
+        let hint =
+            format!("write a number and {}, such as \"{trimmed} {}\"", one_of(T::UNITS), example_unit::<T>());
         return Err(UnitError { message: format!("`{text}` has no unit"), hint });
     }
     let Some((_, factor)) = factors.iter().find(|(name, _)| *name == unit) else {
         let message = format!("`{unit}` is not a unit of {}", T::WHAT);
-        let hint = meant::<T>(unit).map_or_else(hint, |(meant, times)| {
+        let hint = suggested_unit::<T>(unit).map_or_else(hint, |(suggested_unit, times)| {
             let value = value * times;
-            format!("did you mean `{meant}`? Write \"{value} {meant}\"")
+            format!("did you mean `{suggested_unit}`? Write \"{value} {suggested_unit}\"")
         });
         return Err(UnitError { message, hint });
     };
@@ -260,7 +261,7 @@ fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitE
 }
 
 /// The unit that an unknown one probably means, and the factor. Case is ignored, except that a rate in `B` is one of bytes.
-fn meant<T: UnitText>(unit: &str) -> Option<(&'static str, f64)> {
+fn suggested_unit<T: UnitText>(unit: &str) -> Option<(&'static str, f64)> {
     let lower = unit.to_lowercase();
     let of_bytes = lower.strip_suffix("/s").or_else(|| lower.strip_suffix("ps")).map(|size| size.trim_end());
     let in_bytes = unit.contains('B') || lower.contains("byte");
@@ -273,11 +274,14 @@ fn meant<T: UnitText>(unit: &str) -> Option<(&'static str, f64)> {
             _ => {}
         }
     }
-    T::ALIASES.iter().find(|(alias, _, _)| *alias == lower).map(|(_, meant, times)| (*meant, *times))
+    T::ALIASES
+        .iter()
+        .find(|(alias, _, _)| *alias == lower)
+        .map(|(_, suggested_unit, times)| (*suggested_unit, *times))
 }
 
 /// The unit of the example.
-fn usual<T: UnitText>() -> &'static str {
+fn example_unit<T: UnitText>() -> &'static str {
     T::EXAMPLE.rsplit(' ').next().unwrap_or_default()
 }
 
@@ -364,8 +368,8 @@ mod tests {
     #[test]
     fn unknown_units_suggest_a_known_one() {
         fn check<T: UnitText>() {
-            for (alias, meant, _) in T::ALIASES {
-                assert!(T::from_text(&format!("1 {meant}")).is_ok(), "{alias} → {meant}");
+            for (alias, suggested_unit, _) in T::ALIASES {
+                assert!(T::from_text(&format!("1 {suggested_unit}")).is_ok(), "{alias} → {suggested_unit}");
                 assert_eq!(*alias, alias.to_lowercase());
             }
         }

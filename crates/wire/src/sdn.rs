@@ -199,13 +199,13 @@ impl ControlMessage {
             }
             Control::Ack => out.push(4),
             Control::Hello => out.push(5),
-            Control::Kept(command) => {
+            Control::Installed(command) => {
                 out.push(6);
                 write_command(command, out);
             }
-            Control::Welcome { kept } => {
+            Control::StateComplete { installed } => {
                 out.push(7);
-                out.extend_from_slice(&kept.to_be_bytes());
+                out.extend_from_slice(&installed.to_be_bytes());
             }
         }
     }
@@ -232,8 +232,8 @@ impl ControlMessage {
             3 => Control::Command(read_command(from)?),
             4 => Control::Ack,
             5 => Control::Hello,
-            6 => Control::Kept(read_command(from)?),
-            7 => Control::Welcome { kept: from.u32()? },
+            6 => Control::Installed(read_command(from)?),
+            7 => Control::StateComplete { installed: from.u32()? },
             _ => return Err(Malformed::Value),
         };
         match frame {

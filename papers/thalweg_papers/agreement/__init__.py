@@ -1,4 +1,4 @@
-"""How far simulation and emulation agree: the same scenarios in both worlds over a grid."""
+"""Agreement of simulation and emulation: the same scenarios in both over a grid."""
 
 from __future__ import annotations
 

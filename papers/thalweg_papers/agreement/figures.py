@@ -38,12 +38,12 @@ def mean(samples: Any, value: Any) -> float:
 
 
 def apart(emulated: float, simulated: float) -> float:
-    """How far the emulated value is from the simulated one, as a share of that."""
+    """The difference of the emulated and the simulated value, relative to the latter."""
     return abs(emulated / simulated - 1) if simulated else float("inf")
 
 
 def shares_apart(emulated: float, simulated: float) -> float:
-    """The same for the shares of both flows: the farther."""
+    """The maximum of this difference over the shares of both flows."""
     return max(apart(emulated, simulated), apart(1 - emulated, 1 - simulated))
 
 
@@ -96,7 +96,7 @@ def cells(pair: Pair) -> Table | None:
 
 
 def agreement(pair: Pair) -> Table | None:
-    """How many cells agree, by kind and by random traffic."""
+    """The number of cells that agree, by kind and by random traffic."""
     rows = []
     found = cell_rows(pair)
     for name, traffic in product(NAMES.values(), (scenarios.NOISE_PERCENT, scenarios.LIGHT_NOISE_PERCENT)):
@@ -114,9 +114,9 @@ def agreement(pair: Pair) -> Table | None:
                 "queues_agree": sum(row["queue_agrees"] for row in here),
                 "both": sum(row["shares_agree"] and row["queue_agrees"] for row in here),
                 "shares_apart_mean_percent": short(100 * float(np.mean(apart_by))),
-                "queue_ratio_least": short(min(queues)),
+                "queue_ratio_min": short(min(queues)),
                 "queue_ratio_mean": short(float(np.mean(queues))),
-                "queue_ratio_greatest": short(max(queues)),
+                "queue_ratio_max": short(max(queues)),
             }
         )
     title = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._base import Experiment, ExperimentKey, Sample, Scale, Tree
 from .._common import recording
-from .._real import live_flows
+from .._emulation import live_flows
 from .keys import Key
 
 CHOICES: dict[str, str] = {

@@ -22,4 +22,4 @@ REAL_TIME = Study(
     choices=mapping_loader(__name__, "REAL_TIME_CHOICES", "scenarios"),
     quick_factor=0.5,
 )
-"""Who gets which share, with what delay, and how smoothly."""
+"""Shares, delays and smoothness of flows."""

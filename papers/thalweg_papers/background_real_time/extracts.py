@@ -1,4 +1,4 @@
-"""What is kept of each run: what arrived of each flow, and the wait in the queue, both over time."""
+"""Samples of runs: what arrived of each flow, and the wait in the queue, both over time."""
 
 from __future__ import annotations
 

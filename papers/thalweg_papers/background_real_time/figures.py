@@ -26,24 +26,24 @@ def network_label(case: str) -> str:
     return f"{rtt} ms, {buffer} ms"
 
 
-def _by_network(title: str, ways: Mapping[str, s.Way], cell: Cell) -> Table:
+def _by_network(title: str, setups: Mapping[str, s.SchemeSetup], cell: Cell) -> Table:
     """A row for each network, a column for each scheme."""
     rows = []
     for case in s.GRID:
         row: dict[str, Any] = {"round trip, room": network_label(case)}
-        for name, way in ways.items():
-            _put(row, way.label, cell(name, case))
+        for name, setup in setups.items():
+            _put(row, setup.label, cell(name, case))
         rows.append(row)
     return table(title, rows)
 
 
 def _by_scheme(
-    title: str, ways: Mapping[str, s.Way], columns: Mapping[str, Callable[[str], Quantity]]
+    title: str, setups: Mapping[str, s.SchemeSetup], columns: Mapping[str, Callable[[str], Quantity]]
 ) -> Table:
     """A row for each scheme."""
     rows = []
-    for name, way in ways.items():
-        row: dict[str, Any] = {"scheme": way.label}
+    for name, setup in setups.items():
+        row: dict[str, Any] = {"scheme": setup.label}
         for column, value in columns.items():
             _put(row, column, value(name))
         rows.append(row)
@@ -51,17 +51,17 @@ def _by_scheme(
 
 
 def _panel(
-    axes: Any, ways: Mapping[str, s.Way], cell: Cell, title: str, unit: str, top: float | None
+    axes: Any, setups: Mapping[str, s.SchemeSetup], cell: Cell, title: str, unit: str, top: float | None
 ) -> None:
     heights = {}
-    for name, way in ways.items():
+    for name, setup in setups.items():
         found = [cell(name, case) for case in s.GRID]
-        heights[way.label] = ([q.mean for q in found], [q.ci95 or 0.0 for q in found])
+        heights[setup.label] = ([q.mean for q in found], [q.ci95 or 0.0 for q in found])
     _plot.bars(
         axes,
         [case.replace(" ", " / ") for case in s.GRID],
         heights,
-        colours=[way.scheme for way in ways.values()],
+        colours=[setup.scheme for setup in setups.values()],
     )
     _plot.finish(
         axes, title, unit, x="round trip / room of the queue (ms)", top=top, margin=0.01, legend=False
@@ -95,7 +95,7 @@ def _mean(cell: Cell) -> Callable[[str], Quantity]:
 
 
 def background(samples: Samples, scale: Scale) -> Figure:
-    """What TCP keeps, how much of an idle link is used, and what waits there."""
+    """The share that TCP keeps, the utilisation of an idle link, and its queue."""
     figure, axes = _plot.panels(4, 1, height=2.1)
     (first,), (second,), (third,), (fourth,) = axes
     _panel(first, s.LOW, _keeps(samples, scale, "reno"), "NewReno keeps (%)", "%", 110)
@@ -136,12 +136,12 @@ def background_summary(samples: Samples, scale: Scale) -> Table:
 
 
 def keeps_reno(samples: Samples, scale: Scale) -> Table:
-    """What NewReno keeps, network by network."""
+    """The share that NewReno keeps, network by network."""
     return _by_network("NewReno keeps (%)", s.LOW, _keeps(samples, scale, "reno"))
 
 
 def keeps_cubic(samples: Samples, scale: Scale) -> Table:
-    """What CUBIC keeps, network by network."""
+    """The share that CUBIC keeps, network by network."""
     return _by_network("CUBIC keeps (%)", s.LOW, _keeps(samples, scale, "cubic"))
 
 
@@ -161,7 +161,7 @@ def _of(samples: Samples, experiment: Key, rest: str, value: m.Value) -> Callabl
 
 
 def latecomer(samples: Samples, scale: Scale) -> Table:
-    """What the second of two has, and what waits."""
+    """The share of the second of two flows, and the queue."""
     when = m.span(scale, s.LATE_MEASURED_S, s.LATE_END_S)
 
     def share(sample: Sample) -> float:
@@ -185,19 +185,19 @@ def route(samples: Samples, scale: Scale) -> Table:
     def used(sample: Sample) -> float:
         return m.use_percent(sample, "yields", when)
 
-    def waits(way: str) -> Callable[[str], Quantity]:
+    def waits(change: str) -> Callable[[str], Quantity]:
         return lambda name: m.over(
-            m.each(samples, Key.ROUTE, f"{name} {way} {buffer}", lambda sample: m.wait_ms(sample, when))
+            m.each(samples, Key.ROUTE, f"{name} {change} {buffer}", lambda sample: m.wait_ms(sample, when))
             for buffer in s.BUFFERS_MS
         )
 
-    ways = ("longer", "shorter")
+    changes = ("longer", "shorter")
     columns = {
-        f"{way}, room {buffer} ms: use_percent": _of(samples, Key.ROUTE, f"{way} {buffer}", used)
-        for way in ways
+        f"{change}, room {buffer} ms: use_percent": _of(samples, Key.ROUTE, f"{change} {buffer}", used)
+        for change in changes
         for buffer in s.BUFFERS_MS
     }
-    columns |= {f"{way}: wait, mean of rooms_ms": waits(way) for way in ways}
+    columns |= {f"{change}: wait, mean of rooms_ms": waits(change) for change in changes}
     return _by_scheme("After the route became 60 ms longer or shorter", s.LOW, columns)
 
 
@@ -267,8 +267,8 @@ def real_time(samples: Samples, scale: Scale) -> Figure:
     """Shares beside the three connections, and smoothness."""
     when = _real_span(scale)
     figure, axes = _plot.panels(4, 1, height=2.1)
-    for (panel,), (other, way) in zip(axes[:3], s.BESIDE.items(), strict=True):
-        _panel(panel, s.REAL, _share(samples, scale, other), f"Share beside {way.label} (%)", "%", 100)
+    for (panel,), (other, setup) in zip(axes[:3], s.BESIDE.items(), strict=True):
+        _panel(panel, s.REAL, _share(samples, scale, other), f"Share beside {setup.label} (%)", "%", 100)
         panel.axhline(50, color=_plot.FAINT, linewidth=0.9)
     _panel(
         axes[3][0],
@@ -292,8 +292,8 @@ def real_summary(samples: Samples, scale: Scale) -> Table:
     """One row per scheme, means over the nine networks."""
     when = _real_span(scale)
     columns = {
-        f"share_beside_{way.label}_percent": _mean(_share(samples, scale, other))
-        for other, way in s.BESIDE.items()
+        f"share_beside_{setup.label}_percent": _mean(_share(samples, scale, other))
+        for other, setup in s.BESIDE.items()
     }
     columns |= {
         "lost_beside_NewReno_percent": _mean(
@@ -323,10 +323,10 @@ def real_alone(samples: Samples, scale: Scale) -> Table:
 
 
 def _shares(other: str) -> Callable[[Samples, Scale], Table]:
-    def made(samples: Samples, scale: Scale) -> Table:
+    def draw_table(samples: Samples, scale: Scale) -> Table:
         return _by_network(f"Share beside {s.BESIDE[other].label} (%)", s.REAL, _share(samples, scale, other))
 
-    return made
+    return draw_table
 
 
 def real_wait(samples: Samples, scale: Scale) -> Table:
@@ -341,9 +341,9 @@ def real_time_figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated."""
     shares = [
         FigureSpec(
-            f"beside-{way.label.lower()}", f"Shares beside {way.label}", (Key.BESIDE_TCP,), _shares(other)
+            f"beside-{setup.label.lower()}", f"Shares beside {setup.label}", (Key.BESIDE_TCP,), _shares(other)
         )
-        for other, way in s.BESIDE.items()
+        for other, setup in s.BESIDE.items()
     ]
     return [
         FigureSpec("real-time", "Real time, every network", (Key.BESIDE_TCP,), real_time),

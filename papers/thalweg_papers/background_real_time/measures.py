@@ -1,4 +1,4 @@
-"""What is measured of runs: one number per seed."""
+"""Measures of runs: one number per seed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = Callable[[Sample], float]
 
 
 def rate(sample: Sample, name: str, span: Span) -> float:
-    """What arrived of a flow between two moments, in bit/s."""
+    """Rate of arrival of a flow between two instants, in bit/s."""
     return mean_between(sample["times_s"], sample[f"throughput {name}"], *span)
 
 

@@ -62,7 +62,7 @@ SPREAD_S = 2.0
 
 
 @dataclass(frozen=True)
-class Way:
+class SchemeSetup:
     """A scheme in the role in which it is compared."""
 
     label: str
@@ -85,31 +85,31 @@ class Way:
         return flow
 
 
-RENO = Way("NewReno", "reno")
-CUBIC = Way("CUBIC", "cubic")
-BBR = Way("BBR", "bbr")
+RENO = SchemeSetup("NewReno", "reno")
+CUBIC = SchemeSetup("CUBIC", "cubic")
+BBR = SchemeSetup("BBR", "bbr")
 
-LOW: dict[str, Way] = {
-    "cvihis": Way("CVIHIS, background", "cvihis", {"mode": "background"}),
-    "ledbat": Way("LEDBAT", "ledbat"),
-    "ledbat_pp": Way("LEDBAT++", "ledbat_pp"),
-    "tcp_lp": Way("TCP-LP", "tcp_lp"),
+LOW: dict[str, SchemeSetup] = {
+    "cvihis": SchemeSetup("CVIHIS, background", "cvihis", {"mode": "background"}),
+    "ledbat": SchemeSetup("LEDBAT", "ledbat"),
+    "ledbat_pp": SchemeSetup("LEDBAT++", "ledbat_pp"),
+    "tcp_lp": SchemeSetup("TCP-LP", "tcp_lp"),
     "reno": RENO,
 }
 """Low-priority schemes, and one that does not yield."""
 
-REAL: dict[str, Way] = {
-    "cvihis": Way("CVIHIS, real-time", "cvihis", {"mode": "real_time"}),
-    "tfrc": Way("TFRC", "tfrc"),
-    "gcc": Way("GCC", "gcc"),
+REAL: dict[str, SchemeSetup] = {
+    "cvihis": SchemeSetup("CVIHIS, real-time", "cvihis", {"mode": "real_time"}),
+    "tfrc": SchemeSetup("TFRC", "tfrc"),
+    "gcc": SchemeSetup("GCC", "gcc"),
     "bbr": BBR,
     "reno": RENO,
     "cubic": CUBIC,
 }
 """Real-time schemes, and two references."""
 
-BESIDE: dict[str, Way] = {"reno": RENO, "cubic": CUBIC, "bbr": BBR}
-"""What stands beside them."""
+BESIDE: dict[str, SchemeSetup] = {"reno": RENO, "cubic": CUBIC, "bbr": BBR}
+"""The flows that compete with them."""
 
 
 def packets(buffer_ms: float) -> int:
@@ -224,15 +224,15 @@ def latecomer(variant: str, scale: Scale) -> Tree:
 
 CHANGE_S, CHANGED_S, CHANGE_END_S = 150.0, 240.0, 300.0
 DETOUR_MS = 60.0
-"""How much longer a round trip is over the other route."""
+"""Additional round-trip time over the other route."""
 ROUTES = tuple(
-    f"{name} {way} {buffer}" for name in LOW for way in ("longer", "shorter") for buffer in BUFFERS_MS
+    f"{name} {change} {buffer}" for name in LOW for change in ("longer", "shorter") for buffer in BUFFERS_MS
 )
 
 
 def route(variant: str, scale: Scale) -> Tree:
     """The direct route goes, or comes, in the middle of the run."""
-    name, way, buffer = variant.split()
+    name, change, buffer = variant.split()
     room = f"{packets(float(buffer))} packets"
     middle = [
         link("direct", "r1", "r2", rate=_rate(), delay="0 s", buffer=room),
@@ -241,8 +241,8 @@ def route(variant: str, scale: Scale) -> Tree:
         link("down", "r3", "r2", rate="100 Mbit/s", delay=f"{DETOUR_MS / 4:g} ms", buffer="1000 packets"),
     ]
     at = scale.text(CHANGE_S)
-    events = [{"at": at, "link": "direct", "up": way == "shorter"}]
-    if way == "shorter":
+    events = [{"at": at, "link": "direct", "up": change == "shorter"}]
+    if change == "shorter":
         events.insert(0, {"at": "0 s", "link": "direct", "up": False})
     return network(
         f"Background, route: {variant}",

@@ -21,7 +21,7 @@ def _emulated() -> Emulated:
 
 STUDY = Study(
     name="controllers",
-    title="One controller, many stacks: CUBIC, NewReno and BBR on 24 networks",
+    title="Congestion controllers of QUIC stacks: CUBIC, NewReno and BBR on 24 networks",
     experiments=mapping_loader(__name__, "EXPERIMENTS", "steps"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=CHOICES,

@@ -26,7 +26,11 @@ def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def _variants(key: Key) -> Iterable[str]:
-    return (scenarios.variant(way, network) for way in scenarios.ways(key) for network in scenarios.NETWORKS)
+    return (
+        scenarios.variant(implementation, network)
+        for implementation in scenarios.implementations(key)
+        for network in scenarios.NETWORKS
+    )
 
 
 def _all(

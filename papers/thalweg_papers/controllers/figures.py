@@ -32,7 +32,7 @@ def mean(samples: Sequence[Sample], quantity: str) -> float:
 
 
 def apart(value: float, baseline: float, quantity: str) -> float | None:
-    """How far a value is from the baseline, as a share of that; none where there is nothing to compare."""
+    """The difference of a value from the baseline, relative to the baseline; None if there is nothing to compare."""
     floor = 100 * FEW if quantity == "loss_percent" else 0.0
     if max(value, baseline) <= floor:
         return None
@@ -47,11 +47,14 @@ def summary(samples: Samples, _scale: Scale) -> Table:
     """Each implementation: means over the networks, and on how many it differs from the baseline."""
     rows = []
     for key in Key:
-        for way in scenarios.ways(key):
-            row: dict[str, Any] = {"algorithm": NAMES[key], "implementation": LABELS[way]}
+        for implementation in scenarios.implementations(key):
+            row: dict[str, Any] = {"algorithm": NAMES[key], "implementation": LABELS[implementation]}
             for quantity in QUANTITIES:
                 cells = [
-                    [mean(samples[key, variant(one, network)], quantity) for one in (way, BASELINE)]
+                    [
+                        mean(samples[key, variant(one, network)], quantity)
+                        for one in (implementation, BASELINE)
+                    ]
                     for network in NETWORKS
                 ]
                 row[quantity] = short(float(np.mean([value for value, _ in cells])))
@@ -68,14 +71,14 @@ def differences(samples: Samples, _scale: Scale) -> Table:
 
 def _differences(samples: Samples) -> Iterator[dict[str, Any]]:
     for key in Key:
-        for way in scenarios.ways(key):
-            if way in ("tcp", BASELINE) or way.endswith("-plugged"):
+        for implementation in scenarios.implementations(key):
+            if implementation in ("tcp", BASELINE) or implementation.endswith("-plugged"):
                 continue
             for network in NETWORKS:
                 for quantity in QUANTITIES:
                     own, plugged, baseline = (
                         mean(samples[key, variant(one, network)], quantity)
-                        for one in (way, f"{way}-plugged", BASELINE)
+                        for one in (implementation, f"{implementation}-plugged", BASELINE)
                     )
                     difference = apart(own, baseline, quantity)
                     if not _differ(difference):
@@ -83,7 +86,7 @@ def _differences(samples: Samples) -> Iterator[dict[str, Any]]:
                     controller, transport = apart(own, plugged, quantity), apart(plugged, baseline, quantity)
                     yield {
                         "algorithm": NAMES[key],
-                        "implementation": LABELS[way],
+                        "implementation": LABELS[implementation],
                         "network": network,
                         "quantity": quantity.rpartition("_")[0].replace("_", " "),
                         "value": short(own),

@@ -80,7 +80,7 @@ def _found(samples: Samples) -> Iterator[tuple[Key, str, str, str, str | None]]:
 
 
 def origins(samples: Samples, _scale: Scale) -> Table:
-    """How many differences each step makes."""
+    """The number of differences that each step makes."""
     found = list(_found(samples))
     rows = []
     for key in Key:
@@ -143,7 +143,7 @@ def walk(samples: Samples, _scale: Scale) -> Table:
 
 
 def lines(_samples: Samples, _scale: Scale) -> Table:
-    """Where each step is in the source of the stacks."""
+    """The place of each step in the source of the stacks."""
     rows = []
     for one in steps.LINES:
         crate, version = steps.VERSIONS[one.stack]

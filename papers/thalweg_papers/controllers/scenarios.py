@@ -52,15 +52,17 @@ LABELS = {
 LINUX: Tree = {"tcp": {"like": "linux"}}
 
 
-def ways(key: Key) -> list[str]:
-    """Who implements the algorithm."""
-    return [way for way in LABELS if key in OWN or way not in ("quinn", "noq")]
+def implementations(key: Key) -> list[str]:
+    """The implementation of the algorithm."""
+    return [
+        implementation for implementation in LABELS if key in OWN or implementation not in ("quinn", "noq")
+    ]
 
 
-def flow(key: Key, way: str) -> Tree:
+def flow(key: Key, implementation: str) -> Tree:
     """The keys of the flow of one implementation."""
     scheme = SCHEMES[key]
-    stack, _, plugged = way.partition("-")
+    stack, _, plugged = implementation.partition("-")
     if stack == "tcp":
         return {"scheme": scheme, **(LINUX if plugged else {})}
     return {"stack": stack, **({"scheme": scheme} if plugged else {"controller": str(key)})}
@@ -72,15 +74,15 @@ def parts(network: str) -> tuple[float, float, float, float, float]:
     return float(mbps), float(rtt), float(buffer), *PATHS[path]
 
 
-def variant(way: str, network: str) -> str:
+def variant(implementation: str, network: str) -> str:
     """The name of a case."""
-    return f"{way} {network}"
+    return f"{implementation} {network}"
 
 
 def tree(key: Key, variant: str, scale: Scale) -> Tree:
     """The scenario of one case."""
-    way, network = variant.split(" ", 1)
-    return _tree(flow(key, way), f"{key}, {variant}", network, scale)
+    implementation, network = variant.split(" ", 1)
+    return _tree(flow(key, implementation), f"{key}, {variant}", network, scale)
 
 
 def kernel_tree(key: Key, network: str, scale: Scale) -> Tree:

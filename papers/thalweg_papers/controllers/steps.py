@@ -54,7 +54,7 @@ STACK_STEPS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Lines:
-    """Where a behaviour is in the source of a stack, and what specifies it."""
+    """The place of a behaviour in the source of a stack, and its specification."""
 
     step: str
     stack: str
@@ -89,7 +89,7 @@ def cases(key: Key) -> tuple[str, ...]:
 
 
 def case(stack: str, name: str) -> str:
-    """What is run for a step of a stack."""
+    """The flow that is run for a step of a stack."""
     return f"{stack}-{name}" if name == "no-hystart" else name
 
 
@@ -110,7 +110,7 @@ def flow(key: Key, case: str) -> Tree:
 
 
 def label(name: str) -> str:
-    """What a step switches."""
+    """The parameter that a step switches."""
     return TCP_STEPS[name][0] if name in TCP_STEPS else STACK_STEPS[name]
 
 

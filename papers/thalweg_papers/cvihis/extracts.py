@@ -1,4 +1,4 @@
-"""What is kept of each run: its series, and a few counters."""
+"""Samples of runs: its series, and a few counters."""
 
 from __future__ import annotations
 

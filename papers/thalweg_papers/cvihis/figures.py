@@ -134,7 +134,7 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
 
 
 def tcp_variants(samples: Samples, _scale: Scale) -> Table:
-    """What stands beside the stream decides more than the round trip."""
+    """The competing TCP has more influence than the round-trip time."""
     rows = []
     for kind in scenarios.TCP_VARIANTS:
         ratios = {}
@@ -202,14 +202,14 @@ def figure_6(samples: Samples, _scale: Scale) -> Figure:
         "Four real-time streams come and go",
         "They join at 0, 40, 80 and 120 s and leave at 160, 200 and 240 s. The paper: acceptable, and slower "
         "with long round trips. "
-        f"Here the least Jain index of the second half of a phase is {found.mean:.3f}.",
+        f"Here the minimum Jain index of the second half of a phase is {found.mean:.3f}.",
         _plot.svg(figure, "figure-6", "Rates of four real-time streams over time"),
         {"rates": series_table("Rates", sample["times_s"], _columns(sample, FOUR))},
     )
 
 
 def figure_7(samples: Samples, _scale: Scale) -> Figure:
-    """What a real-time stream leaves a background stream."""
+    """The share that a real-time stream leaves to a background stream."""
     figure, axes = _plot.panels(1, 2, height=2.8)
     panel, grid = axes[0]
     curves = {}
@@ -395,8 +395,8 @@ def modes(samples: Samples, _scale: Scale) -> Figure:
     return Figure(
         "The mode changes on the fly; who has yielded for long may not come back",
         "4 Mbit/s, 60 ms; in background mode in the shaded span. The rate never jumps. A stream that was driven "
-        "to its least rate of one packet a "
-        "second measures too little of the queue to compete again; with ten packets a second it comes back. The "
+        "to its minimum rate of one packet per "
+        "second measures too little of the queue to compete again; with ten packets per second it comes back. The "
         "paper has no such test.",
         _plot.svg(figure, "modes", "Rates of a stream that changes its mode, and of a connection"),
         tables,

@@ -1,4 +1,4 @@
-"""How the results of the paper are measured from samples. The names are those that claims.toml uses.
+"""Measures of the results of the paper, from samples. claims.toml uses their names.
 
 Rates are those at which is sent, in intervals of a second; averages begin at 50 s. Where a claim speaks of some tests, a
 value is what one seed gives for all of them.
@@ -38,7 +38,7 @@ def deviation(
 
 
 def variation(sample: Sample, name: str, begin: float = SETTLED_S, end: float = END_S) -> float:
-    """The same over the mean."""
+    """The deviation relative to the mean."""
     return deviation(sample, name, begin, end) / rate(sample, name, begin, end)
 
 
@@ -102,7 +102,7 @@ def settled(sample: Sample, variant: str) -> bool:
 
 @measure(Key.STABILITY)
 def stability(samples: Samples) -> Measured:
-    """Of the twenty tests those that settle: 10-s means vary by 5 % at most, and 97 % of the link is used."""
+    """The number of tests, of twenty, that settle: 10-s means vary by 5 % at most, and 97 % of the link is used."""
     done = by_seed(samples, Key.STABILITY, scenarios.STABILITY, lambda s, v: float(settled(s, v)))
     used = by_seed(
         samples,
@@ -110,7 +110,7 @@ def stability(samples: Samples) -> Measured:
         scenarios.STABILITY,
         lambda s, v: rate(s, "video", 100) / capacity_kbps(v) / 1e3,
     )
-    return {"settled": quantity(done.sum(axis=1), "tests of 20"), "least_used": quantity(used.min(axis=1))}
+    return {"settled": quantity(done.sum(axis=1), "tests of 20"), "min_used": quantity(used.min(axis=1))}
 
 
 @measure(Key.STABILITY)
@@ -136,7 +136,7 @@ def last_minute(sample: Sample, kbps: float) -> float:
 
 @measure(Key.BACK_OFF)
 def back_off(samples: Samples) -> Measured:
-    """Of the twenty tests those in which the stream keeps a quarter of the link at most.
+    """The number of tests, of twenty, in which the stream keeps at most a quarter of the link.
 
     Of these again those in which the path holds no more than 1.5 times what the queue holds.
     """
@@ -149,7 +149,7 @@ def back_off(samples: Samples) -> Measured:
     return {
         "yields": quantity((shares <= 0.25).sum(axis=1), "tests of 20"),
         "yields_on_short_paths": quantity((shares[:, short] <= 0.25).sum(axis=1), f"tests of {short.sum()}"),
-        "greatest_share": quantity(shares.max(axis=1)),
+        "max_share": quantity(shares.max(axis=1)),
         "share": quantity(shares.mean(axis=1)),
     }
 
@@ -199,8 +199,8 @@ def worst(samples: Samples) -> Measured:
     either = np.maximum(ratios, 1 / ratios)
     return {
         "worst": quantity(either.max(axis=1)),
-        "least": quantity(ratios.min(axis=1)),
-        "greatest": quantity(ratios.max(axis=1)),
+        "minimum": quantity(ratios.min(axis=1)),
+        "maximum": quantity(ratios.max(axis=1)),
         "median": quantity(np.median(either, axis=1)),
         "above_1.8": quantity((either > 1.8).sum(axis=1), "tests of 26"),
     }
@@ -372,7 +372,7 @@ def convergence(samples: Samples) -> Measured:
 
 
 def left(sample: Sample, variant: str, begin: float, end: float = END_S) -> float:
-    """What the background stream has of the link."""
+    """The share of the link of the background stream."""
     return rate(sample, "yields", begin, end) / capacity_kbps(variant) / 1e3
 
 
@@ -382,20 +382,20 @@ def _trips(variant: str) -> tuple[float, float]:
 
 
 def kept_when_equal(sample: Sample, variant: str) -> float:
-    """What the background stream has of the link 120 s after the other came, 200 s with round trips of 200 ms."""
+    """The share of the link of the background stream 120 s after the other started, 200 s with round trips of 200 ms."""
     after = scenarios.MIXED_START_S + (200 if _trips(variant)[0] >= 200 else 120)
     return left(sample, variant, after, after + 30)
 
 
 @measure(Key.MIXED)
 def mixed_equal(samples: Samples) -> Measured:
-    """Of ten tests with equal round trips those in which it keeps a quarter at most, 120 s later (200 ms: 200 s)."""
+    """The number of ten tests with equal round trips in which it keeps a quarter at most, after 120 s (200 s at 200 ms)."""
     wanted = [variant for variant in scenarios.MIXED if _trips(variant)[0] == _trips(variant)[1]]
 
     shares = by_seed(samples, Key.MIXED, wanted, kept_when_equal)
     return {
         "yields": quantity((shares <= 0.25).sum(axis=1), "tests of 10"),
-        "greatest_share": quantity(shares.max(axis=1)),
+        "max_share": quantity(shares.max(axis=1)),
     }
 
 
@@ -420,7 +420,7 @@ def mixed_slow(samples: Samples) -> Measured:
 
 @measure(Key.MIXED)
 def mixed_never(samples: Samples) -> Measured:
-    """What is left 150 s later with round trips ten times as long and more; with 10 and 200 ms at 4 Mbit/s."""
+    """The remaining share 150 s later with round trips ten times as long and more; with 10 and 200 ms at 4 Mbit/s."""
     wanted = [variant for variant in scenarios.MIXED if _trips(variant)[1] >= 10 * _trips(variant)[0]]
     after = scenarios.MIXED_START_S + 150
     return {
@@ -434,7 +434,7 @@ FIGURE_7 = {ms: f"4000 50 {ms}" for ms in (10, 150, 200)}
 
 @measure(Key.MIXED)
 def figure_7(samples: Samples) -> Measured:
-    """What is left in the last 30 s with round trips of 10, 150 and 200 ms of the real-time stream."""
+    """The remaining share in the last 30 s with round trips of 10, 150 and 200 ms of the real-time stream."""
     shares = {
         ms: np.array([left(s, v, END_S - 30) for s in samples[Key.MIXED, v]]) for ms, v in FIGURE_7.items()
     }

@@ -1,4 +1,4 @@
-"""How the results of §4.5 and §4.6 are measured, and what a change of mode does: two queues, routes, clocks, modes."""
+"""Measures of §4.5 and §4.6, and of changes of mode: two queues, routes, clocks, modes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paper leaves open, and the options for it."""
+"""Readings: passages of the paper that have several readings, and the options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import scenarios
 from .keys import Key
 
 LONGER_S = 240.0
-"""How long the connection stays in the longer tests of §4.2."""
+"""Duration of the connection in the longer tests of §4.2."""
 
 VARIED = (Key.FRIENDLINESS, Key.ITSELF)
 """Experiments of which the paper says that starting rates varied."""

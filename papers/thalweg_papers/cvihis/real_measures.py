@@ -1,4 +1,4 @@
-"""How claims are measured where some of the paper's tests were run, perhaps not all. Names are those of `emulated.toml`.
+"""Measures of claims from some or all of the paper's tests. `emulated.toml` uses their names.
 
 A value is one test's, or what all tests that were run say together. What was not run gives nothing.
 """
@@ -43,7 +43,7 @@ def back_off(samples: Samples) -> Measured:
         return {}
     return {
         "yields": quantity(np.mean(np.array(kept) <= 0.25), "of the tests"),
-        "greatest_share": quantity(max(kept)),
+        "max_share": quantity(max(kept)),
     }
 
 
@@ -200,7 +200,7 @@ def mixed_equal(samples: Samples) -> Measured:
 
 @measure(Key.MIXED)
 def figure_7(samples: Samples) -> Measured:
-    """What is left at 10, 150 and 200 ms, after 150 s; and how much more at 150 and 200 than at 10."""
+    """The remaining share at 10, 150 and 200 ms, after 150 s; and its increase from 10 to 150 and 200 ms."""
     shares = {
         ms: each(samples, Key.MIXED, lambda s, v: measures.left(s, v, 200), [variant])
         for ms, variant in measures.FIGURE_7.items()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 from .._base import Experiment, ExperimentKey, Scale, Tree
-from .._real import live_flows
+from .._emulation import live_flows
 from . import extracts, scenarios
 from .keys import Key
 
@@ -143,4 +143,4 @@ CASES: tuple[tuple[Key, str], ...] = (
     (Key.BIAS, "reno"),
     (Key.BIAS, "real_time"),
 )
-"""What ten minutes are enough for, the most telling first."""
+"""Cases for ten minutes, the most informative first."""

@@ -51,7 +51,7 @@ def one_set(_samples: Samples) -> Measured:
 
 @measure()
 def division(_samples: Samples) -> Measured:
-    """What the source measures that is a delay one way; and what it measures at all: the round trip, and its own step."""
+    """Measurements of the source: one-way delays; and all others: the round trip, and its own step."""
     from thalweg.catalogue import series
 
     offered = [row for row in series() if row["offered_by"] == "cvihis"]
@@ -88,7 +88,7 @@ def wanted(x: float, gradient: float) -> int:
 
 @measure(Key.RULES)
 def gradient_wins(samples: Samples) -> Measured:
-    """Of the packets of a background stream those that were answered as the areas and gradients say."""
+    """The share of packets of a background stream that were answered according to areas and gradients."""
     (sample,) = samples[Key.RULES, "background"]
     x, command = sample["position video"], sample["command video"]
     same_scale = np.diff(sample["max_delay video"], prepend=np.nan) == 0
@@ -107,12 +107,12 @@ def gradient_wins(samples: Samples) -> Measured:
 def references(samples: Samples) -> Measured:
     """The minDelay of a background stream against the minimum delay of all its packets; maxDelay against losses."""
     (sample,) = samples[Key.RULES, "background"]
-    least = sample["min_delay video"]
-    known = least[~np.isnan(least)]
-    greatest = sample["max_delay video"]
-    changes = np.flatnonzero(np.diff(greatest) != 0) + 1
+    min_delay = sample["min_delay video"]
+    known = min_delay[~np.isnan(min_delay)]
+    max_delay = sample["max_delay video"]
+    changes = np.flatnonzero(np.diff(max_delay) != 0) + 1
     by_loss = [
-        float(5 in sample["command video"][i - 1 : i + 2]) for i in changes if not np.isnan(greatest[i - 1])
+        float(5 in sample["command video"][i - 1 : i + 2]) for i in changes if not np.isnan(max_delay[i - 1])
     ]
     return {
         "error_s": Quantity((abs(float(known[-1]) - sample["flows"]["video"]["owd_min_s"]),)),
@@ -125,8 +125,8 @@ def references(samples: Samples) -> Measured:
 def reset(samples: Samples) -> Measured:
     """Place of the lowest delay in real-time mode: below zero it would be under minDelay."""
     (sample,) = samples[Key.RULES, "real_time"]
-    least = sample["min_delay video"]
-    known = least[~np.isnan(least)]
+    min_delay = sample["min_delay video"]
+    known = min_delay[~np.isnan(min_delay)]
     return {
         "lowest": Quantity((float(np.nanmin(sample["position video"])),)),
         "pushed": Quantity((float(np.sum(np.diff(known) > 0)),)),

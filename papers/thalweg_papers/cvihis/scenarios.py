@@ -56,7 +56,7 @@ class Flow:
     """The router by which it comes in: 1, or 2 for the second link only."""
 
     def tree(self) -> Tree:
-        """As a scenario has it."""
+        """The flow as a table of a scenario."""
         ends: Tree = {
             "name": self.name,
             "from": f"s-{self.name}",
@@ -183,7 +183,7 @@ TCP_VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "delayed": ("reno", {"sack": True, "delayed_ack": True}, {}),
     "cubic": ("cubic", {}, {}),
 }
-"""What stands beside the stream: scheme, settings of TCP, parameters."""
+"""The flow that competes with the stream: scheme, settings of TCP, parameters."""
 
 VARIED_KBPS = (2000, 3000, 4500)
 
@@ -196,7 +196,7 @@ def friendliness(variant: str, _scale: Scale) -> Tree:
 
 
 def varied(variant: str, _scale: Scale) -> Tree:
-    """The same beside other kinds of TCP: `cubic 3000 80`."""
+    """The same with other kinds of TCP: `cubic 3000 80`."""
     kind, kbps, rtt = variant.split()
     scheme, tcp, params = TCP_VARIANTS[kind]
     flows = [

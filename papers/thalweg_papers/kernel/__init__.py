@@ -1,4 +1,4 @@
-"""Queues and TCPs of this library beside those of a Linux kernel that runs in virtual time."""
+"""Queues and TCPs of this library and of ns-3 beside those of a Linux kernel that runs in virtual time."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ STUDY = Study(
     experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
+    quick_factor=1,
 )
 """A comparison of our own; no paper has it."""

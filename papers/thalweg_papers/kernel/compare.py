@@ -51,11 +51,6 @@ def simulate(cells: Sequence[str], seeds: int, jobs: int) -> dict[str, list[Samp
     return {cell: [next(found) for _ in range(seeds)] for cell in cells}
 
 
-def means(samples: Sequence[Sample]) -> dict[str, float]:
-    """Means over the runs, of the quantities that are compared."""
-    return {key: figures.mean(samples, key) for key, _, _ in SHOWN}
-
-
 def line(cell: str, theirs: dict[str, float], ours: dict[str, float], failing: Sequence[str]) -> str:
     """One cell: ours/kernel's of each quantity, and the bands that fail."""
     values = "  ".join(
@@ -72,7 +67,10 @@ def compare(simulated: dict[str, list[Sample]], seeds: int, everything: bool) ->
     total = Counter(word for cell in simulated for word in (*cell.split(), "all"))
     for cell, samples in simulated.items():
         kept = experiments.measured()["cells"][cell]
-        theirs, ours = means([kept[key] for key in sorted(kept) if int(key) <= seeds]), means(samples)
+        theirs, ours = (
+            figures.means([kept[key] for key in sorted(kept) if int(key) <= seeds]),
+            figures.means(samples),
+        )
         failing = [name for name, agrees in figures.agreed(theirs, ours).items() if not agrees]
         for word in (*cell.split(), "all"):
             agreeing[word] += not failing

@@ -10,34 +10,55 @@ from typing import Any
 from thalweg import Scenario
 
 from .._base import Experiment, ExperimentKey, Sample, Scale
-from . import guest, scenarios
+from . import guest, ns3, scenarios
 from .keys import Key
 
 MEASURED = Path(__file__).with_name("measured.json")
-"""What the guest measured, for hosts without one."""
+"""What the guest measured."""
 
 
 @cache
-def measured() -> dict[str, Any]:
-    """Kernel, settings, and the samples by cell and seed."""
-    if not MEASURED.exists():
-        return {"cells": {}}
-    found: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
+def recorded(file: Path) -> dict[str, Any]:
+    """The version of a kernel or of ns-3, and the samples by cell and seed."""
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
 
+def measured() -> dict[str, Any]:
+    """What the guest measured: its kernel, and the samples by cell and seed."""
+    return recorded(MEASURED)
+
+
+def cells(file: Path) -> tuple[str, ...]:
+    """The cells of the grid that are recorded with all seeds."""
+    found = recorded(file)["cells"]
+    return tuple(cell for cell in scenarios.grid() if len(found.get(cell, ())) == scenarios.SEEDS)
+
+
 def in_kernel(variant: str, seed: int, scale: Scale) -> Sample:
-    """A cell in the guest; without a guest, what is kept of one."""
-    if guest.missing() is None:
-        return kept(guest.run(scenarios.cell(variant, seed, scale), seed))
+    """A cell in the kernel: what is recorded of the whole cell, or a run of the guest.
+
+    Raises `guest.GuestError` where neither is there.
+    """
     found = measured()["cells"].get(variant, {}).get(str(seed))
-    if found is None or scale.quick:
-        raise guest.GuestError(f"{variant}, seed {seed} was not measured, and {guest.missing()}")
-    return dict(found)
+    if found is not None and scale.factor == 1:
+        return dict(found)
+    return kept(guest.run(scenarios.cell(variant, seed, scale), seed))
+
+
+def in_ns3(variant: str, seed: int, scale: Scale) -> Sample:
+    """A cell in ns-3: what is recorded of the whole cell, or a run.
+
+    Raises `ns3.Ns3Error` where neither is there.
+    """
+    found = recorded(ns3.RECORDED)["cells"].get(variant, {}).get(str(seed))
+    if found is not None and scale.factor == 1:
+        return dict(found)
+    return ns3.run(variant, seed, scale)
 
 
 def kept(found: dict[str, Any]) -> Sample:
-    """What is kept of a cell in the guest: as of one in the simulator."""
+    """The sample of a cell in the guest, in the format of the simulator."""
     drops, marks = (events(found["counters"], names) for names in (DROPS, MARKS))
     return {
         "goodput_bps": sum(found["goodputs_bps"]),
@@ -54,7 +75,7 @@ DROPS, MARKS = ("drops",), ("ecn_mark", "marked")
 
 
 def events(counters: list[dict[str, Any]], names: tuple[str, ...]) -> float:
-    """How much the counters grew between the end of the warm-up and the end."""
+    """The increase of counters between the end of the warm-up and the end."""
     first, last = (sum(one.get(name, 0) for name in names) for one in counters)
     return float(last - first)
 
@@ -78,11 +99,11 @@ def simulated(variant: str, seed: int, scale: Scale) -> Sample:
     }
 
 
-def _experiment(key: Key, measure: Any) -> Experiment:
+def _experiment(key: Key, title: str, variants: tuple[str, ...], measure: Any) -> Experiment:
     return Experiment(
         key,
-        key,
-        scenarios.grid(),
+        title,
+        variants,
         lambda variant, scale: scenarios.tree(variant, 1, scale),
         lambda *_: {},
         seeds=scenarios.SEEDS,
@@ -92,6 +113,7 @@ def _experiment(key: Key, measure: Any) -> Experiment:
 
 
 EXPERIMENTS: dict[ExperimentKey, Experiment] = {
-    Key.SIMULATED: _experiment(Key.SIMULATED, simulated),
-    Key.KERNEL: _experiment(Key.KERNEL, in_kernel),
+    Key.SIMULATED: _experiment(Key.SIMULATED, "The simulator", cells(MEASURED), simulated),
+    Key.KERNEL: _experiment(Key.KERNEL, "The Linux kernel", cells(MEASURED), in_kernel),
+    Key.NS3: _experiment(Key.NS3, "ns-3", cells(ns3.RECORDED), in_ns3),
 }

@@ -1,4 +1,4 @@
-"""Tables: the kernel's numbers beside ours, disagreements first."""
+"""The kernel's numbers beside those of the simulator and of ns-3, disagreements first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base import FigureSpec, Sample, Samples, Scale, Table
+from .. import _plot
+from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table
 from .._common import short, table
 from . import scenarios
 from .keys import Key
@@ -40,32 +41,47 @@ def agreed(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, bool]:
     }
 
 
+WORLDS: dict[str, Key] = {"kernel": Key.KERNEL, "ours": Key.SIMULATED, "ns3": Key.NS3}
+"""Names in columns."""
+
+SHOWN: dict[str, tuple[str, str, float]] = {
+    "goodput": ("goodput_{}_mbps", "goodput_bps", 1e-6),
+    "queueing": ("queueing_{}_ms", "queueing_s", 1e3),
+    "drops": ("drops_{}", "drops", 1.0),
+}
+"""Column, key of a sample, and factor of the quantities that cells show."""
+
+
+def means(samples: Sequence[Sample]) -> dict[str, float]:
+    """Means over the runs, of the quantities that are compared."""
+    return {key: mean(samples, key) for key in ("goodput_bps", "queueing_s", "drops", "marks")}
+
+
+def differing(samples: Samples, world: Key, variant: str) -> list[str] | None:
+    """The quantities of a cell in which a world is out of the kernel's bands; None where the cell was not run in it."""
+    if (world, variant) not in samples.by_case:
+        return None
+    agrees = agreed(means(samples[Key.KERNEL, variant]), means(samples[world, variant]))
+    return [name for name in QUANTITIES if not agrees[name]]
+
+
 def rows(samples: Samples) -> list[dict[str, Any]]:
-    """A row per cell, those first that agree in the fewest quantities."""
+    """A row per cell, those first in which the simulator differs in the most quantities."""
     found = []
     for variant in samples.variants(Key.KERNEL):
-        worlds = [samples[key, variant] for key in (Key.KERNEL, Key.SIMULATED)]
-        means = [
-            {key: mean(runs, key) for key in ("goodput_bps", "queueing_s", "drops", "marks")}
-            for runs in worlds
-        ]
-        agrees = agreed(*means)
         queue, tcp, network = variant.split()
-        row: dict[str, Any] = {
-            "queue": queue,
-            "tcp": tcp,
-            "network": network,
-            "differs": ", ".join(name for name in QUANTITIES if not agrees[name]) or "–",
-        }
-        for name, key, factor in (
-            ("goodput_{}_mbps", "goodput_bps", 1e-6),
-            ("queueing_{}_ms", "queueing_s", 1e3),
-            ("drops_{}", "drops", 1.0),
-        ):
-            for world, runs in zip(("kernel", "ours"), worlds, strict=True):
-                row[name.format(world)] = f"{mean(runs, key) * factor:.4g} ± {spread(runs, key) * factor:.2g}"
-        row["agrees"] = all(agrees.values())
-        found.append((sum(agrees.values()), row))
+        out = {name: differing(samples, world, variant) for name, world in WORLDS.items()}
+        row: dict[str, Any] = {"queue": queue, "tcp": tcp, "network": network}
+        for name in ("ours", "ns3"):
+            names = out[name]
+            row[f"{name}_differs"] = "not run" if names is None else ", ".join(names) or "–"
+        for column, key, factor in SHOWN.values():
+            for name, world in WORLDS.items():
+                runs = samples.by_case.get((world, variant))
+                row[column.format(name)] = (
+                    f"{mean(runs, key) * factor:.4g} ± {spread(runs, key) * factor:.2g}" if runs else "–"
+                )
+        found.append((-len(out["ours"] or ()), row))
     return [row for _, row in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -75,26 +91,82 @@ def cells(samples: Samples, _scale: Scale) -> Table:
 
 
 def summary(samples: Samples, _scale: Scale) -> Table:
-    """How many cells agree, by queue discipline and by TCP."""
-    found = rows(samples)
-    names = [("queue", name) for name in scenarios.known()[0]] + [
-        ("tcp", name) for name in scenarios.known()[1]
-    ]
+    """How many cells agree with the kernel, by queue discipline and by TCP, and in which quantities the simulator does."""
+    variants = samples.variants(Key.KERNEL)
+    present = {word for variant in variants for word in variant.split()}
     lines = []
-    for kind, name in [*names, ("", "all")]:
-        here = [row for row in found if name in (row.get(kind), "all")]
-        line: dict[str, Any] = {"part": name, "cells": len(here), "agree": sum(row["agrees"] for row in here)}
-        for quantity in QUANTITIES:
-            line[quantity] = sum(quantity not in row["differs"].split(", ") for row in here)
-        line["agree_percent"] = short(100 * line["agree"] / len(here))
+    for name in [*(name for names in scenarios.known() for name in names if name in present), "all"]:
+        here = [variant for variant in variants if name in (*variant.split(), "all")]
+        ours = [differing(samples, Key.SIMULATED, variant) or [] for variant in here]
+        theirs = [differing(samples, Key.NS3, variant) for variant in here]
+        agree = sum(not names for names in ours)
+        line: dict[str, Any] = {"part": name, "cells": len(here), "agree": agree}
+        line |= {
+            f"{quantity}_agrees": sum(quantity not in names for names in ours) for quantity in QUANTITIES
+        }
+        line |= {
+            "agree_percent": short(100 * agree / len(here)),
+            "ns3_cells": sum(names is not None for names in theirs),
+            "ns3_agree": sum(names == [] for names in theirs),
+        }
         lines.append(line)
-    return table("Cells that agree", lines)
+    return table("Cells that agree with the kernel", lines)
+
+
+def scatter(samples: Samples, scale: Scale) -> Figure:
+    """Each cell: the simulator's and ns-3's value over the kernel's; the shade is the band."""
+    figure, ((*panels,),) = _plot.panels(1, 3, height=3.2)
+    titles = {
+        "goodput": ("Goodput", "Mbit/s", scenarios.GOODPUT_BAND, 0.0),
+        "queueing": ("Median queueing delay", "ms", scenarios.DELAY_BAND, 1e3 * scenarios.DELAY_BAND_S),
+        "drops": ("Dropped packets", "packets", scenarios.DROPS_BAND, 0.0),
+    }
+    for axes, (quantity, (title, unit, share, at_once)) in zip(panels, titles.items(), strict=True):
+        _, key, factor = SHOWN[quantity]
+        floor = {"goodput": 0.5, "queueing": 0.1, "drops": 1.0}[quantity]
+        top = floor
+        for name, world, colour in (("ns-3", Key.NS3, 1), ("Thalweg", Key.SIMULATED, 0)):
+            pairs = [
+                (mean(samples[Key.KERNEL, variant], key), mean(samples[world, variant], key))
+                for variant in samples.variants(world)
+                if (Key.KERNEL, variant) in samples.by_case
+            ]
+            shown = [[max(factor * value, floor) for value in pair] for pair in pairs]
+            top = max([top, *(value for pair in shown for value in pair)])
+            axes.plot(
+                [x for x, _ in shown],
+                [y for _, y in shown],
+                linestyle="",
+                marker=_plot.MARKERS[colour],
+                markersize=3.2,
+                alpha=0.75,
+                color=_plot.colour_of(colour),
+                label=name,
+            )
+        line = np.geomspace(floor, 1.2 * top, 100)
+        width = np.maximum(share * line, at_once)
+        axes.fill_between(
+            line, np.maximum(line - width, floor / 2), line + width, color=_plot.FAINT, alpha=0.3, linewidth=0
+        )
+        axes.plot(line, line, color=_plot.INK, linewidth=0.6)
+        _plot.logarithmic(axes, "x", "y")
+        axes.set_xlim(0.9 * floor, 1.3 * top)
+        axes.set_ylim(0.9 * floor, 1.3 * top)
+        _plot.finish(axes, title, f"simulated ({unit})", x=f"Linux kernel ({unit})", legend=False)
+    _plot.legend(figure, panels[0])
+    title = "Each cell beside the Linux kernel"
+    words = (
+        "Means of three runs per cell, of the simulator and of ns-3 over those of the kernel. The shade is the band in "
+        "which a cell agrees."
+    )
+    return Figure(title, words, _plot.svg(figure, "kernel", title), {"cells": cells(samples, scale)})
 
 
 def figure_specs() -> tuple[FigureSpec, ...]:
-    """The summary and the cells."""
-    both = (Key.KERNEL, Key.SIMULATED)
+    """The summary, the picture and the cells."""
+    every = (Key.KERNEL, Key.SIMULATED, Key.NS3)
     return (
-        FigureSpec("summary", "Cells that agree", both, summary),
-        FigureSpec("cells", "Cell by cell", both, cells),
+        FigureSpec("summary", "Cells that agree", every, summary),
+        FigureSpec("scatter", "Each cell beside the kernel", every, scatter),
+        FigureSpec("cells", "Cell by cell", every, cells),
     )

@@ -6,7 +6,8 @@ from .._base import ExperimentKey
 
 
 class Key(ExperimentKey):
-    """The two worlds; their variants are the cells of the grid."""
+    """Where the cells are run; their variants are the cells of the grid."""
 
     KERNEL = "kernel"
+    NS3 = "ns3"
     SIMULATED = "simulated"

@@ -36,7 +36,7 @@ class Cell:
 
     name: str
     commands: tuple[str, ...]
-    """What `tc` is told, at the device `r1`."""
+    """The arguments of `tc`, for the device `r1`."""
     link: dict[str, Any]
     """The keys of the link in the simulator."""
     packet: int = 1000
@@ -107,7 +107,7 @@ CELLS = (
 
 
 def simulated(cell: Cell, seed: int) -> dict[str, Any]:
-    """What the simulator does with the datagrams."""
+    """The simulation of the datagrams."""
     wire = {"rate": "100 Gbit/s", "delay": "0 ms", "buffer": "100000 packets"}
     link = tw.Link(name="wire", ends=["a", "b"], **{**wire, **cell.link}, backward={"impair": {}})
     source = {"kind": "constant", "rate": f"{cell.packet * 8_000_000 // cell.every_us} bit/s"}
@@ -143,7 +143,7 @@ def _times(path: Path) -> list[int]:
 
 
 def measured(cell: Cell, seed: int) -> dict[str, Any]:
-    """What the kernel does with them."""
+    """The measurement of the datagrams in the kernel."""
     from . import guest
 
     order = {
@@ -194,7 +194,7 @@ def differences(cell: Cell, ours: dict[str, Any], theirs: dict[str, Any]) -> lis
 
 
 def recorded() -> dict[str, list[dict[str, Any]]]:
-    """What the kernel was measured to do: a run for each seed, by the name of the cell."""
+    """Stored measurements of the kernel: a run for each seed, by the name of the cell."""
     found: dict[str, list[dict[str, Any]]] = json.loads(RECORDED.read_text(encoding="utf-8"))
     return found
 

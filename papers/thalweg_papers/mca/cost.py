@@ -1,4 +1,4 @@
-"""What a group costs the program: the paper claims constant state and work at the source and at each receiver.
+"""Cost of a group: the paper claims constant state and work at the source and at each receiver.
 
 Here it is measured on the program itself. All cases have as many receivers, in groups of different sizes, so that what
 the state of all receivers costs, in caches above all, is in each of them.

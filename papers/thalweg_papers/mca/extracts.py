@@ -1,4 +1,4 @@
-"""What is kept of each run of §4.1 to §4.5: enough for every figure and claim, small enough to store."""
+"""Samples of the runs of §4.1 to §4.5: enough for every figure and claim, small enough to store."""
 
 from __future__ import annotations
 

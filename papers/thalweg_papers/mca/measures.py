@@ -1,4 +1,4 @@
-"""How the claims of §4.1 to §4.5 are measured from samples. The names are those that claims.toml uses."""
+"""Measures of the claims of §4.1 to §4.5, from samples. claims.toml uses their names."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ two_to_four_hop = measure(Key.CHAIN)(
 
 @measure(Key.CHAIN)
 def proportional_fairness(samples: Samples) -> Measured:
-    """How far each class is from the proportionally fair rate, lossless."""
+    """Difference of each class from the proportionally fair rate, lossless."""
     # Σ log x under x₁ + x₂ + x₄ = 1 Mbit/s with 4, 2 and 1 classes of flows: x₁ = 4/7, x₂ = 2/7, x₄ = 1/7.
     fair = {1: 4e6 / 7, 2: 2e6 / 7, 4: 1e6 / 7}
     names = {1: "one_hop", 2: "two_hop", 4: "four_hop"}

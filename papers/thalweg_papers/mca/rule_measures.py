@@ -1,4 +1,4 @@
-"""How the rules and trade-offs are measured from the samples of the small scenarios."""
+"""Measures of the rules and trade-offs, from the samples of the small scenarios."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _summed(samples: Samples, *names: str) -> Measured:
 
 @measure(Key.FLUID_LIMIT)
 def fluid_limit(samples: Samples) -> Measured:
-    """How often accumulation and backlog disagree about there being a queue, and by how much about its size.
+    """Share of samples in which accumulation and backlog disagree about the existence of a queue, and the error of its size.
 
     For small and for large packets; `error_shrinks` is the error with large packets over that with small ones, with
     control packets out of band, and in band.
@@ -180,7 +180,7 @@ def cut_tradeoff(samples: Samples) -> Measured:
 
 @measure(Key.TRADE_OFF)
 def larger_buffer(samples: Samples) -> Measured:
-    """How far rate and queue with 1000 packets are from those with 200."""
+    """Differences of rate and queue with 1000 packets from those with 200."""
 
     def deviation(key: str) -> Quantity:
         pairs = zip(samples[Key.TRADE_OFF, "1000"], samples[Key.TRADE_OFF, "200"], strict=True)
@@ -229,7 +229,7 @@ def against_tcp(samples: Samples) -> Measured:
 
 @measure(Key.COMPANY)
 def separate_classes(samples: Samples) -> Measured:
-    """How far each is from half of the link."""
+    """Difference of each from half of the link."""
     return {
         f"{word}_deviation": samples.each(Key.COMPANY, "classes", _away_from(key, 5e6), "of its half")
         for key, word in (("m", "mca"), ("tcp", "tcp"))

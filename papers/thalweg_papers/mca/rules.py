@@ -467,7 +467,7 @@ FLUID = tuple(
 
 
 def keep_fluid(result: Any, variant: str, _scale: Scale) -> Sample:
-    """How often accumulation and the path's backlog disagree about there being a queue, and about its size."""
+    """Share of samples in which accumulation and the path's backlog disagree about a queue, and the error of its size."""
     packet = float(variant.split("-")[2])
     subjects = [
         s for s in _read.series(result, "backlog_bytes") if not s.endswith(".backward") and "hop" in s

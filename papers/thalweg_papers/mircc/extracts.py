@@ -1,4 +1,4 @@
-"""What is kept of each run: enough for every figure and claim, small enough to store."""
+"""Samples of runs: enough for every figure and claim, small enough to store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import scenarios
 
 
 def rates(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """What each consumer generated and received, in packets a second over 0.1 s; Interests dropped by each node's bucket."""
+    """Packets per second that each consumer generated and received, over 0.1 s; Interests dropped by each node's bucket."""
     times, generated = per_second(result)
     sample: Sample = {
         "times_s": times,

@@ -139,7 +139,7 @@ def grid(samples: Samples, _scale: Scale) -> Figure:
 
 
 def _summary(samples: Samples, experiment: Key, case: str) -> dict[str, Any]:
-    """What a case gives over its runs, while both are active."""
+    """The results of a case over its runs, while both are active."""
     runs = measures.runs(samples, experiment, case)
     rates = [measures.rate(s, i, measures.both_s(s)) for s in runs for i in (0, 1)]
     settled = [measures.convergence_s(s) for s in runs]
@@ -148,8 +148,8 @@ def _summary(samples: Samples, experiment: Key, case: str) -> dict[str, Any]:
         "runs": len(runs),
         "c1_alone": short(float(np.mean([measures.alone(s) for s in runs]))),
         "generated_mean": short(float(np.mean(rates))),
-        "generated_least": short(min(rates)),
-        "generated_greatest": short(max(rates)),
+        "generated_min": short(min(rates)),
+        "generated_max": short(max(rates)),
         "received_total": short(float(np.mean([measures.received_total(s) for s in runs]))),
         "policed": short(float(np.mean([np.sum(s["policed"]) for s in runs]))),
         "runs_converged": len(done),
@@ -313,7 +313,7 @@ def not_stated(samples: Samples, _scale: Scale) -> Table:
 
 
 def methods(samples: Samples, _scale: Scale) -> Table:
-    """What two consumers receive with each method, in the paper's time and in the long run."""
+    """Data that two consumers receive with each method, in the paper's duration and in five minutes."""
     rows = []
     for scheme in others.METHODS:
         row: dict[str, Any] = {"scheme": scheme}
@@ -324,7 +324,7 @@ def methods(samples: Samples, _scale: Scale) -> Table:
 
 
 def nack_clocks(samples: Samples, _scale: Scale) -> Table:
-    """What two consumers receive with NACK by their clock, and by the form of the routers' limits."""
+    """Data that two consumers receive with NACK, by their clock and by the form of the routers' limits."""
     rows = []
     for ms in others.CLOCKS_MS:
         row: dict[str, Any] = {"tick_ms": ms}

@@ -38,7 +38,7 @@ WIRES = (("c1", "r1"), ("c2", "r1"), ("r1", "r2"), ("r2", "p1"), ("r2", "p2"))
 
 @dataclass(frozen=True)
 class Pair:
-    """The same case simulated and live."""
+    """A case simulated and live."""
 
     tick_ms: int
     simulated: Sample
@@ -48,12 +48,12 @@ class Pair:
     late_p99_s: float
 
 
-def pairs(ticks_ms: Sequence[int], *, told: Callable[[int], object] | None = None) -> list[Pair]:
+def pairs(ticks_ms: Sequence[int], *, on_start: Callable[[int], object] | None = None) -> list[Pair]:
     """Runs each clock interval in the simulator and live; the latter takes 10 s each."""
     found = []
     for tick_ms in ticks_ms:
-        if told is not None:
-            told(tick_ms)
+        if on_start is not None:
+            on_start(tick_ms)
         case = scenarios.Case(tick_ms=tick_ms, interval_ms=tick_ms)
         hosts = live(case)
         found.append(
@@ -79,9 +79,9 @@ def simulated(case: scenarios.Case) -> Sample:
 
 def live(case: scenarios.Case) -> dict[str, Any]:
     """The case over sockets: what each host says of itself, by name."""
-    from thalweg.forward import together
+    from thalweg.forward import run_forwarders
 
-    return {host["name"]: host for host in together(experiment(case))}
+    return {host["name"]: host for host in run_forwarders(experiment(case))}
 
 
 def experiment(case: scenarios.Case) -> Tree:
@@ -129,7 +129,7 @@ def experiment(case: scenarios.Case) -> Tree:
 
 
 def sample_of(hosts: dict[str, Any]) -> Sample:
-    """What each consumer generated and received, in packets a second over 0.1 s."""
+    """Packets per second that each consumer generated and received, over 0.1 s."""
     edges = np.arange(0, scenarios.END_S + scenarios.EVERY_S / 2, scenarios.EVERY_S)
 
     def rates(what: str) -> Any:
@@ -189,7 +189,7 @@ def _run(full: bool, progress: Callable[[float, float, str], object]) -> tuple[l
     ticks_ms = scenarios.CLOCKS_MS if full else TICKS_MS
     found = pairs(
         ticks_ms,
-        told=lambda ms: progress(ticks_ms.index(ms), len(ticks_ms), f"clocks of {ms} ms, 10 s each"),
+        on_start=lambda ms: progress(ticks_ms.index(ms), len(ticks_ms), f"clocks of {ms} ms, 10 s each"),
     )
     alt = "Interest rates of both consumers, simulated and live"
     return rows(found), svg(picture(found), "figure-3-live", alt)

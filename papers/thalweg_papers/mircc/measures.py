@@ -1,4 +1,4 @@
-"""How the results of the paper are measured from samples. The names are those that claims.toml uses.
+"""Measures of the results of the paper, from samples. claims.toml uses their names.
 
 Windows and bins are fixed for all rows: C1 alone 1.5–3 s, both active the last 2.5 s before C2 leaves (5.5–8 s in the
 paper's set-up), after C2 left 9–10 s, in bins of 0.5 s. Every value is that of one run; a case has eight.
@@ -157,7 +157,7 @@ def convergence_250(samples: Samples) -> Measured:
 
 @measure(Key.EQUAL_CLOCKS)
 def convergence_longer(samples: Samples) -> Measured:
-    """How much later both converge with clocks of 250 ms than with clocks of 100 ms, run by run."""
+    """Additional convergence time with clocks of 250 ms relative to clocks of 100 ms, run by run."""
     pairs = zip(runs(samples, Key.EQUAL_CLOCKS, "250"), runs(samples, Key.EQUAL_CLOCKS, "100"), strict=True)
     longer = tuple(convergence_s(slow) - convergence_s(fast) for slow, fast in pairs)
     return {
@@ -219,7 +219,7 @@ FAILS_ABOVE = (FAIR_PER_S + scenarios.ACCESS_PER_S) / 2
 
 @measure(Key.CLOCK_AND_DEPTH, Key.CLOCK_AND_RTT)
 def separation(samples: Samples) -> Measured:
-    """How often each of the two explanations predicts correctly whether a run of the separating experiment fails.
+    """Share of runs of the separating experiment whose failure each of the two explanations predicts correctly.
 
     Bucket: it fails when what both buckets let through, 2·depth/tick, is below what the bottleneck carries. Interval: it
     fails when the interval is above the round-trip time.
@@ -280,7 +280,7 @@ def fine(case: str) -> Callable[[Samples], Measured]:
 
 @measure(Key.EQUAL_CLOCKS, Key.FINE_CONSUMER_CLOCK)
 def fall(samples: Samples) -> Measured:
-    """How much lower the mean rate is with a consumer clock of 100 ms, run by run."""
+    """Reduction of the mean rate by a consumer clock of 100 ms, run by run."""
     found: Measured = {}
     for case in ("500", "750"):
         pairs = zip(

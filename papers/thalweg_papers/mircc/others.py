@@ -16,7 +16,7 @@ QUEUE = "200 packets"
 """Our choice: as many Data may wait as a bucket holds Interests. The paper names no queue."""
 JITTER = "0.8 ms"
 """Our choice: about one Data packet's time at the bottleneck, so that drop-tail queues do not decide by phase."""
-LEAST_TIMEOUT = "600 ms"
+MIN_TIMEOUT = "600 ms"
 """Our choice: a round-trip time that never changes leaves the estimate of a timer no margin: timers would expire early."""
 
 METHODS: dict[str, Tree] = {
@@ -65,7 +65,7 @@ def tree(scheme: str, length: str, tick_ms: float = 0.0, **params: Any) -> Tree:
             "start": f"{begin:g} s",
             "stop": f"{end:g} s",
             "start_spread": "100 ms",
-            "consumer": {**clock, "min_rto": LEAST_TIMEOUT, "episode_check": "highest"},
+            "consumer": {**clock, "min_rto": MIN_TIMEOUT, "episode_check": "highest"},
         }
         for number, (begin, end) in spans.items()
     ]

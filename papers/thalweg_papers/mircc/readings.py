@@ -1,4 +1,4 @@
-"""What the paper leaves open, and the options for it."""
+"""Readings: passages of the paper that have several readings, and the options."""
 
 from __future__ import annotations
 

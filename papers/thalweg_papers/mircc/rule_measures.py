@@ -1,4 +1,4 @@
-"""How the rules and the arithmetic of the paper are measured. The names are those that claims.toml uses."""
+"""Measures of the rules and the arithmetic of the paper. claims.toml uses their names."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def rates(samples: Samples) -> Measured:
 
 @measure(Key.INSPECTION)
 def base_and_excess(samples: Samples) -> Measured:
-    """What two averages of weight one half leave of each tick's base and excess rate: R(t) − R of the averages before."""
+    """Difference of each tick's rate from two averages of weight one half of base and excess rate."""
 
     def error(x: dict[str, Any]) -> float:
         # where no bound holds, 2 R(t) − R(t−T) is the tick's own base + excess
@@ -169,7 +169,7 @@ def base_and_excess(samples: Samples) -> Measured:
 
 
 @measure(Key.INSPECTION)
-def least_of_path(samples: Samples) -> Measured:
+def min_of_path(samples: Samples) -> Measured:
     """Samples in which the rate that C1 was told is not the minimum R of its path when the Data passed, with T = 100 ms.
 
     Ticks fall in the middle between samples. Data that arrives just before a sample passed R1 51 ms before, thus one tick
@@ -179,11 +179,11 @@ def least_of_path(samples: Samples) -> Measured:
     for ms, sample in inspected(samples):
         if ms != 100:
             continue
-        told, own, core, edge = (sample[key] for key in ("offered", "c1_R", "r1_R", "r2_R"))
+        offered, own, core, edge = (sample[key] for key in ("offered", "c1_R", "r1_R", "r2_R"))
         wrong = 0
         for k in np.flatnonzero((sample["times_s"] > 2.0) & (sample["times_s"] < scenarios.END_S)):
             passed = [min(own[k], core[k - 1], edge[k - back]) for back in (2, 3)]
-            wrong += min(abs(told[k] - rate) / rate for rate in passed) > 1e-6
+            wrong += min(abs(offered[k] - rate) / rate for rate in passed) > 1e-6
             bounds += core[k - 1] < own[k]
         violations.append(float(wrong))
     return {
@@ -202,7 +202,7 @@ def counts(samples: Samples) -> Measured:
 
     return {
         "bursts_not_counted": Quantity(tuple(uncounted(s, ms) for ms, s in inspected(samples)), "bursts"),
-        "greatest_q": Quantity(over_nodes(samples, lambda _, x: float(np.max(x["q"]))), "packets"),
+        "max_q": Quantity(over_nodes(samples, lambda _, x: float(np.max(x["q"]))), "packets"),
         "eta": Quantity(over_nodes(samples, lambda _, x: float(np.max(x["eta"])))),
         "policed_at_750_ms": Quantity(
             tuple(float(s["c1_policed"]) for ms, s in inspected(samples) if ms == 750), "Interests"
@@ -222,9 +222,9 @@ def coarse_clock(samples: Samples) -> Measured:
         # five samples a tick, which falls into the first of them
         at_tick = np.arange(len(left)) % 5 == 0
         between.append(float(left[~at_tick].sum()))
-        held = np.cumsum(generated) - np.cumsum(left)
+        waiting = np.cumsum(generated) - np.cumsum(left)
         # the tick is in the middle of its sample, so that half of that sample's Interests come after it
-        differences.append(float(max(0.0, -held.min(), (held - generated)[at_tick & (left > 0)].max())))
+        differences.append(float(max(0.0, -waiting.min(), (waiting - generated)[at_tick & (left > 0)].max())))
         ticks += int(np.sum(left[at_tick] > 0))
     return {
         "left_between_ticks": Quantity(tuple(between), "Interests"),

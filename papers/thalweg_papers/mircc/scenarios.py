@@ -55,24 +55,24 @@ RUNS: tuple[str, ...] = tuple(f"{phase}/{start}" for start in ("C", "100") for p
 
 @dataclass(frozen=True)
 class Case:
-    """What differs from the paper's set-up."""
+    """Differences from the paper's set-up."""
 
     tick_ms: float = 100.0
     """Interval of the consumers' clocks; 0 for an exact one."""
     tick_phase_ms: float = 0.0
-    """How much later than at each multiple of the interval from their start their clocks tick."""
+    """Phase of the clocks: delay of ticks relative to multiples of the interval from their start."""
     interval_ms: float = 100.0
     """Interval T of all forwarders, those of consumers included."""
     core_ms: float = 100.0
     """Delay between the routers."""
     longer_s: float = 0.0
-    """How much longer both consumers are active."""
+    """Additional time in which both consumers are active."""
     alone: bool = False
     """Without C2."""
     params: dict[str, Any] = field(default_factory=dict)
     """Parameters of the scheme in forwarders."""
     series: tuple[str, ...] = ()
-    """What is recorded beside the usual."""
+    """Additional recorded series."""
     every_s: float = EVERY_S
     """Interval of what is recorded."""
 

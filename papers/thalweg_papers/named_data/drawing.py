@@ -185,7 +185,7 @@ def _box(at: Any, place: tuple[float, float], size: tuple[float, float]) -> Box:
 
 
 def _around(axes: Axes, at: tuple[float, float], half: tuple[float, float], margin: float) -> Box:
-    """What a point with its intervals takes, and a margin in pixels around it."""
+    """The area of a point with its intervals and a margin, in pixels."""
     low = axes.transData.transform((at[0] - half[0], at[1] - half[1]))
     high = axes.transData.transform((at[0] + half[0], at[1] + half[1]))
     return (low[0] - margin, low[1] - margin, high[0] + margin, high[1] + margin)

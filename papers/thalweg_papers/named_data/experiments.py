@@ -14,7 +14,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         Experiment(
             Key.DUMBBELL,
             "Four round-trip times at one bottleneck",
-            tuple(scenarios.WAYS),
+            tuple(scenarios.SETUPS),
             scenarios.dumbbell,
             extracts.consumers,
             seeds=SEEDS,
@@ -23,7 +23,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         Experiment(
             Key.PARKING_LOT,
             "Long ways over three bottlenecks, and short ones",
-            tuple(scenarios.WAYS),
+            tuple(scenarios.SETUPS),
             scenarios.parking_lot,
             extracts.consumers,
             seeds=SEEDS,
@@ -32,7 +32,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         Experiment(
             Key.TREE,
             "One catalogue, and stores in all nodes",
-            tuple(scenarios.WAYS),
+            tuple(scenarios.SETUPS),
             scenarios.tree,
             extracts.stores,
             seeds=SEEDS,

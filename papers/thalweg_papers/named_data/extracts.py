@@ -1,4 +1,4 @@
-"""What is kept of each run: a number a consumer, and the counters of the network."""
+"""Samples of runs: a number a consumer, and the counters of the network."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from . import scenarios
 
 
 def consumers(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """What consumers had and waited for; what became of Interests and Data that they did not get; the longest queue."""
+    """Throughput and delay of consumers; losses of Interests and Data; the maximum queue."""
     return _consumers(result, scenarios.DATA)
 
 
 def setting(result: Any, variant: str, _scale: Scale) -> Sample:
-    """The same for a row of other settings."""
+    """The same for other settings."""
     return _consumers(result, scenarios.SETTINGS[variant].data)
 
 
@@ -37,7 +37,7 @@ def _consumers(result: Any, data: Tree) -> Sample:
 
 
 def stores(result: Any, variant: str, scale: Scale) -> Sample:
-    """The same, with what stores answered: those on the consumers' nodes, those of routers, and all together."""
+    """The same, with hit ratios of stores: those on the consumers' nodes, those of routers, and all together."""
     rows = {row["node"]: row for row in result.nodes.to_dicts()}
     own = [rows[scenarios.node(scenarios.DEPTH, i)] for i in range(scenarios.LEAVES)]
     routers = [rows[scenarios.node(level, i)] for level in range(scenarios.DEPTH) for i in range(2**level)]

@@ -14,7 +14,7 @@ from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table
 from .._common import jain, quick_note, short, table
 from . import drawing, scenarios
 from .keys import Key
-from .scenarios import WAYS
+from .scenarios import SETUPS
 
 Value = Callable[[Sample], float]
 
@@ -37,14 +37,14 @@ VALUES: dict[str, Value] = {
     "again_percent": lambda s: 100 * s["again"] / s["asked"],
     "longest_queue": lambda s: s["longest_queue"],
 }
-"""What is said of every network, one number a run."""
+"""Columns of every network: one number per run."""
 
 LONG = 2 * scenarios.EACH // 2
 LOT: dict[str, Value] = {
     "long_mbps": lambda s: float(s["wire_bps"][:LONG].mean()) / 1e6,
     "short_mbps": lambda s: float(s["wire_bps"][LONG:].mean()) / 1e6,
 }
-"""What is said of the parking lot too, a consumer."""
+"""Additional columns of the parking lot, per consumer."""
 
 STORES: dict[str, Value] = {
     "from_stores_percent": lambda s: 100 * (1 - s["from_server"]),
@@ -52,7 +52,7 @@ STORES: dict[str, Value] = {
     "router_hits_percent": lambda s: 100 * s["router_hits"],
     "pit_peak": lambda s: s["pending_peak"],
 }
-"""What is said of the tree too."""
+"""Additional columns of the tree."""
 
 
 def rows(
@@ -71,11 +71,11 @@ def rows(
 
 def labels() -> dict[str, str]:
     """Names of the rows."""
-    return {variant: way.label for variant, way in WAYS.items()}
+    return {variant: setup.label for variant, setup in SETUPS.items()}
 
 
-def _colour(way: scenarios.Way) -> str:
-    return NO_SCHEME if way.scheme is None else _plot.colour_of(way.scheme)
+def _colour(setup: scenarios.SchemeSetup) -> str:
+    return NO_SCHEME if setup.scheme is None else _plot.colour_of(setup.scheme)
 
 
 def _sheet(
@@ -96,23 +96,23 @@ def _sheet(
     figure, wide, narrow = drawing.sheet(3)
     points = [
         drawing.Point(
-            way.label,
+            setup.label,
             row["delay_ms"],
             row["throughput_mbps"],
             row["delay_ms_ci95"] or 0.0,
             row["throughput_mbps_ci95"] or 0.0,
-            _colour(way),
-            LOOKS[way.kind],
+            _colour(setup),
+            LOOKS[setup.kind],
         )
-        for way, row in zip(WAYS.values(), listed, strict=True)
+        for setup, row in zip(SETUPS.values(), listed, strict=True)
     ]
     for place, draw in zip(line, (wide.axvline, wide.axhline), strict=True):
         if place is not None:
             draw(place, color=_plot.FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
     drawing.scatter(wide, points, "delay (ms)", "throughput (Mbit/s)", ticks, top)
     drawing.key(wide, list(LOOKS.items()))
-    names = [way.label for way in WAYS.values()]
-    colours = [_colour(way) for way in WAYS.values()]
+    names = [setup.label for setup in SETUPS.values()]
+    colours = [_colour(setup) for setup in SETUPS.values()]
 
     def column(name: str) -> tuple[list[float], list[float]]:
         return [row[name] for row in listed], [row[f"{name}_ci95"] or 0.0 for row in listed]
@@ -129,7 +129,7 @@ def _sheet(
         named=False,
     )
     words, value, end = panel
-    quantities = [samples.each(experiment, variant, value) for variant in WAYS]
+    quantities = [samples.each(experiment, variant, value) for variant in SETUPS]
     drawing.bars(
         narrow[2],
         names,
@@ -195,7 +195,7 @@ def tree(samples: Samples, scale: Scale) -> Figure:
         Key.TREE,
         "Tree: eight consumers of one catalogue, stores in all nodes",
         "Sum of what eight consumers get, what their own stores have included, and the mean delay of all of it; without "
-        "stores the two links of the root could bring 20 Mbit/s. Right: most Interests that were pending in one node.",
+        "stores the two links of the root could bring 20 Mbit/s. Right: maximum number of Interests pending in one node.",
         ticks=(10, 20, 30, 50, 100, 200, 300),
         top=70.0,
         panel=("Pending at most (Interests)", STORES["pit_peak"], None),
@@ -207,23 +207,23 @@ def tree(samples: Samples, scale: Scale) -> Figure:
 def settings(samples: Samples, _scale: Scale) -> Table:
     """One thing set otherwise on the dumbbell, below the row that it differs from."""
     listed = []
-    for variant, way in WAYS.items():
+    for variant, setup in SETUPS.items():
         others = {
             name: setting.words
             for name, setting in scenarios.SETTINGS.items()
-            if setting.words.startswith(f"{way.label},")
+            if setting.words.startswith(f"{setup.label},")
         }
         if others:
-            listed += rows(samples, Key.DUMBBELL, {variant: way.label}, VALUES)
+            listed += rows(samples, Key.DUMBBELL, {variant: setup.label}, VALUES)
             listed += rows(samples, Key.SETTINGS, others, VALUES)
     return table("The dumbbell with one thing set otherwise", listed)
 
 
 def _table(experiment: Key, title: str, more: dict[str, Value]) -> Callable[[Samples, Scale], Table]:
-    def made(samples: Samples, _scale: Scale) -> Table:
+    def draw_table(samples: Samples, _scale: Scale) -> Table:
         return table(title, rows(samples, experiment, labels(), {**VALUES, **more}))
 
-    return made
+    return draw_table
 
 
 def figure_specs() -> list[FigureSpec]:

@@ -42,23 +42,23 @@ SPREAD_S = 2.0
 
 
 @dataclass(frozen=True)
-class Way:
-    """How consumers of one row ask, and what forwarders do for them."""
+class SchemeSetup:
+    """A row of the comparison: the scheme of consumers, and the parts in forwarders."""
 
     label: str
     scheme: str | None = None
     kind: str = "window"
-    """What moves, in words: nothing, a window or a rate; and whether forwarders have a part."""
+    """The controlled variable: none, a window or a rate; and whether forwarders have a part."""
     ndn: Tree = field(default_factory=dict)
     """The parts in forwarders."""
     app: str | None = None
-    """What its controller does, where it has one."""
+    """The task of its controller, if it has one."""
     share: float = 0.0
-    """Of consumers without a scheme: what they ask for, as a share of what is fair."""
+    """Request rate of consumers without a scheme, relative to the fair rate."""
     chance: bool = True
     """Whether its Interests have a random delay."""
     gaps: str = "constant"
-    """Of consumers without a scheme: how far apart their Interests are."""
+    """Interval of Interests of consumers without a scheme."""
     params: Tree = field(default_factory=dict)
     """Parameters of the scheme, which its parts in forwarders have too."""
 
@@ -96,30 +96,30 @@ class Way:
 CONSTANT, WINDOW = "no controller", "window"
 WITH_ROUTERS, RATE = "window, and a part in forwarders", "rate that forwarders write"
 
-WAYS: dict[str, Way] = {
-    "constant_90": Way("constant, 90 %", kind=CONSTANT, share=0.9),
-    "constant_150": Way("constant, 150 %", kind=CONSTANT, share=1.5),
-    "aimd": Way("AIMD", "aimd"),
-    "reno": Way("Reno", "reno"),
-    "cubic": Way("CUBIC", "cubic"),
-    "cubic_ndn": Way("explicit CUBIC", "cubic_ndn", WITH_ROUTERS, {"link": "cubic_ndn"}),
-    "bic": Way("BIC", "bic"),
-    "icp": Way("ICP", "icp"),
-    "hr_icp": Way("HR-ICP", "hr_icp", WITH_ROUTERS, {"link": "hr_icp"}),
-    "cctcp": Way("CCTCP", "cctcp", WITH_ROUTERS, {"link": "cctcp"}),
-    "raaqm": Way("RAAQM", "raaqm", WITH_ROUTERS, {"strategy": "raaqm", "link": "raaqm"}),
-    "nack": Way("NACK", "nack", WITH_ROUTERS, {"strategy": "nack"}),
-    "chopcop": Way("CHoPCoP", "chopcop", WITH_ROUTERS, {"link": "chopcop"}),
-    "ecp": Way("ECP", "ecp", WITH_ROUTERS, {"link": "ecp"}),
-    "pcon": Way("PCON", "pcon", WITH_ROUTERS, {"strategy": "pcon", "link": "pcon"}),
-    "coopcon": Way("CoopCon", "coopcon", WITH_ROUTERS, {"strategy": "coopcon", "link": "coopcon"}),
-    "flecom": Way("FleCom", "flecom", WITH_ROUTERS, {"strategy": "flecom", "link": "flecom"}),
-    "ndnsieve": Way("ndnSieve", "ndnsieve", WITH_ROUTERS, {"link": "ndnsieve"}, app="ndnsieve"),
-    "his": Way("HIS", "his", WITH_ROUTERS, {"link": "his"}),
-    "ecn_rate": Way("explicit rate", "ecn_rate", RATE, {"strategy": "ecn_rate", "link": "ecn_rate"}),
-    "hobhis": Way("HoBHIS", "hobhis", RATE, {"link": "hobhis"}),
-    "mircc": Way("MIRCC", "mircc", RATE, {"link": "mircc"}),
-    "mircc_multipath": Way(
+SETUPS: dict[str, SchemeSetup] = {
+    "constant_90": SchemeSetup("constant, 90 %", kind=CONSTANT, share=0.9),
+    "constant_150": SchemeSetup("constant, 150 %", kind=CONSTANT, share=1.5),
+    "aimd": SchemeSetup("AIMD", "aimd"),
+    "reno": SchemeSetup("Reno", "reno"),
+    "cubic": SchemeSetup("CUBIC", "cubic"),
+    "cubic_ndn": SchemeSetup("explicit CUBIC", "cubic_ndn", WITH_ROUTERS, {"link": "cubic_ndn"}),
+    "bic": SchemeSetup("BIC", "bic"),
+    "icp": SchemeSetup("ICP", "icp"),
+    "hr_icp": SchemeSetup("HR-ICP", "hr_icp", WITH_ROUTERS, {"link": "hr_icp"}),
+    "cctcp": SchemeSetup("CCTCP", "cctcp", WITH_ROUTERS, {"link": "cctcp"}),
+    "raaqm": SchemeSetup("RAAQM", "raaqm", WITH_ROUTERS, {"strategy": "raaqm", "link": "raaqm"}),
+    "nack": SchemeSetup("NACK", "nack", WITH_ROUTERS, {"strategy": "nack"}),
+    "chopcop": SchemeSetup("CHoPCoP", "chopcop", WITH_ROUTERS, {"link": "chopcop"}),
+    "ecp": SchemeSetup("ECP", "ecp", WITH_ROUTERS, {"link": "ecp"}),
+    "pcon": SchemeSetup("PCON", "pcon", WITH_ROUTERS, {"strategy": "pcon", "link": "pcon"}),
+    "coopcon": SchemeSetup("CoopCon", "coopcon", WITH_ROUTERS, {"strategy": "coopcon", "link": "coopcon"}),
+    "flecom": SchemeSetup("FleCom", "flecom", WITH_ROUTERS, {"strategy": "flecom", "link": "flecom"}),
+    "ndnsieve": SchemeSetup("ndnSieve", "ndnsieve", WITH_ROUTERS, {"link": "ndnsieve"}, app="ndnsieve"),
+    "his": SchemeSetup("HIS", "his", WITH_ROUTERS, {"link": "his"}),
+    "ecn_rate": SchemeSetup("explicit rate", "ecn_rate", RATE, {"strategy": "ecn_rate", "link": "ecn_rate"}),
+    "hobhis": SchemeSetup("HoBHIS", "hobhis", RATE, {"link": "hobhis"}),
+    "mircc": SchemeSetup("MIRCC", "mircc", RATE, {"link": "mircc"}),
+    "mircc_multipath": SchemeSetup(
         "MIRCC multipath",
         "mircc_multipath",
         RATE,
@@ -138,11 +138,11 @@ A_LITTLE_LONGER_MS = (40.0, 60.2, 100.4, 160.1)
 
 def dumbbell(variant: str, scale: Scale) -> Tree:
     """Consumers of different round-trip times at one bottleneck."""
-    return _dumbbell(Setting("", WAYS[variant]), f"named data, dumbbell, {variant}", scale)
+    return _dumbbell(Setting("", SETUPS[variant]), f"named data, dumbbell, {variant}", scale)
 
 
 def _dumbbell(setting: Setting, title: str, scale: Scale) -> Tree:
-    way, data = setting.way, setting.data
+    setup, data = setting.setup, setting.data
     # the same queue in bytes, whatever the size of Data
     buffer = round(QUEUE * data_bytes(DATA) / data_bytes(data))
     links = [link("bottleneck", "r1", "r2", rate="20 Mbit/s", delay="10 ms", buffer=f"{buffer} packets")]
@@ -154,8 +154,8 @@ def _dumbbell(setting: Setting, title: str, scale: Scale) -> Tree:
         links.append(link(f"left{number}", f"c{number}", "r1", delay=f"{access_ms:g} ms", **wire))
         links.append(link(f"right{number}", "r2", f"p{number}", delay="5 ms", **wire))
         producers.append({"prefix": f"/p{number}", "node": f"p{number}", **data})
-        flows.append(way.flow(f"c{number}", f"c{number}", f"/p{number}", fair, jitter_ms))
-    return _scenario(title, links, flows, producers, way, scale)
+        flows.append(setup.flow(f"c{number}", f"c{number}", f"/p{number}", fair, jitter_ms))
+    return _scenario(title, links, flows, producers, setup, scale)
 
 
 # --- parking lot -----------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ HOPS, EACH = 3, 2
 
 def parking_lot(variant: str, scale: Scale) -> Tree:
     """Long ways over three bottlenecks, each of which short ones share."""
-    way = WAYS[variant]
+    setup = SETUPS[variant]
     wire = {"rate": "100 Mbit/s", "delay": "5 ms", "buffer": "1000 packets"}
     links, flows, producers = [], [], []
     fair = LOT_BPS / (2 * EACH)
@@ -175,7 +175,7 @@ def parking_lot(variant: str, scale: Scale) -> Tree:
         links.append(link(f"to_{name}", name, f"r{first}", **wire))
         links.append(link(f"from_{name}", f"r{last}", f"of_{name}", **wire))
         producers.append({"prefix": f"/{name}", "node": f"of_{name}", **DATA})
-        flows.append(way.flow(name, name, f"/{name}", fair, 1e3 * DATA_BITS / LOT_BPS))
+        flows.append(setup.flow(name, name, f"/{name}", fair, 1e3 * DATA_BITS / LOT_BPS))
 
     for hop in range(1, HOPS + 1):
         links.append(
@@ -193,7 +193,7 @@ def parking_lot(variant: str, scale: Scale) -> Tree:
     for hop in range(1, HOPS + 1):
         for number in range(1, EACH + 1):
             pair(f"short{hop}x{number}", hop, hop + 1)
-    return _scenario(f"named data, parking lot, {variant}", links, flows, producers, way, scale)
+    return _scenario(f"named data, parking lot, {variant}", links, flows, producers, setup, scale)
 
 
 # --- tree ------------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ EXPONENT = 1.0
 
 def tree(variant: str, scale: Scale) -> Tree:
     """Consumers at the leaves want the contents of one catalogue; every node has a store."""
-    way = WAYS[variant]
+    setup = SETUPS[variant]
     wire = {"rate": "10 Mbit/s", "delay": "5 ms", "buffer": "100 packets"}
     # A producer of its own: where it was the root itself, no shaper would stand before the queues of its Data.
     links = [link("server", node(0, 0), "server", rate="100 Mbit/s", delay="5 ms", buffer="1000 packets")]
@@ -220,7 +220,7 @@ def tree(variant: str, scale: Scale) -> Tree:
     catalogue = {"pattern": "zipf", "contents": CONTENTS, "exponent": EXPONENT}
     fair, jitter_ms = 2 * TREE_BPS / LEAVES, 1e3 * DATA_BITS / TREE_BPS
     flows = [
-        way.flow(f"c{number + 1}", node(DEPTH, number), "/films", fair, jitter_ms, **catalogue)
+        setup.flow(f"c{number + 1}", node(DEPTH, number), "/films", fair, jitter_ms, **catalogue)
         for number in range(LEAVES)
     ]
     producers = [{"prefix": "/films", "node": "server", **DATA}]
@@ -229,7 +229,7 @@ def tree(variant: str, scale: Scale) -> Tree:
         links,
         flows,
         producers,
-        way,
+        setup,
         scale,
         store={"policy": "lru", "size": STORE},
     )
@@ -248,28 +248,28 @@ class Setting:
     """A scheme on the dumbbell with other Data, other parameters or other consumers."""
 
     words: str
-    way: Way
+    setup: SchemeSetup
     data: Tree = field(default_factory=lambda: DATA)
     round_trips_ms: tuple[float, ...] = ROUND_TRIPS_MS
 
 
-def _with(way: str, **params: Any) -> Way:
-    return replace(WAYS[way], params=params)
+def _with(setup: str, **params: Any) -> SchemeSetup:
+    return replace(SETUPS[setup], params=params)
 
 
-def _fixed(way: str) -> Way:
-    return replace(WAYS[way], chance=False)
+def _fixed(setup: str) -> SchemeSetup:
+    return replace(SETUPS[setup], chance=False)
 
 
 SETTINGS: dict[str, Setting] = {
     "constant_fixed": Setting("constant, 150 %, no jitter", _fixed("constant_150")),
-    "poisson": Setting("constant, 150 %, Poisson", replace(WAYS["constant_150"], gaps="poisson")),
+    "poisson": Setting("constant, 150 %, Poisson", replace(SETUPS["constant_150"], gaps="poisson")),
     "aimd_fixed": Setting("AIMD, no jitter", _fixed("aimd")),
-    "aimd_large": Setting("AIMD, large Data", WAYS["aimd"], LARGE),
+    "aimd_large": Setting("AIMD, large Data", SETUPS["aimd"], LARGE),
     "icp_1000": Setting("ICP, 1000 samples", _with("icp", samples=1000)),
-    "icp_large": Setting("ICP, large Data", WAYS["icp"], LARGE),
+    "icp_large": Setting("ICP, large Data", SETUPS["icp"], LARGE),
     "raaqm_gentle": Setting("RAAQM, Δp = 0.02, 0.99 kept", _with("raaqm", delta_p=0.02, beta=0.99)),
-    "raaqm_large": Setting("RAAQM, large Data", WAYS["raaqm"], LARGE),
+    "raaqm_large": Setting("RAAQM, large Data", SETUPS["raaqm"], LARGE),
     "nack_fixed": Setting("NACK, no jitter", _fixed("nack")),
     "nack_longer": Setting(
         "NACK, no jitter, paths 0.1 ms longer", _fixed("nack"), round_trips_ms=A_LITTLE_LONGER_MS
@@ -278,7 +278,7 @@ SETTINGS: dict[str, Setting] = {
     "his_fixed": Setting("HIS, no jitter", _fixed("his")),
     "his_pie": Setting("HIS, PIE", _with("his", queue="pie")),
     "his_codel": Setting("HIS, CoDel", _with("his", queue="codel")),
-    "hobhis_aimd": Setting("HoBHIS, AIMD consumers", replace(WAYS["aimd"], ndn={"link": "hobhis"})),
+    "hobhis_aimd": Setting("HoBHIS, AIMD consumers", replace(SETUPS["aimd"], ndn={"link": "hobhis"})),
 }
 """One thing set otherwise on the dumbbell; the first word says of what row above."""
 
@@ -303,18 +303,18 @@ def _scenario(
     links: list[Tree],
     flows: list[Tree],
     producers: list[Tree],
-    way: Way,
+    setup: SchemeSetup,
     scale: Scale,
     **forwarders: Any,
 ) -> Tree:
-    controlled = {} if way.app is None else {"sdn": {"app": way.app}}
+    controlled = {} if setup.app is None else {"sdn": {"app": setup.app}}
     return custom(
         title,
         scale.seconds(DURATION_S),
         links,
         flows,
         warmup=scale.text(WARMUP_S),
-        ndn=way.forwarders(**forwarders),
+        ndn=setup.forwarders(**forwarders),
         producers=producers,
         **controlled,
     )

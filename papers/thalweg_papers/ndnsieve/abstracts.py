@@ -1,4 +1,4 @@
-"""What abstracts claim: of CoopCon and FleCom over PCON, of CCTCP over ICP. Scenarios, what is kept, measures.
+"""Claims of abstracts: CoopCon and FleCom over PCON, CCTCP over ICP. Scenarios, samples, measures.
 
 Those of CoopCon and FleCom speak of a topology of BRITE and give no parameters. Here: routers on a square that join one
 after the other, each with two links, to others by degree, as BRITE's model of Barabási and Albert; five such graphs take
@@ -17,7 +17,7 @@ from typing import Any
 from .._base import Measured, Quantity, Sample, Samples, Scale, Tree, measure
 from .._common import custom
 from .keys import Key
-from .scenarios import CONSUMER, DATA, DURATION_S, JITTER, WAYS, wire
+from .scenarios import CONSUMER, DATA, DURATION_S, JITTER, SETUPS, wire
 
 ROUTERS = 50
 JOINS = 2
@@ -35,8 +35,8 @@ CATALOGUE = {"pattern": "zipf", "contents": 200, "segments": 50, "exponent": 1.0
 CATALOGUES = 2
 
 VARIANTS = tuple(
-    f"{way}, {where} {graph}"
-    for way in SCHEMES
+    f"{setup}, {where} {graph}"
+    for setup in SCHEMES
     for where in ("graph", "stores")
     for graph in range(1, GRAPHS + 1)
 )
@@ -73,36 +73,39 @@ def tree(variant: str, _scale: Scale) -> Tree:
     """`SCHEME, graph NUMBER`, or with content stores `SCHEME, stores NUMBER`."""
     name, _, rest = variant.partition(", ")
     where, _, number = rest.partition(" ")
-    way, made, stores = WAYS[name], graph(int(number)), where == "stores"
+    setup, topology, stores = SETUPS[name], graph(int(number)), where == "stores"
     wires = [
-        wire(f"{a}-{b}", f"r{a}", f"r{b}", delay=f"{_delay_ms(made, a, b):.3f} ms") for a, b in made.links
+        wire(f"{a}-{b}", f"r{a}", f"r{b}", delay=f"{_delay_ms(topology, a, b):.3f} ms")
+        for a, b in topology.links
     ]
     sources = CATALOGUES if stores else PAIRS
     flows = [
         {
             "name": f"C{i + 1}",
             "network": "ndn",
-            "scheme": way.scheme,
-            "from": f"r{made.ends[i]}",
+            "scheme": setup.scheme,
+            "from": f"r{topology.ends[i]}",
             "prefix": f"/{i % sources + 1}",
             "start_spread": SPREAD,
             "consumer": {**CONSUMER, "jitter": JITTER, **(CATALOGUE if stores else {})},
         }
         for i in range(PAIRS)
     ]
-    producers = [{"prefix": f"/{k + 1}", "node": f"r{made.ends[PAIRS + k]}", **DATA} for k in range(sources)]
+    producers = [
+        {"prefix": f"/{k + 1}", "node": f"r{topology.ends[PAIRS + k]}", **DATA} for k in range(sources)
+    ]
     return custom(
         f"ndnSieve paper, abstracts: {variant}",
         DURATION_S,
         wires,
         flows,
-        ndn={**way.ndn, **({"store": STORE} if stores else {})},
+        ndn={**setup.ndn, **({"store": STORE} if stores else {})},
         producers=producers,
     )
 
 
 def nearer(tree: Tree) -> None:
-    """Of all next hops only those stay that are nearer to the producer, so that no Interest takes a detour."""
+    """Keeps only next hops that are nearer to the producer, so that no Interest takes a detour."""
     near: dict[str, dict[str, float]] = {}
     for link in tree["topology"]["links"]:
         for one, other in (link["ends"], reversed(link["ends"])):
@@ -130,8 +133,8 @@ def _distances(near: Mapping[str, Mapping[str, float]], start: str) -> dict[str,
     return away
 
 
-def _delay_ms(made: Graph, a: int, b: int) -> float:
-    return max(1.0, ACROSS_MS * math.dist(made.places[a], made.places[b]))
+def _delay_ms(topology: Graph, a: int, b: int) -> float:
+    return max(1.0, ACROSS_MS * math.dist(topology.places[a], topology.places[b]))
 
 
 def kept(result: Any, _variant: str, _scale: Scale) -> Sample:
@@ -139,20 +142,20 @@ def kept(result: Any, _variant: str, _scale: Scale) -> Sample:
     return {"mbps": sum(row["throughput_bps"] for row in result.flows.to_dicts()) / 1e6}
 
 
-def _totals(samples: Samples, way: str, where: str) -> Quantity:
-    cases = [samples[Key.GRAPHS, f"{way}, {where} {number}"] for number in range(1, GRAPHS + 1)]
+def _totals(samples: Samples, setup: str, where: str) -> Quantity:
+    cases = [samples[Key.GRAPHS, f"{setup}, {where} {number}"] for number in range(1, GRAPHS + 1)]
     means = tuple(sum(run["mbps"] for run in runs) / len(runs) for runs in cases)
     return Quantity(means, "Mbit/s")
 
 
-def _over_pcon(way: str, where: str) -> Any:
+def _over_pcon(setup: str, where: str) -> Any:
     """Total of a scheme over PCON's, graph by graph."""
 
     def found(samples: Samples) -> Measured:
-        ours, pcon = (_totals(samples, one, where) for one in (way, "pcon"))
+        ours, pcon = (_totals(samples, one, where) for one in (setup, "pcon"))
         return {
             "ratio": Quantity(tuple(a / b for a, b in zip(ours.values, pcon.values, strict=True))),
-            way: ours,
+            setup: ours,
             "pcon": pcon,
         }
 
@@ -218,7 +221,8 @@ def placed(result: Any, _variant: str, _scale: Scale) -> Sample:
 def cctcp(samples: Samples) -> Measured:
     """CCTCP over ICP with chunks in two places."""
     ours, icp = (
-        Quantity(tuple(float(run["mbps"]) for run in samples[Key.PLACES, way]), "Mbit/s") for way in PLACED
+        Quantity(tuple(float(run["mbps"]) for run in samples[Key.PLACES, setup]), "Mbit/s")
+        for setup in PLACED
     )
     ratio = Quantity(tuple(a / b for a, b in zip(ours.values, icp.values, strict=True)))
     return {"ratio": ratio, "cctcp": ours, "icp": icp}

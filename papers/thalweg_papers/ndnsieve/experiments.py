@@ -21,13 +21,13 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             Experiment(
                 scene,
                 _TITLES[scene],
-                tuple(scenarios.WAYS),
+                tuple(scenarios.SETUPS),
                 scenarios.scene_tree(scene),
                 extracts.scene(scene),
                 seeds=SEEDS,
                 quick_seeds=3,
                 weight=0.3,
-                schemes=tuple(("calibrated", other) for other in scenarios.WAYS if other != "calibrated"),
+                schemes=tuple(("calibrated", other) for other in scenarios.SETUPS if other != "calibrated"),
             )
             for scene in scenarios.SCENES
         ),
@@ -67,7 +67,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             "Ways that differ, under other schemes",
             tuple(others.PATHS),
             others.paths,
-            others.ways,
+            others.final_windows,
             seeds=5,
             quick_seeds=2,
             weight=0.2,

@@ -1,4 +1,4 @@
-"""What is kept of each run: rates in bins of 0.1 s, delays, moves and counters."""
+"""Samples of runs: rates in bins of 0.1 s, delays, moves and counters."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .scenarios import DATA_BITS, DURATION_S, EVERY_S, MBPS, PERIOD_S
 
 BIN_S = 0.1
 PERCENTILES = (5, 25, 50, 75, 95)
-"""Of a consumer's delays, as boxes show them."""
+"""Percentiles of a consumer's delays for box plots."""
 FACES = ("260", "261")
 """Links of R1 towards producers, by the numbers that the paper gives their interfaces."""
 
 
 def scene(name: Key) -> Callable[[Any, str, Scale], Sample]:
-    """What is kept of a run of a scenario of the paper: the network, and the controller's signals."""
+    """The sample of a scenario of the paper: the network, and the controller's signals."""
 
     def extract(result: Any, variant: str, scale: Scale) -> Sample:
         return {**network(result, variant, scale), **signals.read(result, name, variant)}
@@ -135,7 +135,7 @@ def counters(result: Any, _variant: str, _scale: Scale) -> Sample:
         "statuses": float(sum(row["statuses"] or 0 for row in nodes)),
         "signals": float(sum(row["signals"] or 0 for row in nodes)),
         "operations": float(sum(row["operations"] or 0 for row in nodes)),
-        "most_per_port": max(
+        "max_per_port": max(
             [(row["operations"] or 0) / row["statuses"] for row in nodes if row["statuses"]] or [0.0]
         ),
         "data": float(sum(row["data_out"] or 0 for row in nodes)),

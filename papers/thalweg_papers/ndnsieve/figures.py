@@ -16,7 +16,7 @@ from .._common import plain, series_table, short, table
 from . import measures, path_measures, scenarios
 from .extracts import BIN_S, FACES, PERCENTILES
 from .keys import Key
-from .scenarios import CONSUMERS, DATA_BITS, DURATION_S, WAYS
+from .scenarios import CONSUMERS, DATA_BITS, DURATION_S, SETUPS
 
 PRINTED: dict[str, dict[str, tuple[float, ...]]] = {
     "table-4": {
@@ -50,8 +50,8 @@ BOX_LINES: dict[str, Any] = {
 }
 """Colours of box plots, of which a page knows the ink."""
 
-LEAST_MS = 30.0
-"""Where logarithmic axes of delay begin: below every round-trip time."""
+MIN_MS = 30.0
+"""Lower limit of logarithmic axes of delay: below every round-trip time."""
 
 LOOKS = {"calibrated": "ndnsieve", "literal": "ndnsieve +"}
 """Colours of the two profiles; the others have their schemes'."""
@@ -64,9 +64,9 @@ Tabulate = Callable[[Samples, Scale], Table]
 Values = dict[str, Callable[[Sample], float]]
 
 
-def _published(way: str) -> str:
+def _published(setup: str) -> str:
     """The paper's name of a scheme."""
-    return "ndnsieve" if way in ("calibrated", "literal") else way
+    return "ndnsieve" if setup in ("calibrated", "literal") else setup
 
 
 def _drawn(drawing: Any, name: str, title: str, words: str, claim: str, tables: dict[str, Table]) -> Figure:
@@ -74,14 +74,14 @@ def _drawn(drawing: Any, name: str, title: str, words: str, claim: str, tables: 
     return Figure(title, f"{words} The paper: {claim}", _plot.svg(drawing, name, title), tables)
 
 
-def _row(way: str, consumer: int, values: dict[str, Any]) -> dict[str, Any]:
-    """What is known of one consumer of a scheme."""
-    return {"scheme": WAYS[way].label, "consumer": f"C{consumer + 1}", **values}
+def _row(setup: str, consumer: int, values: dict[str, Any]) -> dict[str, Any]:
+    """The published values of one consumer of a scheme."""
+    return {"scheme": SETUPS[setup].label, "consumer": f"C{consumer + 1}", **values}
 
 
 def _by_consumer(scene: Key, values: Callable[[str, int], dict[str, Any]]) -> list[dict[str, Any]]:
     """A row for each consumer of each scheme."""
-    return [_row(way, i, values(way, i)) for way in WAYS for i in range(CONSUMERS[scene])]
+    return [_row(setup, i, values(setup, i)) for setup in SETUPS for i in range(CONSUMERS[scene])]
 
 
 def _means(samples: Samples, experiment: Key, variant: str, values: Values) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _sheet() -> tuple[Any, list[Any]]:
     figure, axes = _plot.panels(3, 2, height=2.1)
     flat = [panel for row in axes for panel in row]
     flat[-1].set_axis_off()
-    return figure, flat[: len(WAYS)]
+    return figure, flat[: len(SETUPS)]
 
 
 def throughput(scene: Key, name: str, claim: str) -> Draw:
@@ -107,14 +107,18 @@ def throughput(scene: Key, name: str, claim: str) -> Draw:
     def draw(samples: Samples, _scale: Scale) -> Figure:
         figure, axes = _sheet()
         tables = {}
-        top = 1.1 * max(float(samples[scene, way][0]["throughput"].sum(axis=0).max()) for way in WAYS) / 1e6
-        for panel, (way, scheme) in zip(axes, WAYS.items(), strict=True):
-            sample = samples[scene, way][0]
+        top = (
+            1.1
+            * max(float(samples[scene, setup][0]["throughput"].sum(axis=0).max()) for setup in SETUPS)
+            / 1e6
+        )
+        for panel, (setup, scheme) in zip(axes, SETUPS.items(), strict=True):
+            sample = samples[scene, setup][0]
             together = sample["throughput"].sum(axis=0) / 1e6
             _plot.steps(panel, sample["times_s"], together, colour=0)
-            mean = samples.each(scene, way, measures.total(), "Mbit/s")
+            mean = samples.each(scene, setup, measures.total(), "Mbit/s")
             _plot.finish(panel, f"{scheme.label}: {plain(mean)} Mbit/s", "Data (Mbit/s)", top=top)
-            tables[way] = series_table(
+            tables[setup] = series_table(
                 f"{title}, {scheme.label}",
                 sample["times_s"],
                 {
@@ -129,17 +133,17 @@ def throughput(scene: Key, name: str, claim: str) -> Draw:
 
 
 def interfaces(scene: Key, name: str, claim: str) -> Draw:
-    """What R1's two interfaces carry over time."""
+    """Traffic of R1's two interfaces over time."""
     title = f"Scenario {NUMBERS[scene]}: throughput of R1's interfaces"
 
     def draw(samples: Samples, _scale: Scale) -> Figure:
         figure, axes = _sheet()
         tables = {}
-        for place, (panel, (way, scheme)) in enumerate(zip(axes, WAYS.items(), strict=True)):
-            sample = samples[scene, way][0]
+        for place, (panel, (setup, scheme)) in enumerate(zip(axes, SETUPS.items(), strict=True)):
+            sample = samples[scene, setup][0]
             for number, face in enumerate(FACES):
                 _plot.steps(panel, sample["times_s"], sample["faces"][number] / 1e6, face, colour=number)
-            part = samples.each(scene, way, path_measures.share(0.0))
+            part = samples.each(scene, setup, path_measures.share(0.0))
             _plot.finish(
                 panel,
                 f"{scheme.label}: share of 261 {plain(part)}",
@@ -147,7 +151,7 @@ def interfaces(scene: Key, name: str, claim: str) -> Draw:
                 top=11.0,
                 legend=place == 0,
             )
-            tables[way] = series_table(
+            tables[setup] = series_table(
                 f"{title}, {scheme.label}",
                 sample["times_s"],
                 {f"face_{face}_mbps": sample["faces"][i] / 1e6 for i, face in enumerate(FACES)},
@@ -166,12 +170,12 @@ def delays(scene: Key, name: str, claim: str) -> Draw:
     title = f"Scenario {NUMBERS[scene]}: average delay"
 
     def draw(samples: Samples, _scale: Scale) -> Figure:
-        def values(way: str, consumer: int) -> dict[str, Any]:
-            found = samples.each(scene, way, measures.delay(consumer), "ms")
+        def values(setup: str, consumer: int) -> dict[str, Any]:
+            found = samples.each(scene, setup, measures.delay(consumer), "ms")
             return {"delay_ms": short(found.mean), "ci95_ms": short(found.ci95)}
 
         rows = _by_consumer(scene, values)
-        figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", minimum=LEAST_MS)
+        figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", minimum=MIN_MS)
         words = "Means over segments and seeds, with 95 % intervals; the axis is logarithmic."
         return _drawn(figure, name, title, words, claim, {"delays": table(title, rows)})
 
@@ -196,16 +200,16 @@ def _bars(
             [row[value] for row in rows if row["scheme"] == scheme.label],
             [row[half] or 0.0 for row in rows if row["scheme"] == scheme.label],
         )
-        for scheme in WAYS.values()
+        for scheme in SETUPS.values()
     }
     places = [f"C{i + 1}" for i in range(CONSUMERS[scene])]
     if minimum is not None:
         _plot.logarithmic(panel, "y")
     marks = {
         scheme.label: [row[paper] if paper else None for row in rows if row["scheme"] == scheme.label]
-        for scheme in WAYS.values()
+        for scheme in SETUPS.values()
     }
-    _plot.bars(panel, places, heights, colours=[LOOKS.get(way, way) for way in WAYS], paper=marks)
+    _plot.bars(panel, places, heights, colours=[LOOKS.get(setup, setup) for setup in SETUPS], paper=marks)
     _plot.finish(panel, "", y, x="", margin=0.02)
     if minimum is not None:
         panel.set_ylim(bottom=minimum)
@@ -223,20 +227,20 @@ def boxes(scene: Key, name: str, claim: str) -> Draw:
         rows = []
         for i in range(count):
             drawn = []
-            for way, scheme in WAYS.items():
-                found = np.mean([sample["boxes_ms"][i] for sample in samples[scene, way]], axis=0)
+            for setup, scheme in SETUPS.items():
+                found = np.mean([sample["boxes_ms"][i] for sample in samples[scene, setup]], axis=0)
                 drawn.append(_box(scheme.label.replace(", ", ",\n"), found))
                 values = {
                     f"p{percentile}_ms": short(float(value))
                     for percentile, value in zip(PERCENTILES, found, strict=True)
                 }
-                rows.append(_row(way, i, values))
+                rows.append(_row(setup, i, values))
             panel = axes[0][i]
             _plot.logarithmic(panel, "y")
             panel.bxp(drawn, showfliers=False, widths=0.6, **BOX_LINES)
             panel.tick_params(axis="x", labelrotation=90)
             _plot.finish(panel, f"C{i + 1}", "Delay (ms)" if i == 0 else "", x="", margin=0.02)
-            panel.set_ylim(bottom=LEAST_MS)
+            panel.set_ylim(bottom=MIN_MS)
             _plot.whole_ticks(panel, TICKS_MS)
         words = (
             "Boxes from the first to the third quartile, whiskers to the 5th and 95th percentile, of the delays of all "
@@ -258,24 +262,24 @@ def losses(scene: Key, name: str, claim: str) -> Draw:
 
     def draw(samples: Samples, _scale: Scale) -> Figure:
         rows: list[dict[str, Any]] = []
-        for way, scheme in WAYS.items():
+        for setup, scheme in SETUPS.items():
             found = samples.each(
-                scene, way, lambda s: measures.loss(s) * DATA_BITS / DURATION_S / 1e6, "Mbit/s"
+                scene, setup, lambda s: measures.loss(s) * DATA_BITS / DURATION_S / 1e6, "Mbit/s"
             )
-            packets = samples.each(scene, way, measures.loss, "packets")
+            packets = samples.each(scene, setup, measures.loss, "packets")
             rows.append(
                 {
                     "scheme": scheme.label,
                     "loss_mbps": short(found.mean),
                     "ci95_mbps": short(found.ci95),
                     "packets": short(packets.mean),
-                    "most_packets": max(packets.values),
+                    "max_packets": max(packets.values),
                 }
             )
         figure, axes = _plot.panels(1, 1, height=2.8)
         panel = axes[0][0]
         heights = {"loss": ([row["loss_mbps"] for row in rows], [row["ci95_mbps"] or 0.0 for row in rows])}
-        _plot.bars(panel, [scheme.label for scheme in WAYS.values()], heights)
+        _plot.bars(panel, [scheme.label for scheme in SETUPS.values()], heights)
         top = 1.1 * max(mean + half for mean, half in zip(*heights["loss"], strict=True))
         _plot.finish(panel, "", "Loss (Mbit/s)", x="", margin=0.02, legend=False, top=max(top, 0.1))
         words = "Data that queues dropped because they were full, means over seeds."
@@ -292,9 +296,9 @@ def deviations(scene: Key, name: str) -> Draw:
     title = f"Scenario {NUMBERS[scene]}: standard deviation of delay"
 
     def draw(samples: Samples, _scale: Scale) -> Figure:
-        def values(way: str, consumer: int) -> dict[str, Any]:
-            found = samples.each(scene, way, measures.deviation(consumer), "ms")
-            published = PRINTED[name][_published(way)][consumer]
+        def values(setup: str, consumer: int) -> dict[str, Any]:
+            found = samples.each(scene, setup, measures.deviation(consumer), "ms")
+            published = PRINTED[name][_published(setup)][consumer]
             return {"published_ms": published, **_spread(found, "deviation_ms")}
 
         rows = _by_consumer(scene, values)
@@ -341,10 +345,10 @@ def fairness(scene: Key, name: str) -> Draw:
         rows = [
             {
                 "scheme": scheme.label,
-                "published": PRINTED_JAIN[name].get(_published(way)),
-                **_means(samples, scene, way, readings),
+                "published": PRINTED_JAIN[name].get(_published(setup)),
+                **_means(samples, scene, setup, readings),
             }
-            for way, scheme in WAYS.items()
+            for setup, scheme in SETUPS.items()
         ]
         figure, axes = _plot.panels(1, 1, height=2.8)
         panel = axes[0][0]
@@ -393,17 +397,17 @@ def profiles(samples: Samples, _scale: Scale) -> Table:
         {
             "scenario": NUMBERS[scene],
             "scheme": scheme.label,
-            **_means(samples, scene, way, values),
-            **(dict.fromkeys(share) if scene == Key.DUMBBELL else _means(samples, scene, way, share)),
+            **_means(samples, scene, setup, values),
+            **(dict.fromkeys(share) if scene == Key.DUMBBELL else _means(samples, scene, setup, share)),
         }
         for scene in scenarios.SCENES
-        for way, scheme in WAYS.items()
+        for setup, scheme in SETUPS.items()
     ]
     return table("Both profiles, and the others", rows)
 
 
 def chance(samples: Samples, _scale: Scale) -> Table:
-    """What the chance in Interests does: deviation of delay, and Jain's index, with it and without."""
+    """Effect of the random jitter of Interests: deviation of delay, and Jain's index, with and without it."""
     values: Values = {
         "throughput_mbps": measures.total(),
         "delay_ms": _delay,
@@ -412,9 +416,9 @@ def chance(samples: Samples, _scale: Scale) -> Table:
     }
     rows = []
     for scene in scenarios.SCENES:
-        for way, scheme in WAYS.items():
-            usual = _means(samples, scene, way, values)
-            exact = _means(samples, Key.EXACT, f"{scene}: {way}", values)
+        for setup, scheme in SETUPS.items():
+            usual = _means(samples, scene, setup, values)
+            exact = _means(samples, Key.EXACT, f"{scene}: {setup}", values)
             both: dict[str, Any] = {}
             for name in values:
                 both |= {name: usual[name], f"{name}_exact": exact[name]}
@@ -434,7 +438,7 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     rows = []
     for scene in scenarios.SCENES:
         cases = [("PCON, BIC 0.5", scene, "pcon")] + [
-            (way.label, Key.READINGS, f"{scene}: {name}") for name, way in scenarios.READINGS.items()
+            (setup.label, Key.READINGS, f"{scene}: {name}") for name, setup in scenarios.READINGS.items()
         ]
         for label, experiment, variant in cases:
             found = _means(samples, experiment, variant, values)
@@ -447,9 +451,9 @@ def complexity(samples: Samples, _scale: Scale) -> Table:
     seconds = dict.fromkeys((*scenarios.SCENES, Key.RATES), DURATION_S) | {Key.SIZES: scenarios.SIZES_S}
     cases = [
         *(
-            (scene, way, f"scenario {NUMBERS[scene]}, {WAYS[way].label}")
+            (scene, setup, f"scenario {NUMBERS[scene]}, {SETUPS[setup].label}")
             for scene in scenarios.SCENES
-            for way in WAYS
+            for setup in SETUPS
         ),
         *((Key.RATES, rate, f"scenario 1, links of {rate} Mbit/s") for rate in scenarios.RATES),
         *((Key.SIZES, count, f"{count} routers in dumbbells") for count in scenarios.SIZES),

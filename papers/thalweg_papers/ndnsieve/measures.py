@@ -1,4 +1,4 @@
-"""How results are measured from samples: what all three scenarios share, the headlines and scenario 1.
+"""Measures from samples: common functions of all three scenarios, the headlines, and scenario 1.
 
 The names are those that claims.toml uses; `NAME.literal` takes ndnSieve's literal profile. Rates are in Mbit/s
 on the wire, over the whole run unless it is said otherwise. `below_…` is the minimum of the others minus our maximum:
@@ -92,9 +92,9 @@ def loss(sample: Sample) -> float:
 # --- all runs --------------------------------------------------------------------------------------------------------
 
 
-def each(samples: Samples, scene: Key, way: str, value: Value, unit: str = "") -> Quantity:
+def each(samples: Samples, scene: Key, setup: str, value: Value, unit: str = "") -> Quantity:
     """One value per seed."""
-    return samples.each(scene, way, value, unit)
+    return samples.each(scene, setup, value, unit)
 
 
 def below(ours: Quantity, others: Sequence[Quantity]) -> Quantity:
@@ -115,20 +115,22 @@ def ratio(one: Quantity, other: Quantity) -> Quantity:
 def lowest(
     samples: Samples, scene: Key, sieve: str, consumers: Sequence[int], value: Callable[[int], Value]
 ) -> Measured:
-    """What ndnSieve has for each consumer, and how far below all others that is."""
+    """The value of ndnSieve for each consumer, and its margin below all others."""
     found: Measured = {}
     for i in consumers:
         ours = each(samples, scene, sieve, value(i), "ms")
         found[f"c{i + 1}"] = ours
-        found[f"below_c{i + 1}"] = below(ours, [each(samples, scene, way, value(i), "ms") for way in OTHERS])
+        found[f"below_c{i + 1}"] = below(
+            ours, [each(samples, scene, setup, value(i), "ms") for setup in OTHERS]
+        )
     return found
 
 
 def four(samples: Samples, scene: Key, sieve: str, value: Value, unit: str) -> dict[str, Quantity]:
     """The four schemes, ndnSieve in one profile."""
     return {
-        name: each(samples, scene, way, value, unit)
-        for name, way in (("ndnsieve", sieve), *((way, way) for way in OTHERS))
+        name: each(samples, scene, setup, value, unit)
+        for name, setup in (("ndnsieve", sieve), *((setup, setup) for setup in OTHERS))
     }
 
 
@@ -156,7 +158,7 @@ def gain(scene: Key) -> Profiled:
     """Total of ndnSieve over that of PCON."""
 
     def measure(samples: Samples, sieve: str) -> Measured:
-        ours, pcon = (each(samples, scene, way, total(), "Mbit/s") for way in (sieve, "pcon"))
+        ours, pcon = (each(samples, scene, setup, total(), "Mbit/s") for setup in (sieve, "pcon"))
         return {"ratio": ratio(ours, pcon), "ndnsieve": ours, "pcon": pcon, "above_pcon": below(pcon, [ours])}
 
     return measure
@@ -211,7 +213,7 @@ def near_the_limit(samples: Samples, sieve: str) -> Measured:
 @measure(Key.DUMBBELL)
 def great(samples: Samples) -> Measured:
     """Totals of CoopCon and FleCom."""
-    return {way: each(samples, Key.DUMBBELL, way, total(), "Mbit/s") for way in ("coopcon", "flecom")}
+    return {setup: each(samples, Key.DUMBBELL, setup, total(), "Mbit/s") for setup in ("coopcon", "flecom")}
 
 
 @profiled(Key.DUMBBELL)
@@ -220,10 +222,10 @@ def lowest_of_both(samples: Samples, sieve: str) -> Measured:
     return lowest(samples, Key.DUMBBELL, sieve, (0, 1), delay)
 
 
-def deviations(scene: Key, way: str, consumers: int) -> Callable[[Samples], Measured]:
+def deviations(scene: Key, setup: str, consumers: int) -> Callable[[Samples], Measured]:
     """Standard deviations of the consumers' delays."""
     return lambda samples: {
-        f"c{i + 1}": each(samples, scene, way, deviation(i), "ms") for i in range(consumers)
+        f"c{i + 1}": each(samples, scene, setup, deviation(i), "ms") for i in range(consumers)
     }
 
 
@@ -234,9 +236,9 @@ def deviation_order(samples: Samples, sieve: str) -> Measured:
     for i in (0, 1):
         by_way = four(samples, Key.DUMBBELL, sieve, deviation(i), "ms")
         order = ("ndnsieve", "flecom", "pcon", "coopcon")
-        found[f"lowest_c{i + 1}"] = below(by_way["ndnsieve"], [by_way[way] for way in order[1:]])
+        found[f"lowest_c{i + 1}"] = below(by_way["ndnsieve"], [by_way[setup] for setup in order[1:]])
         found[f"highest_c{i + 1}"] = Quantity(
-            (min(by_way["coopcon"].values) - max(max(by_way[way].values) for way in order[:3]),), "ms"
+            (min(by_way["coopcon"].values) - max(max(by_way[setup].values) for setup in order[:3]),), "ms"
         )
         found[f"flecom_below_pcon_c{i + 1}"] = below(by_way["flecom"], [by_way["pcon"]])
     return found
@@ -244,7 +246,7 @@ def deviation_order(samples: Samples, sieve: str) -> Measured:
 
 @profiled(Key.DUMBBELL)
 def alike(samples: Samples, sieve: str) -> Measured:
-    """How far the deviations of both consumers differ, over their mean, in per cent."""
+    """Difference of the deviations of both consumers relative to their mean, in per cent."""
 
     def value(sample: Sample) -> float:
         one, other = sample["std_ms"]
@@ -253,12 +255,12 @@ def alike(samples: Samples, sieve: str) -> Measured:
     return dict(four(samples, Key.DUMBBELL, sieve, value, "%"))
 
 
-def fairness(way: str) -> Callable[[Samples], Measured]:
+def fairness(setup: str) -> Callable[[Samples], Measured]:
     """Jain's index of scenario 1 in bins of 1 s, in bins of 0.1 s, and of totals."""
     return lambda samples: {
-        "bins_1_s": each(samples, Key.DUMBBELL, way, jain_in_bins(1.0), "Jain index"),
-        "bins_0_1_s": each(samples, Key.DUMBBELL, way, jain_in_bins(0.1), "Jain index"),
-        "totals": each(samples, Key.DUMBBELL, way, jain_of_totals(), "Jain index"),
+        "bins_1_s": each(samples, Key.DUMBBELL, setup, jain_in_bins(1.0), "Jain index"),
+        "bins_0_1_s": each(samples, Key.DUMBBELL, setup, jain_in_bins(0.1), "Jain index"),
+        "totals": each(samples, Key.DUMBBELL, setup, jain_of_totals(), "Jain index"),
     }
 
 
@@ -301,7 +303,7 @@ def commands(samples: Samples, sieve: str) -> Measured:
 
 gain_1 = profiled(Key.DUMBBELL)(gain(Key.DUMBBELL))
 gain_2 = profiled(Key.TWO_WAYS)(gain(Key.TWO_WAYS))
-deviation_1 = profiled(Key.DUMBBELL)(lambda samples, way: deviations(Key.DUMBBELL, way, 2)(samples))
+deviation_1 = profiled(Key.DUMBBELL)(lambda samples, setup: deviations(Key.DUMBBELL, setup, 2)(samples))
 deviation_1_pcon = measure(Key.DUMBBELL)(deviations(Key.DUMBBELL, "pcon", 2))
 deviation_1_coopcon = measure(Key.DUMBBELL)(deviations(Key.DUMBBELL, "coopcon", 2))
 deviation_1_flecom = measure(Key.DUMBBELL)(deviations(Key.DUMBBELL, "flecom", 2))

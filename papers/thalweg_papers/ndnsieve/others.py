@@ -1,4 +1,4 @@
-"""What the paper says of other schemes (§2, Table 1), as far as they are here: scenarios, what is kept, measures.
+"""Statements of the paper about other schemes (§2, Table 1) that the catalogue has: scenarios, samples, measures.
 
 Two consumers at one bottleneck of 10 Mbit/s, which falls to 3 Mbit/s after 10 s; scenario 2 with a way that is
 three times as long; scenario 3 under CHoPCoP.
@@ -20,7 +20,7 @@ from .scenarios import (
     DURATION_S,
     EVERY_S,
     STARTS_S,
-    Way,
+    SchemeSetup,
     network,
     wires,
     with_links,
@@ -29,21 +29,21 @@ from .scenarios import (
 STEP_S = 10.0
 SLOW_MBPS = 3.0
 
-STEPS: dict[str, Way] = {
-    "AIMD": Way("AIMD, consumers alone", {}, "aimd"),
-    "CUBIC": Way("CUBIC, consumers alone", {}, "cubic"),
-    "HIS": Way("HIS, hop by hop", {"link": "his"}, "his"),
-    "HoBHIS": Way("HoBHIS, hop by hop", {"link": "hobhis"}, "hobhis"),
-    "NACK": Way("NACK, hop by hop", {"strategy": "nack"}, "nack"),
-    "PCON": Way("PCON, both", {"strategy": "pcon", "link": "pcon"}, "pcon"),
-    "calibrated": Way(
+STEPS: dict[str, SchemeSetup] = {
+    "AIMD": SchemeSetup("AIMD, consumers alone", {}, "aimd"),
+    "CUBIC": SchemeSetup("CUBIC, consumers alone", {}, "cubic"),
+    "HIS": SchemeSetup("HIS, hop by hop", {"link": "his"}, "his"),
+    "HoBHIS": SchemeSetup("HoBHIS, hop by hop", {"link": "hobhis"}, "hobhis"),
+    "NACK": SchemeSetup("NACK, hop by hop", {"strategy": "nack"}, "nack"),
+    "PCON": SchemeSetup("PCON, both", {"strategy": "pcon", "link": "pcon"}, "pcon"),
+    "calibrated": SchemeSetup(
         "ndnSieve, calibrated, both",
         {"link": "ndnsieve"},
         "ndnsieve",
         app={"app": "ndnsieve"},
     ),
 }
-"""Who reacts where."""
+"""Cases: which scheme reacts, and where."""
 
 BLIND = "HIS, constant"
 """Consumers that go on asking at 10 Mbit/s, whatever routers say."""
@@ -51,25 +51,25 @@ BLIND = "HIS, constant"
 ROUNDS = {"strategy": "weighted"}
 """One next hop after the other, at random and with equal weights."""
 
-PATHS: dict[str, Way] = {
-    "ICP, two ways": Way("ICP", ROUNDS, "icp"),
-    "ICP, one way": Way("ICP", {}, "icp"),
-    "RAAQM, two ways": Way("RAAQM", {"strategy": "raaqm", "link": "raaqm"}, "raaqm"),
-    "RAAQM, one way": Way("RAAQM", {"link": "raaqm"}, "raaqm"),
-    "CCTCP, two ways": Way("CCTCP", {**ROUNDS, "link": "cctcp"}, "cctcp"),
-    "CCTCP, one way": Way("CCTCP", {"link": "cctcp"}, "cctcp"),
+PATHS: dict[str, SchemeSetup] = {
+    "ICP, two ways": SchemeSetup("ICP", ROUNDS, "icp"),
+    "ICP, one way": SchemeSetup("ICP", {}, "icp"),
+    "RAAQM, two ways": SchemeSetup("RAAQM", {"strategy": "raaqm", "link": "raaqm"}, "raaqm"),
+    "RAAQM, one way": SchemeSetup("RAAQM", {"link": "raaqm"}, "raaqm"),
+    "CCTCP, two ways": SchemeSetup("CCTCP", {**ROUNDS, "link": "cctcp"}, "cctcp"),
+    "CCTCP, one way": SchemeSetup("CCTCP", {"link": "cctcp"}, "cctcp"),
 }
 
-CHOPCOP = Way("CHoPCoP", {"link": "chopcop"}, "chopcop")
-ECP = Way("ECP", {"link": "ecp"}, "ecp")
+CHOPCOP = SchemeSetup("CHoPCoP", {"link": "chopcop"}, "chopcop")
+ECP = SchemeSetup("ECP", {"link": "ecp"}, "ecp")
 
 CASES = (*STEPS, BLIND)
 
 
 def step(variant: str, _scale: Scale) -> Tree:
     """The dumbbell, whose middle link falls to 3 Mbit/s."""
-    way = STEPS["HIS"] if variant == BLIND else STEPS[variant]
-    tree = network("dumbbell", way, f"ndnSieve paper, a link that gets slower: {variant}")
+    setup = STEPS["HIS"] if variant == BLIND else STEPS[variant]
+    tree = network("dumbbell", setup, f"ndnSieve paper, a link that gets slower: {variant}")
     tree["events"] = [{"at": f"{STEP_S:g} s", "link": "core", "rate": f"{SLOW_MBPS:g} Mbit/s"}]
     tree["record"] = recording(f"{EVERY_S * 1e3:g} ms", "throughput", "backlog", "utilisation")
     if variant == BLIND:
@@ -80,7 +80,7 @@ def step(variant: str, _scale: Scale) -> Tree:
 
 
 def load(_variant: str, _scale: Scale) -> Tree:
-    """The same under ECP, with what its Interests wait for."""
+    """The same under ECP, with the waits of its Interests."""
     tree = network("dumbbell", ECP, "ndnSieve paper, a link that gets slower: ECP")
     tree["events"] = [{"at": f"{STEP_S:g} s", "link": "core", "rate": f"{SLOW_MBPS:g} Mbit/s"}]
     tree["record"] = recording(f"{EVERY_S * 1e3:g} ms", "backlog", "shaper_queue", "queue_level")
@@ -111,7 +111,7 @@ def paths(variant: str, _scale: Scale) -> Tree:
 
 
 def overload(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """What was lost, refused and asked for, the longest delay, the queue after the step, and bytes of refusals."""
+    """Losses, NACKs and requests, the maximum delay, the queue after the step, and bytes of NACKs."""
     flows, nodes, links = (getattr(result, name).to_dicts() for name in ("flows", "nodes", "links"))
     own = [row for row in links if not row["link"].startswith("control")]
     times, backlog = _read.one(result, "backlog", "link.core.backward")
@@ -154,8 +154,8 @@ def queues(result: Any, _variant: str, _scale: Scale) -> Sample:
     }
 
 
-def ways(result: Any, variant: str, _scale: Scale) -> Sample:
-    """What a consumer had, how much it asked for again, and the windows that it had at the end."""
+def final_windows(result: Any, variant: str, _scale: Scale) -> Sample:
+    """Throughput of a consumer, its retransmissions, and its final windows."""
     (flow,) = result.flows.to_dicts()
     windows = 1.0
     if PATHS[variant].scheme == "cctcp":
@@ -175,7 +175,7 @@ def _of(samples: Samples, name: str, key: str, unit: str = "") -> Quantity:
 
 
 def icp(samples: Samples) -> Measured:
-    """What a second way brings ICP and RAAQM, and what ICP requests a second time without need."""
+    """Gain of ICP and RAAQM by a second path, and the needless retransmissions of ICP."""
     mbps = {name: each(samples, Key.PATHS, name, lambda s: s["mbps"], "Mbit/s") for name in PATHS}
 
     def gain(scheme: str) -> Quantity:
@@ -229,7 +229,7 @@ def alone(samples: Samples) -> Measured:
 
 @measure(Key.STEP)
 def hop_by_hop(samples: Samples) -> Measured:
-    """How soon the queue is calm again, and what routers turn away of consumers that do not listen."""
+    """Time until the queue is short again, and the NACKs of routers to consumers that do not react."""
     calm = {name: _of(samples, name, "calm_s", "s") for name in ("AIMD", "HIS", "HoBHIS", "NACK")}
     slowest = max((calm[name] for name in ("HIS", "HoBHIS", "NACK")), key=lambda q: q.mean)
     return {

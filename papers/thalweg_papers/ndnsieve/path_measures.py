@@ -1,4 +1,4 @@
-"""How results of scenarios 2 and 3 are measured: two ways for one prefix, and a way round for three.
+"""Measures of scenarios 2 and 3: two paths for one prefix, and a detour for three.
 
 261 is R1's interface to R3, 260 the one to R2; shares are of the Data that came to R1 by the two.
 """
@@ -84,10 +84,10 @@ def pcon_lowest(samples: Samples, sieve: str) -> Measured:
     """PCON's total against the others', and its deviation."""
     rates = four(samples, TWO, sieve, total(), "Mbit/s")
     swings = four(samples, TWO, sieve, unsteady(0.0), "Mbit/s")
-    others = [swings[way] for way in ("ndnsieve", "coopcon", "flecom")]
+    others = [swings[setup] for setup in ("ndnsieve", "coopcon", "flecom")]
     return {
         "pcon": rates["pcon"],
-        "lowest": below(rates["pcon"], [rates[way] for way in ("ndnsieve", "coopcon", "flecom")]),
+        "lowest": below(rates["pcon"], [rates[setup] for setup in ("ndnsieve", "coopcon", "flecom")]),
         "deviation": swings["pcon"],
         "most_unstable": Quantity(
             (min(swings["pcon"].values) - max(max(other.values) for other in others),), "Mbit/s"
@@ -97,7 +97,7 @@ def pcon_lowest(samples: Samples, sieve: str) -> Measured:
 
 @profiled(TWO)
 def dips(samples: Samples, sieve: str) -> Measured:
-    """How far the total falls below 10 Mbit/s, in per cent: around the move, and later; and between moves."""
+    """Decrease of the total below 10 Mbit/s, in per cent: around the move, and later; and between moves."""
 
     def deepest(begin: float, end: float) -> Value:
         return lambda s: float(10 * (10 - totals(s, begin, end).min()))
@@ -111,14 +111,14 @@ def dips(samples: Samples, sieve: str) -> Measured:
 @measure(TWO)
 def around_ten(samples: Samples) -> Measured:
     """Totals of CoopCon and FleCom."""
-    return {way: each(samples, TWO, way, total(), "Mbit/s") for way in ("coopcon", "flecom")}
+    return {setup: each(samples, TWO, setup, total(), "Mbit/s") for setup in ("coopcon", "flecom")}
 
 
 @measure(TWO)
 def flecom_over_coopcon(samples: Samples) -> Measured:
-    """How far FleCom's total is above CoopCon's, and its deviation below."""
-    rate = {way: each(samples, TWO, way, total(), "Mbit/s") for way in ("coopcon", "flecom")}
-    swing = {way: each(samples, TWO, way, unsteady(2.0), "Mbit/s") for way in ("coopcon", "flecom")}
+    """Margin of FleCom's total above CoopCon's, and of its deviation below."""
+    rate = {setup: each(samples, TWO, setup, total(), "Mbit/s") for setup in ("coopcon", "flecom")}
+    swing = {setup: each(samples, TWO, setup, unsteady(2.0), "Mbit/s") for setup in ("coopcon", "flecom")}
     return {
         "higher": below(rate["coopcon"], [rate["flecom"]]),
         "steadier": below(swing["flecom"], [swing["coopcon"]]),
@@ -141,14 +141,14 @@ def switch(samples: Samples, sieve: str) -> Measured:
     }
 
 
-def share_in_2(way: str, begin: float) -> Callable[[Samples], Measured]:
-    """What 261 carries in scenario 2."""
-    return lambda samples: {"share_261": each(samples, TWO, way, share(begin))}
+def share_in_2(setup: str, begin: float) -> Callable[[Samples], Measured]:
+    """Traffic of face 261 in scenario 2."""
+    return lambda samples: {"share_261": each(samples, TWO, setup, share(begin))}
 
 
 @measure(TWO, THREE)
 def heavy_marks(samples: Samples) -> Measured:
-    """What 261 carries under CoopCon, in both networks with two ways."""
+    """Traffic of face 261 under CoopCon, in both networks with two paths."""
     return {
         "share_261_in_2": each(samples, TWO, "coopcon", share(0.0)),
         "share_261_in_3": each(samples, THREE, "coopcon", share(0.0)),
@@ -258,7 +258,7 @@ def coopcon_lowest(samples: Samples, sieve: str) -> Measured:
     found = four(samples, THREE, sieve, total(SETTLED_S), "Mbit/s")
     return {
         "coopcon": found["coopcon"],
-        "lowest": below(found["coopcon"], [found[way] for way in ("ndnsieve", "pcon", "flecom")]),
+        "lowest": below(found["coopcon"], [found[setup] for setup in ("ndnsieve", "pcon", "flecom")]),
     }
 
 
@@ -287,8 +287,8 @@ def steadiest(samples: Samples, sieve: str) -> Measured:
     found = four(samples, THREE, sieve, unsteady(SETTLED_S, 20.0, 0.5), "Mbit/s")
     return {
         "ndnsieve": found["ndnsieve"],
-        "below_others": below(found["ndnsieve"], [found[way] for way in measures.OTHERS]),
-        **{way: found[way] for way in measures.OTHERS},
+        "below_others": below(found["ndnsieve"], [found[setup] for setup in measures.OTHERS]),
+        **{setup: found[setup] for setup in measures.OTHERS},
     }
 
 
@@ -301,7 +301,7 @@ def faces_alike(sample: Sample) -> float:
 def both_used(samples: Samples, sieve: str) -> Measured:
     """Jain's index of R1's two interfaces, by scheme."""
     found = four(samples, THREE, sieve, faces_alike, "Jain index")
-    return {way: found[way] for way in ("ndnsieve", "pcon", "flecom")}
+    return {setup: found[setup] for setup in ("ndnsieve", "pcon", "flecom")}
 
 
 @measure(THREE)
@@ -313,7 +313,7 @@ def one_used(samples: Samples) -> Measured:
     }
 
 
-def _average_jain(way: str) -> Callable[[Samples], Measured]:
+def _average_jain(setup: str) -> Callable[[Samples], Measured]:
     """Jain's index of consumers by every reading of `average`: all bins with idle ones, bins from 2 s on, totals."""
 
     def measure(samples: Samples) -> Measured:
@@ -325,7 +325,7 @@ def _average_jain(way: str) -> Callable[[Samples], Measured]:
             "all_bins_10_s": jain_in_bins(1.0, 0.0, 10.0),
             "all_bins_9_s": jain_in_bins(1.0, 0.0, 9.0),
         }
-        return {name: each(samples, THREE, way, value, "Jain index") for name, value in readings.items()}
+        return {name: each(samples, THREE, setup, value, "Jain index") for name, value in readings.items()}
 
     return measure
 
@@ -337,11 +337,12 @@ PRINTED = {"calibrated": 0.87, "pcon": 0.84, "flecom": 0.89}
 @measure(THREE)
 def readings_of_average(samples: Samples) -> Measured:
     """The maximum deviation from three printed values with one reading for all; the minimum over readings."""
-    by_way = {way: _average_jain(way)(samples) for way in PRINTED}
+    by_way = {setup: _average_jain(setup)(samples) for setup in PRINTED}
     misses = {
-        name: max(abs(by_way[way][name].mean - PRINTED[way]) for way in by_way) for name in by_way["pcon"]
+        name: max(abs(by_way[setup][name].mean - PRINTED[setup]) for setup in by_way)
+        for name in by_way["pcon"]
     }
-    return {"least_miss": Quantity((min(misses.values()),)), **{n: Quantity((m,)) for n, m in misses.items()}}
+    return {"min_miss": Quantity((min(misses.values()),)), **{n: Quantity((m,)) for n, m in misses.items()}}
 
 
 @profiled(THREE)
@@ -376,27 +377,27 @@ def excellent(samples: Samples, sieve: str) -> Measured:
     return found
 
 
-def deviations_of(ways: tuple[str, ...]) -> Callable[[Samples], Measured]:
+def deviations_of(setups: tuple[str, ...]) -> Callable[[Samples], Measured]:
     """Deviations of schemes in scenario 3."""
     return lambda samples: {
-        f"{way}_{name}": quantity
-        for way in ways
-        for name, quantity in deviations(THREE, way, 3)(samples).items()
+        f"{setup}_{name}": quantity
+        for setup in setups
+        for name, quantity in deviations(THREE, setup, 3)(samples).items()
     }
 
 
 share_in_2_pcon = measure(TWO)(share_in_2("pcon", 2.0))
 share_in_2_flecom = measure(TWO)(share_in_2("flecom", 0.0))
-deviation_2 = profiled(TWO)(lambda samples, way: deviations(TWO, way, 1)(samples))
+deviation_2 = profiled(TWO)(lambda samples, setup: deviations(TWO, setup, 1)(samples))
 deviation_2_pcon = measure(TWO)(deviations(TWO, "pcon", 1))
 deviation_2_coopcon = measure(TWO)(deviations(TWO, "coopcon", 1))
 deviation_2_flecom = measure(TWO)(deviations(TWO, "flecom", 1))
 deviation_order_2 = profiled(TWO)(deviation_order)
 losses_2 = profiled(TWO)(losses(TWO))
-average_jain = profiled(THREE)(lambda samples, way: _average_jain(way)(samples))
+average_jain = profiled(THREE)(lambda samples, setup: _average_jain(setup)(samples))
 average_jain_pcon = measure(THREE)(_average_jain("pcon"))
 average_jain_flecom = measure(THREE)(_average_jain("flecom"))
-deviation_3 = profiled(THREE)(lambda samples, way: deviations(THREE, way, 3)(samples))
+deviation_3 = profiled(THREE)(lambda samples, setup: deviations(THREE, setup, 3)(samples))
 deviation_3_pcon = measure(THREE)(deviations(THREE, "pcon", 3))
 deviation_3_others = measure(THREE)(deviations_of(("coopcon", "flecom")))
 losses_3 = profiled(THREE)(losses(THREE))

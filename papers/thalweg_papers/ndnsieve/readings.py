@@ -1,4 +1,4 @@
-"""What the paper leaves open, and the options for it. Options of ndnSieve change its calibrated profile."""
+"""Passages of the paper that have several readings, and the options. Options of ndnSieve change its calibrated profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rules, constants and counters are measured."""
+"""Measures of rules, constants and counters."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def reports(samples: Samples) -> Measured:
 def detection(samples: Samples) -> Measured:
     """Operations for each port and period, at the node that has most."""
     return {
-        f"scenario_{i}": each(samples, scene, "calibrated", lambda s: s["most_per_port"], "operations")
+        f"scenario_{i}": each(samples, scene, "calibrated", lambda s: s["max_per_port"], "operations")
         for i, scene in enumerate(SCENES, 1)
     }
 
@@ -86,7 +86,7 @@ def filtering(samples: Samples) -> Measured:
 
 @measure(*SCENES)
 def calculating(samples: Samples) -> Measured:
-    """What the controller did beyond filter, search and switch; and mild signals over ports and periods."""
+    """Operations of the controller beyond filter, search and switch; and mild signals over ports and periods."""
 
     def beyond(s: dict[str, float]) -> float:
         parts = sum(s[f"controller_{part}_operations"] for part in ("filter", "search", "switch"))
@@ -106,7 +106,7 @@ def calculating(samples: Samples) -> Measured:
 
 @measure(Key.RATES)
 def twice_the_rate(samples: Samples) -> Measured:
-    """What changes when all links carry twice as much: messages, operations, and Data.
+    """Effect of twice the rate of all links: messages, operations, and Data.
 
     `passed` are the signals that the filter passes, `per_passed` the operations beyond the filter for each.
     """
@@ -135,7 +135,7 @@ def twice_the_rate(samples: Samples) -> Measured:
 def per_router(samples: Samples) -> Measured:
     """Operations for each port and period at the node that has most, in networks of three sizes."""
     return {
-        f"of_{count}": each(samples, Key.SIZES, count, lambda s: s["most_per_port"], "operations")
+        f"of_{count}": each(samples, Key.SIZES, count, lambda s: s["max_per_port"], "operations")
         for count in scenarios.SIZES
     }
 

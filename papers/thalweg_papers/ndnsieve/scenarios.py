@@ -47,11 +47,11 @@ PERIOD_S = 0.5
 EVERY_S = 0.02
 JITTER = "100 us"
 CONSUMER = {"episode_check": "highest"}
-"""What all consumers have, as in the simulator of the paper's time."""
+"""Settings of all consumers, as in the simulator of the paper's time."""
 
 
 @dataclass(frozen=True)
-class Way:
+class SchemeSetup:
     """A scheme with its part in forwarders, and its controller."""
 
     label: str
@@ -61,9 +61,9 @@ class Way:
     app: Tree = field(default_factory=dict)
 
 
-def _sieve(profile: str, label: str) -> Way:
+def _sieve(profile: str, label: str) -> SchemeSetup:
     chosen = {"profile": profile}
-    return Way(
+    return SchemeSetup(
         label,
         {"link": "ndnsieve", "link_params": chosen},
         "ndnsieve",
@@ -72,12 +72,14 @@ def _sieve(profile: str, label: str) -> Way:
     )
 
 
-def _strategic(scheme: str, label: str, params: Tree | None = None, strategy: Tree | None = None) -> Way:
+def _strategic(
+    scheme: str, label: str, params: Tree | None = None, strategy: Tree | None = None
+) -> SchemeSetup:
     more = {} if strategy is None else {"strategy_params": strategy}
-    return Way(label, {"strategy": scheme, "link": scheme, **more}, scheme, params or {})
+    return SchemeSetup(label, {"strategy": scheme, "link": scheme, **more}, scheme, params or {})
 
 
-WAYS: dict[str, Way] = {
+SETUPS: dict[str, SchemeSetup] = {
     "calibrated": _sieve("calibrated", "ndnSieve, calibrated"),
     "literal": _sieve("literal", "ndnSieve, literal"),
     "pcon": _strategic("pcon", "PCON"),
@@ -86,7 +88,7 @@ WAYS: dict[str, Way] = {
 }
 """The paper's four schemes, one of them in two profiles; (R): a reconstruction."""
 
-READINGS: dict[str, Way] = {
+READINGS: dict[str, SchemeSetup] = {
     "BIC, 0.8": _strategic("pcon", "PCON, BIC 0.8", {"beta": 0.8}),
     "AIMD": _strategic("pcon", "PCON, AIMD", {"window": "aimd"}),
     "no shift": _strategic("pcon", "PCON whose forwarders keep their shares", strategy={"change": 0.0}),
@@ -121,14 +123,14 @@ def wires(scene: str, mbps: float = MBPS) -> list[Tree]:
     return access + inner + [wire(f"p{i}", "r2", f"p{i}", mbps, "1 ms") for i in (1, 2, 3)]
 
 
-def network(scene: str, way: Way, title: str, *, mbps: float = MBPS) -> Tree:
+def network(scene: str, setup: SchemeSetup, title: str, *, mbps: float = MBPS) -> Tree:
     """A scenario of the paper with a scheme in it."""
     producers = {i: ["p1", "p2"] if scene == "two ways" else f"p{i}" for i in range(1, CONSUMERS[scene] + 1)}
-    return with_links(way, title, DURATION_S, wires(scene, mbps), producers, STARTS_S[scene])
+    return with_links(setup, title, DURATION_S, wires(scene, mbps), producers, STARTS_S[scene])
 
 
 def with_links(
-    way: Way,
+    setup: SchemeSetup,
     title: str,
     duration_s: float,
     links: list[Tree],
@@ -140,12 +142,12 @@ def with_links(
         {
             "name": f"C{i}",
             "network": "ndn",
-            "scheme": way.scheme,
+            "scheme": setup.scheme,
             "from": f"c{i}",
             "prefix": f"/{i}",
             "start": f"{starts_s[i - 1]:g} s",
             "consumer": {**CONSUMER, "jitter": JITTER},
-            **({"params": way.params} if way.params else {}),
+            **({"params": setup.params} if setup.params else {}),
         }
         for i in producers
     ]
@@ -154,13 +156,13 @@ def with_links(
         duration_s,
         links,
         flows,
-        ndn=way.ndn,
+        ndn=setup.ndn,
         producers=[{"prefix": f"/{i}", "node": node, **DATA} for i, node in producers.items()],
         record={
-            **recording(f"{EVERY_S * 1e3:g} ms", *SERIES, events=bool(way.app)),
+            **recording(f"{EVERY_S * 1e3:g} ms", *SERIES, events=bool(setup.app)),
             "distributions": True,
         },
-        **({"sdn": {**way.app, "period": f"{PERIOD_S:g} s"}} if way.app else {}),
+        **({"sdn": {**setup.app, "period": f"{PERIOD_S:g} s"}} if setup.app else {}),
     )
 
 
@@ -168,8 +170,8 @@ def scene_tree(scene: str) -> Any:
     """The function from a scheme to a scenario of the paper."""
 
     def tree(variant: str, _scale: Scale) -> Tree:
-        way = WAYS[variant]
-        return network(scene, way, f"ndnSieve paper, {scene}: {way.label}")
+        setup = SETUPS[variant]
+        return network(scene, setup, f"ndnSieve paper, {scene}: {setup.label}")
 
     return tree
 
@@ -183,13 +185,13 @@ def reading(variant: str, _scale: Scale) -> Tree:
 def exact(variant: str, _scale: Scale) -> Tree:
     """`SCENE: SCHEME`, with Interests that leave when they are due."""
     scene, _, name = variant.partition(": ")
-    tree = network(scene, WAYS[name], f"ndnSieve paper without chance, {scene}: {WAYS[name].label}")
+    tree = network(scene, SETUPS[name], f"ndnSieve paper without chance, {scene}: {SETUPS[name].label}")
     for flow in tree["flows"]:
         flow["consumer"] = dict(CONSUMER)
     return tree
 
 
-EXACT_VARIANTS = tuple(f"{scene}: {name}" for scene in SCENES for name in WAYS)
+EXACT_VARIANTS = tuple(f"{scene}: {name}" for scene in SCENES for name in SETUPS)
 READING_VARIANTS = tuple(f"{scene}: {name}" for scene in SCENES for name in READINGS)
 
 # --- rules and counters ----------------------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ RATES = ("10", "20")
 def rated(variant: str, _scale: Scale) -> Tree:
     """Scenario 1 at another rate, in the calibrated profile."""
     return network(
-        "dumbbell", WAYS["calibrated"], f"ndnSieve counters, links of {variant} Mbit/s", mbps=float(variant)
+        "dumbbell", SETUPS["calibrated"], f"ndnSieve counters, links of {variant} Mbit/s", mbps=float(variant)
     )
 
 
@@ -224,14 +226,14 @@ def side_by_side(variant: str, _scale: Scale) -> Tree:
         producers |= {i: f"p{i}" for i in (2 * k + 1, 2 * k + 2)}
     links += [wire(f"join{k}", f"b{k - 1}", f"a{k}") for k in range(1, count)]
     title = f"ndnSieve counters, {variant} routers"
-    tree = with_links(WAYS["calibrated"], title, SIZES_S, links, producers, (0,) * len(producers))
+    tree = with_links(SETUPS["calibrated"], title, SIZES_S, links, producers, (0,) * len(producers))
     tree.pop("record")
     return tree
 
 
 def lossy(_variant: str, _scale: Scale) -> Tree:
     """Scenario 1 with a core link that loses one packet in a hundred."""
-    tree = network("dumbbell", WAYS["calibrated"], "ndnSieve rules, lost packets")
+    tree = network("dumbbell", SETUPS["calibrated"], "ndnSieve rules, lost packets")
     for one in tree["topology"]["links"]:
         if one["name"] == "core":
             one["loss"] = 0.01

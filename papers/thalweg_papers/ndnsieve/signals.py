@@ -1,4 +1,4 @@
-"""What the controller heard and did, signal by signal, beside the queues and marks of the ports that it was about."""
+"""Signals and commands of the controller, with the queues and marks of the ports that they are about."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ def level(params: Mapping[str, Any]) -> int:
     return int(params["severe"] if reference == "packets" else round(params["th2"] * QUEUE_PACKETS))
 
 
-def read(result: Any, scene: Key, way: str) -> Sample:
-    """Of each signal the queue and whether it passed, of each order the metrics, and what was marked."""
-    if way not in SIEVES:
+def read(result: Any, scene: Key, setup: str) -> Sample:
+    """For each signal the queue and the result of the filter, for each command the metrics, and the marks."""
+    if setup not in SIEVES:
         return {}
-    most = level(result.plan["ndn"]["link_params"])
+    threshold = level(result.plan["ndn"]["link_params"])
     signals = _rows(result, ("signal_mild", "signal_sieved"))
     passed = np.array([event == "signal_mild" for _, event, _ in signals], dtype=bool)
     times = np.array([time for time, _, _ in signals])
     ports = [_port(scene, int(value)) for _, _, value in signals]
     loads = np.array([value for _, _, value in _rows(result, ("signal_load",))])
-    held = np.array([value for _, _, value in _rows(result, ("signal_occupancy",))]) * QUEUE_PACKETS
+    queue_packets = np.array([value for _, _, value in _rows(result, ("signal_occupancy",))]) * QUEUE_PACKETS
     present = _rows(result, ("metric_present",))
     metrics = np.array([value for _, _, value in _rows(result, ("metric_present", "metric_taken"))])
     ordered = [_latest(signals, time) for time, _, _ in present]
     followed = [index for index in ordered if index is not None and ports[index] is not None]
     return {
-        "signal_error": _error(result, times, ports, held),
-        "load_least": float(loads.min()) if len(loads) else float("nan"),
-        "mild_over": float(held[passed].max() if passed.any() else 0.0) - most,
-        "sieved_over": float(held[~passed].min() if (~passed).any() else QUEUE_PACKETS) - most,
+        "signal_error": _error(result, times, ports, queue_packets),
+        "load_min": float(loads.min()) if len(loads) else float("nan"),
+        "mild_over": float(queue_packets[passed].max() if passed.any() else 0.0) - threshold,
+        "sieved_over": float(queue_packets[~passed].min() if (~passed).any() else QUEUE_PACKETS) - threshold,
         "commands_without": float(sum(index is None for index in ordered)),
-        "metric_least": float(metrics.min()) if len(metrics) else float("nan"),
-        "metric_most": float(metrics.max()) if len(metrics) else float("nan"),
+        "metric_min": float(metrics.min()) if len(metrics) else float("nan"),
+        "metric_max": float(metrics.max()) if len(metrics) else float("nan"),
         "worse": float(_worse(result)),
         "orders": float(len(followed)),
         "both": float(sum(_marked(result, ports[index], times[index]) > 0 for index in followed)),
         "both_at_end": float(
             sum(_marked(result, ports[index], times[index], EVERY_S) > 0 for index in followed)
         ),
-        **_marks(result, most),
+        **_marks(result, threshold),
     }
 
 
@@ -85,10 +85,10 @@ def _latest(signals: list[tuple[float, str, float]], time: float) -> int | None:
     return found[-1] if found else None
 
 
-def _error(result: Any, times: Any, ports: list[str | None], held: Any) -> float:
+def _error(result: Any, times: Any, ports: list[str | None], queue_packets: Any) -> float:
     """Packets by which what was reported differs from the mean queue of the same 20 ms, in the mean."""
     errors = []
-    for time, port, packets in zip(times, ports, held, strict=True):
+    for time, port, packets in zip(times, ports, queue_packets, strict=True):
         if port is None:
             continue
         grid, backlog = _read.one(result, "backlog", port)
@@ -119,25 +119,25 @@ def _worse(result: Any) -> int:
     )
 
 
-def _marks(result: Any, most: int) -> Sample:
+def _marks(result: Any, threshold: int) -> Sample:
     """Marks of queues that never passed a level, and all."""
     rows = [row for row in result.links.to_dicts() if not row["link"].startswith("control")]
-    below = sum(row["marked_packets"] for row in rows if row["queue_max_packets"] <= most)
+    below = sum(row["marked_packets"] for row in rows if row["queue_max_packets"] <= threshold)
     return {"marks_below": float(below), "marks_all": float(sum(row["marked_packets"] for row in rows))}
 
 
 # --- measures --------------------------------------------------------------------------------------------------------
 
 
-def _by_scene(samples: Samples, way: str, key: str, unit: str = "") -> Measured:
+def _by_scene(samples: Samples, setup: str, key: str, unit: str = "") -> Measured:
     return {
-        f"{key}_{i}": each(samples, scene, way, lambda s: s[key], unit) for i, scene in enumerate(SCENES, 1)
+        f"{key}_{i}": each(samples, scene, setup, lambda s: s[key], unit) for i, scene in enumerate(SCENES, 1)
     }
 
 
 @measure(*SCENES)
 def occupancy(samples: Samples) -> Measured:
-    """How far reported queues are from recorded ones."""
+    """Difference of reported and recorded queues."""
     return _by_scene(samples, "calibrated", "signal_error", "packets")
 
 
@@ -146,7 +146,7 @@ def metrics(samples: Samples) -> Measured:
     """The minimum and maximum metric of any command, where there are commands: scenarios 2 and 3."""
     found: Measured = {}
     for i, scene in ((2, Key.TWO_WAYS), (3, Key.THREE_FLOWS)):
-        for key in ("metric_least", "metric_most"):
+        for key in ("metric_min", "metric_max"):
             found[f"{key}_{i}"] = each(samples, scene, "calibrated", lambda s, key=key: s[key])  # type: ignore[misc]
     return found
 
@@ -159,29 +159,29 @@ def choices(samples: Samples) -> Measured:
 
 
 @profiled(*SCENES)
-def sieve(samples: Samples, way: str) -> Measured:
+def sieve(samples: Samples, setup: str) -> Measured:
     """By how much queues of signals that passed, and of those that did not, exceed the level; commands without a signal."""
     return {
-        **_by_scene(samples, way, "mild_over", "packets"),
-        **_by_scene(samples, way, "sieved_over", "packets"),
-        **_by_scene(samples, way, "commands_without", "commands"),
+        **_by_scene(samples, setup, "mild_over", "packets"),
+        **_by_scene(samples, setup, "sieved_over", "packets"),
+        **_by_scene(samples, setup, "commands_without", "commands"),
     }
 
 
 @profiled(*SCENES)
-def severe_marks(samples: Samples, way: str) -> Measured:
+def severe_marks(samples: Samples, setup: str) -> Measured:
     """Marks of queues that were never severe, and all marks."""
     return {
-        **_by_scene(samples, way, "marks_below", "packets"),
-        **_by_scene(samples, way, "marks_all", "packets"),
+        **_by_scene(samples, setup, "marks_below", "packets"),
+        **_by_scene(samples, setup, "marks_all", "packets"),
     }
 
 
 @profiled(*SCENES)
-def both_reactions(samples: Samples, way: str) -> Measured:
+def both_reactions(samples: Samples, setup: str) -> Measured:
     """Orders for a port that marked in the same period, or still did in its last 20 ms; all orders."""
     return {
-        **_by_scene(samples, way, "both", "periods"),
-        **_by_scene(samples, way, "both_at_end", "periods"),
-        **_by_scene(samples, way, "orders", "orders"),
+        **_by_scene(samples, setup, "both", "periods"),
+        **_by_scene(samples, setup, "both_at_end", "periods"),
+        **_by_scene(samples, setup, "orders", "orders"),
     }

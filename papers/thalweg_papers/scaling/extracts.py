@@ -1,4 +1,4 @@
-"""What is kept of each run: the total over time, moves, and operations of routers and controller."""
+"""Samples of runs: the total over time, moves, and operations of routers and controller."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def operations(result: Any, _variant: str, scale: Scale) -> Sample:
         * float(np.nanmean(flows["delay_s"].fill_null(float("nan")).to_numpy().astype(float))),
         "lost_percent": 100 * float(flows["drops"].sum()) / float(flows["sent_packets"].sum()),
         "by_period": float(np.mean(by_period)),
-        "by_period_most": float(np.max(by_period)),
+        "by_period_max": float(np.max(by_period)),
         "by_packet": float(np.mean(by_packet)),
-        "by_packet_most": float(np.max(by_packet)),
+        "by_packet_max": float(np.max(by_packet)),
         "packets": packets / len(routers),
         "controller": of_controller("operations"),
         "filter": of_controller("filter_operations"),

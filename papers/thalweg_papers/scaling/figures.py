@@ -11,7 +11,7 @@ from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
 from .._common import over_seeds, quick_note, series_table, short, table
 from ..ndnsieve.figures import LOOKS
-from ..ndnsieve.scenarios import WAYS
+from ..ndnsieve.scenarios import SETUPS
 from . import scenarios
 from .extracts import BIN_S
 from .keys import Key
@@ -57,7 +57,7 @@ SAID: dict[str, Value] = {
     "commands": lambda s: s["commands"],
     "retransmitted": lambda s: s["retransmitted"],
 }
-"""What is said of the way to the controller."""
+"""Columns of runs with delay or loss to the controller."""
 
 LIFE: dict[str, Value] = {
     "before_mbps": throughput(2.0, DIES_S),
@@ -67,7 +67,7 @@ LIFE: dict[str, Value] = {
     "moves": moves(),
     "recovery_s": until(BACK_S),
 }
-"""What is said of a life."""
+"""Columns of runs with a failure of the controller."""
 
 COSTS: dict[str, Value] = {
     "throughput_mbps": lambda s: s["total_mbps"],
@@ -77,13 +77,13 @@ COSTS: dict[str, Value] = {
     "packets_per_router": lambda s: s["packets"],
     "by_period": lambda s: s["by_period"],
     "by_packet": lambda s: s["by_packet"],
-    "by_packet_most": lambda s: s["by_packet_most"],
+    "by_packet_max": lambda s: s["by_packet_max"],
     "controller": lambda s: s["controller"],
     "search": lambda s: s["search"],
     "messages": lambda s: s["messages"],
     "moves": lambda s: s["moves"],
 }
-"""What is said of a size; operations, packets and messages are those of a second."""
+"""Columns of a network size; operations, packets and messages are per second."""
 
 
 def _row(samples: Samples, experiment: Key, variant: str, values: dict[str, Value]) -> dict[str, Any]:
@@ -113,9 +113,9 @@ def controller(samples: Samples, scale: Scale) -> Figure:
     for column, (experiment, places, x) in enumerate(sweeps):
         for line, (key, y, top) in enumerate(rows):
             panel = axes[line][column]
-            for way in PROFILES:
-                found = [samples.each(experiment, f"{way}: {place}", SAID[key]) for place in places]
-                _line(panel, range(len(places)), found, WAYS[way].label, way)
+            for setup in PROFILES:
+                found = [samples.each(experiment, f"{setup}: {place}", SAID[key]) for place in places]
+                _line(panel, range(len(places)), found, SETUPS[setup].label, setup)
             panel.set_xticks(range(len(places)), [str(place) for place in places])
             _plot.finish(
                 panel,
@@ -136,7 +136,7 @@ def controller(samples: Samples, scale: Scale) -> Figure:
 
 
 def _line(
-    panel: Any, x: Sequence[float], found: Sequence[Quantity], label: str, way: str, **more: Any
+    panel: Any, x: Sequence[float], found: Sequence[Quantity], label: str, setup: str, **more: Any
 ) -> None:
     """Means with their intervals, in the colour of a scheme."""
     panel.errorbar(
@@ -144,9 +144,9 @@ def _line(
         [quantity.mean for quantity in found],
         [quantity.ci95 or 0.0 for quantity in found],
         label=label,
-        color=_plot.colour_of(LOOKS.get(way, way)),
+        color=_plot.colour_of(LOOKS.get(setup, setup)),
         **{
-            "marker": _plot.MARKERS[list(WAYS).index(way)],
+            "marker": _plot.MARKERS[list(SETUPS).index(setup)],
             "markersize": 4,
             "linewidth": 1.1,
             "elinewidth": 0.8,
@@ -162,10 +162,10 @@ def _sweep(samples: Samples) -> Table:
         (Key.FAR, scenarios.FAR_MS, "ms"),
         (Key.DEAF, scenarios.LOSSES, "% lost"),
     ):
-        for way in PROFILES:
+        for setup in PROFILES:
             for place in places:
-                case = f"{WAYS[way].label}, {place} {unit}"
-                rows.append({"case": case, **_row(samples, experiment, f"{way}: {place}", SAID)})
+                case = f"{SETUPS[setup].label}, {place} {unit}"
+                rows.append({"case": case, **_row(samples, experiment, f"{setup}: {place}", SAID)})
     return table("The way to the controller", rows)
 
 
@@ -174,21 +174,21 @@ def death(samples: Samples, scale: Scale) -> Figure:
     title = "Scenario 3 with a controller that dies"
     figure, axes = _plot.panels(2, 1, height=2.6)
     tables = {}
-    for line, way in enumerate(PROFILES):
+    for line, setup in enumerate(PROFILES):
         panel = axes[line][0]
         times = np.arange(1, round(FAR_S / 0.5) + 1) * 0.5
         columns = {}
         for colour, life in enumerate(scenarios.LIVES):
             rows = [
                 sample["total_mbps"].reshape(-1, 5).mean(axis=1)
-                for sample in samples[Key.DEATH, f"{way}: {life}"]
+                for sample in samples[Key.DEATH, f"{setup}: {life}"]
             ]
             mean, half = over_seeds(rows)
             _plot.band(panel, times, mean, half, life, colour=colour)
             columns[f"{life.replace(' ', '_').lower()}_mbps"] = mean
         _plot.shade(panel, [(DIES_S, BACK_S)])
-        _plot.finish(panel, WAYS[way].label, "Data (Mbit/s)", top=22.0, legend=line == 0)
-        tables[way] = series_table(f"{title}: {WAYS[way].label}", times, columns)
+        _plot.finish(panel, SETUPS[setup].label, "Data (Mbit/s)", top=22.0, legend=line == 0)
+        tables[setup] = series_table(f"{title}: {SETUPS[setup].label}", times, columns)
     words = (
         f"Means over seeds in bins of 0.5 s with 95 % intervals. The controller dies at {DIES_S:g} s and comes "
         f"back at {BACK_S:g} s (shaded), or not; the third consumer comes at {JOINS_S:g} s."
@@ -197,15 +197,15 @@ def death(samples: Samples, scale: Scale) -> Figure:
 
 
 def lives(samples: Samples, _scale: Scale) -> Table:
-    """What each life came to."""
+    """Results of each failure of the controller."""
     rows = [
         {
-            "case": "PCON" if life == "PCON" else f"{WAYS[way].label}, {life}",
-            **_row(samples, Key.DEATH, f"{way}: {life}", LIFE),
+            "case": "PCON" if life == "PCON" else f"{SETUPS[setup].label}, {life}",
+            **_row(samples, Key.DEATH, f"{setup}: {life}", LIFE),
         }
-        for way in PROFILES
+        for setup in PROFILES
         for life in scenarios.LIVES
-        if life != "PCON" or way == PROFILES[0]
+        if life != "PCON" or setup == PROFILES[0]
     ]
     return table("A controller that dies", rows)
 
@@ -219,29 +219,29 @@ def operations(samples: Samples, scale: Scale) -> Figure:
     figure, axes = _plot.panels(2, len(scenarios.FAMILIES), height=2.9)
     for column, (family, name) in enumerate(scenarios.FAMILIES.items()):
         above, below = axes[0][column], axes[1][column]
-        for way, scheme in WAYS.items():
+        for setup, scheme in SETUPS.items():
 
-            def found(key: str, family: str = family, way: str = way) -> list[Quantity]:
-                return [samples.each(Key.SIZE, f"{family}, {count}: {way}", COSTS[key]) for count in SIZES]
+            def found(key: str, family: str = family, setup: str = setup) -> list[Quantity]:
+                return [samples.each(Key.SIZE, f"{family}, {count}: {setup}", COSTS[key]) for count in SIZES]
 
-            _line(above, SIZES, found("by_packet"), scheme.label, way)
+            _line(above, SIZES, found("by_packet"), scheme.label, setup)
             if scheme.app:
                 _line(
                     above,
                     SIZES,
                     found("by_period"),
                     f"{scheme.label}, eq. (6)",
-                    way,
+                    setup,
                     linestyle="--",
                     fillstyle="none",
                 )
-                _line(below, SIZES, found("controller"), f"{scheme.label}: operations", way)
+                _line(below, SIZES, found("controller"), f"{scheme.label}: operations", setup)
                 _line(
                     below,
                     SIZES,
                     found("messages"),
                     f"{scheme.label}: messages",
-                    way,
+                    setup,
                     linestyle=":",
                     fillstyle="none",
                 )
@@ -277,15 +277,15 @@ def operations(samples: Samples, scale: Scale) -> Figure:
 
 
 def sizes(samples: Samples, _scale: Scale) -> Table:
-    """What each scheme had and cost."""
+    """Throughput and cost of each scheme."""
     rows = [
         {
             "case": f"{name}, {count}: {scheme.label}",
-            **_row(samples, Key.SIZE, f"{family}, {count}: {way}", COSTS),
+            **_row(samples, Key.SIZE, f"{family}, {count}: {setup}", COSTS),
         }
         for family, name in scenarios.FAMILIES.items()
         for count in SIZES
-        for way, scheme in WAYS.items()
+        for setup, scheme in SETUPS.items()
     ]
     return table("Networks of 10, 50 and 200 routers", rows)
 

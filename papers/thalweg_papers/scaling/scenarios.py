@@ -1,4 +1,4 @@
-"""What is varied: the way to the controller, its life, and the network; trees as scenario files have them."""
+"""Variations: the path to the controller, its failures, and the network; as trees of scenario files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Any
 
 from .._base import Scale, Tree
 from .._common import custom, link, recording
-from ..ndnsieve.scenarios import BUFFER, CONSUMER, DATA, JITTER, PERIOD_S, WAYS, Way, wires, with_links
+from ..ndnsieve.scenarios import (
+    BUFFER,
+    CONSUMER,
+    DATA,
+    JITTER,
+    PERIOD_S,
+    SETUPS,
+    SchemeSetup,
+    wires,
+    with_links,
+)
 from . import networks
 
 CHOICES: dict[str, str] = {
@@ -39,43 +49,45 @@ FAR_S = 30.0
 FROM_S = 5.0
 """When what is said of a run begins."""
 
-FAR_VARIANTS = tuple(f"{way}: {ms}" for way in PROFILES for ms in FAR_MS)
-DEAF_VARIANTS = tuple(f"{way}: {percent}" for way in PROFILES for percent in LOSSES)
+FAR_VARIANTS = tuple(f"{setup}: {ms}" for setup in PROFILES for ms in FAR_MS)
+DEAF_VARIANTS = tuple(f"{setup}: {percent}" for setup in PROFILES for percent in LOSSES)
 
 
-def _controlled(way: Way, title: str, wire: Tree, starts_s: tuple[float, ...] = (0, 1, 2)) -> Tree:
-    tree = with_links(way, title, FAR_S, wires("three flows"), {i: f"p{i}" for i in (1, 2, 3)}, starts_s)
+def _controlled(setup: SchemeSetup, title: str, wire: Tree, starts_s: tuple[float, ...] = (0, 1, 2)) -> Tree:
+    tree = with_links(setup, title, FAR_S, wires("three flows"), {i: f"p{i}" for i in (1, 2, 3)}, starts_s)
     tree["record"] = recording("100 ms", "throughput", events=True)
-    if way.app:
+    if setup.app:
         tree["sdn"]["link"] = wire
     return tree
 
 
 def far(variant: str, _scale: Scale) -> Tree:
     """`PROFILE: DELAY`, in ms."""
-    way, _, ms = variant.partition(": ")
-    return _controlled(WAYS[way], f"A far controller: {WAYS[way].label}, {ms} ms", {"delay": f"{ms} ms"})
+    setup, _, ms = variant.partition(": ")
+    return _controlled(
+        SETUPS[setup], f"A far controller: {SETUPS[setup].label}, {ms} ms", {"delay": f"{ms} ms"}
+    )
 
 
 def deaf(variant: str, _scale: Scale) -> Tree:
     """`PROFILE: LOSS`, in percent."""
-    way, _, percent = variant.partition(": ")
+    setup, _, percent = variant.partition(": ")
     wire = {"delay": "10 ms", "loss": int(percent) / 100}
-    return _controlled(WAYS[way], f"A deaf controller: {WAYS[way].label}, {percent} %", wire)
+    return _controlled(SETUPS[setup], f"A deaf controller: {SETUPS[setup].label}, {percent} %", wire)
 
 
 # --- death -----------------------------------------------------------------------------------------------------------
 
 DIES_S, BACK_S, JOINS_S = 4.0, 20.0, 10.0
 LIVES = ("lives", "dies", "comes back", "PCON")
-DEATH_VARIANTS = tuple(f"{way}: {life}" for way in PROFILES for life in LIVES)
+DEATH_VARIANTS = tuple(f"{setup}: {life}" for setup in PROFILES for life in LIVES)
 
 
 def death(variant: str, _scale: Scale) -> Tree:
     """`PROFILE: LIFE`; PCON has no controller, and is the same beside both."""
     name, _, life = variant.partition(": ")
-    way = WAYS["pcon"] if life == "PCON" else WAYS[name]
-    tree = _controlled(way, f"A controller that {life}: {way.label}", {"delay": "10 ms"}, (0, 1, JOINS_S))
+    setup = SETUPS["pcon"] if life == "PCON" else SETUPS[name]
+    tree = _controlled(setup, f"A controller that {life}: {setup.label}", {"delay": "10 ms"}, (0, 1, JOINS_S))
     ends = {"lives": (), "PCON": (), "dies": (DIES_S,), "comes back": (DIES_S, BACK_S)}[life]
     actions = [
         {"at": f"{at:g} s", "node": "controller", "action": action}
@@ -92,7 +104,9 @@ SIZES = (10, 50, 200)
 FAMILIES = {"preference": "Barabási–Albert", "distance": "Waxman"}
 SIZE_S = 10.0
 GRAPH_SEED = 5
-SIZE_VARIANTS = tuple(f"{family}, {count}: {way}" for family in FAMILIES for count in SIZES for way in WAYS)
+SIZE_VARIANTS = tuple(
+    f"{family}, {count}: {setup}" for family in FAMILIES for count in SIZES for setup in SETUPS
+)
 
 
 def routers(family: str, count: int) -> list[Tree]:
@@ -115,7 +129,7 @@ def size(variant: str, scale: Scale) -> Tree:
     """`FAMILY, COUNT: SCHEME`."""
     family, _, rest = variant.partition(", ")
     number, _, name = rest.partition(": ")
-    count, way = int(number), WAYS[name]
+    count, setup = int(number), SETUPS[name]
     draw = random.Random(GRAPH_SEED + 2)
     links = routers(family, count)
     producers = max(2, count // 5)
@@ -133,16 +147,18 @@ def size(variant: str, scale: Scale) -> Tree:
         flow: dict[str, Any] = {
             "name": f"C{i}",
             "network": "ndn",
-            "scheme": way.scheme,
+            "scheme": setup.scheme,
             "from": f"c{i}",
             "prefix": f"/{i % producers}/{i}",
             "start_spread": "1 s",
             "consumer": {**CONSUMER, "jitter": JITTER},
         }
-        if way.params:
-            flow["params"] = way.params
+        if setup.params:
+            flow["params"] = setup.params
         flows.append(flow)
     served = [{"prefix": f"/{i}", "node": f"p{i}", **DATA} for i in range(producers)]
-    control = {"sdn": {**way.app, "period": f"{PERIOD_S:g} s", "link": {"delay": "10 ms"}}} if way.app else {}
-    title = f"{count} routers by {family}: {way.label}"
-    return custom(title, scale.seconds(SIZE_S), links, flows, ndn=way.ndn, producers=served, **control)
+    control = (
+        {"sdn": {**setup.app, "period": f"{PERIOD_S:g} s", "link": {"delay": "10 ms"}}} if setup.app else {}
+    )
+    title = f"{count} routers by {family}: {setup.label}"
+    return custom(title, scale.seconds(SIZE_S), links, flows, ndn=setup.ndn, producers=served, **control)

@@ -1,4 +1,4 @@
-"""What the paper did not try: a heterogeneous tree, groups of up to a thousand receivers, and what they cost."""
+"""Experiments beyond the paper: a heterogeneous tree, groups of up to a thousand receivers, and their cost."""
 
 from __future__ import annotations
 
@@ -145,9 +145,9 @@ def large(scheme: str, size: int, duration_s: float, *, tcps: int = 2, rate_bps:
 def large_case(variant: str, scale: Scale) -> Tree:
     """`tfmcc-1000`."""
     scheme, _, size = variant.partition("-")
-    made = large(scheme, int(size), scale.seconds(LARGE_S))
-    made["record"] = recording("1 s", "rate", "goodput")
-    return made
+    tree = large(scheme, int(size), scale.seconds(LARGE_S))
+    tree["record"] = recording("1 s", "rate", "goodput")
+    return tree
 
 
 def keep_large(result: Any, variant: str, scale: Scale) -> Sample:
@@ -170,7 +170,7 @@ def keep_large(result: Any, variant: str, scale: Scale) -> Sample:
         "feedback_sent_per_s": float(flow["feedback_packets"]) / end,
         "signals": float(flow["signals"]),
         "delivered": float(arrived["packets"].sum()),
-        "least_delivered": float(arrived["packets"].min()),
+        "min_delivered": float(arrived["packets"].min()),
         "receivers": float(variant.partition("-")[2]),
     }
 
@@ -181,7 +181,7 @@ COST_BPS = 1e6
 PACKETS_PER_S = 120
 """About what fills the bottleneck."""
 DELIVERIES = 1_200_000
-LEAST_S = 20.0
+MIN_S = 20.0
 """Longer than a start takes."""
 
 
@@ -193,7 +193,7 @@ def measure_cost(variant: str, seed: int, scale: Scale) -> Sample:
 def main(variant: str, seed: int, factor: float) -> Sample:
     """The group of `large` at 1 Mbit/s, without company."""
     scheme, _, size = variant.partition("-")
-    long_s = max(LEAST_S, factor * DELIVERIES / int(size) / PACKETS_PER_S)
+    long_s = max(MIN_S, factor * DELIVERIES / int(size) / PACKETS_PER_S)
     return _cost.spend(lambda n, s: large(scheme, n, s, tcps=0, rate_bps=COST_BPS), int(size), long_s, seed)
 
 

@@ -28,9 +28,9 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
     feedback = [
         mean_and_interval(samples[TREE, scheme], lambda s: s["feedback"] / s["seconds"]) for scheme in SCHEMES
     ]
-    for row, (mean, half), (heard, heard_half) in zip(rows, group, feedback, strict=True):
+    for row, (mean, half), (feedback_mean, feedback_half) in zip(rows, group, feedback, strict=True):
         row |= {"rate_mbps": short(mean), "rate_ci95": short(half)}
-        row |= {"feedback_per_s": short(heard), "feedback_ci95": short(heard_half)}
+        row |= {"feedback_per_s": short(feedback_mean), "feedback_ci95": short(feedback_half)}
     panels = (
         (axes[0][1], "tcp_{}_bps", "(b) A TCP connection over its share", "ratio"),
         (axes[1][0], "utilisation_{}", "(c) Utilisation of the bottleneck", "share"),
@@ -225,7 +225,7 @@ def cost_figure(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Cost of large groups",
         "Groups of 10, 100 and 1000 receivers alone on 1 Mbit/s, so that all sizes send the same; processor time of the "
-        "program on the machine that drew this, in a process of its own for each point, the least of the runs. Time grows "
+        "program on the machine that drew this, in a process of its own for each point, the minimum of the runs. Time grows "
         f"with the packets delivered: {largest['ns_per_delivered']:.0f} ns each with SRMCC at a thousand receivers. At ten, "
         "where every edge router has one receiver, a packet delivered is 2.2 packets put on links; at a thousand it is one."
         + RECONSTRUCTED

@@ -1,4 +1,4 @@
-"""What is kept of each run of §5: enough for every figure and claim, small enough to store."""
+"""Samples of the runs of §5: enough for every figure and claim, small enough to store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import scenarios
 
 
 def shared(result: Any, number: int, scale: Scale) -> Sample:
-    """Of one of the four scenarios: 1-s means of what arrived, shares of the bottleneck, loss and feedback."""
+    """The sample of one of the four scenarios: 1-s means of arrived data, shares of the bottleneck, loss and feedback."""
     times = _read.times(result, "utilisation")
     arrived = _read.series(result, "throughput")
     group = [values for subject, values in arrived.items() if subject.startswith("receiver.mc@")]

@@ -320,7 +320,7 @@ def table_1(_samples: Samples, _scale: Scale) -> Table:
 
 
 def phase_effects(samples: Samples, _scale: Scale) -> Table:
-    """What a little random traffic changes: without it, senders that answer arrivals fall into step at drop-tail queues."""
+    """Effect of a little random traffic: without it, ack-clocked senders synchronise at drop-tail queues (phase effects)."""
     rows: list[dict[str, Any]] = []
     for n in measures.STATIC:
         for scheme in SCHEMES:

@@ -1,4 +1,4 @@
-"""How the claims of §5 are measured from samples. The names are those that claims.toml uses."""
+"""Measures of the claims of §5, from samples. claims.toml uses their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ratio(sample: Sample) -> float:
 
 
 def whole_ratio(sample: Sample) -> float:
-    """The same over the whole run, with the connection that is there all the time."""
+    """The same over the whole run, with the connection that is always active."""
     return float(sample["mc_whole_bps"] / sample["tcp1_whole_bps"])
 
 
@@ -44,7 +44,7 @@ def share_percent(number: int, key: str = "mc_mean_bps") -> Value:
 
 
 def group_utilisation(number: int) -> Value:
-    """What the group's throughput takes of the bottleneck, in per cent."""
+    """The share of the bottleneck of the group's throughput, in per cent."""
     return take("mc_mean_bps", 100 / scenarios.BOTTLENECK_BPS[number])
 
 
@@ -84,7 +84,7 @@ def simply(numbers: Iterable[int], scheme: str, value: Value, unit: str) -> Call
 
 
 def lead(numbers: Iterable[int], scheme: str, value: Value, unit: str) -> Callable[[Samples], Measured]:
-    """How far a scheme is above the highest of the paper's others, seed by seed; negative when it is not."""
+    """Margin of a scheme above the highest of the paper's others, seed by seed; negative if it is below."""
 
     def margins(samples: Samples, number: int) -> Iterable[float]:
         own = values(samples, number, scheme, value)
@@ -97,7 +97,7 @@ def lead(numbers: Iterable[int], scheme: str, value: Value, unit: str) -> Callab
 
 
 def gain_percent(samples: Samples, number: int, value: Value, scheme: str = "asmp") -> list[float]:
-    """How much more SRMCC has than another scheme, in per cent of the other's, seed by seed."""
+    """Gain of SRMCC over another scheme, in per cent of the other's, seed by seed."""
     pairs = zip(values(samples, number, "srmcc", value), values(samples, number, scheme, value), strict=True)
     return [100 * (a / b - 1) for a, b in pairs]
 
@@ -261,8 +261,8 @@ def both_gain(samples: Samples) -> Measured:
     group = [gain_percent(samples, n, take("mc_mean_bps")) for n in ALL]
     tcp = [gain_percent(samples, n, take("tcp_mean_bps")) for n in ALL]
     return {
-        "least_group_gain": Quantity(tuple(map(min, zip(*group, strict=True))), "%"),
-        "least_tcp_gain": Quantity(tuple(map(min, zip(*tcp, strict=True))), "%"),
+        "min_group_gain": Quantity(tuple(map(min, zip(*group, strict=True))), "%"),
+        "min_tcp_gain": Quantity(tuple(map(min, zip(*tcp, strict=True))), "%"),
     }
 
 
@@ -299,11 +299,11 @@ def beats_the_others(samples: Samples) -> Measured:
             found.append((own["mc_mean_bps"] - max(rivals, default=0.0)) / 1e6)
         return found
 
-    def least(friendly: bool) -> Quantity:
+    def minimum(friendly: bool) -> Quantity:
         runs = [margin(n, friendly) for n in STATIC]
         return Quantity(tuple(map(min, zip(*runs, strict=True))), "Mbit/s")
 
-    return {"least_lead": least(friendly=False), "least_lead_among_friendly": least(friendly=True)}
+    return {"min_lead": minimum(friendly=False), "min_lead_among_friendly": minimum(friendly=True)}
 
 
 # --- responsiveness --------------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ def total_over_asmp(samples: Samples) -> Measured:
     points, percent = differences(relative=False), differences(relative=True)
     return {
         "mean_percent": Quantity(tuple(float(np.mean(seed)) for seed in percent), "%"),
-        "least_points": Quantity(tuple(map(min, points)), "points"),
+        "min_points": Quantity(tuple(map(min, points)), "points"),
         "mean_points": Quantity(tuple(float(np.mean(seed)) for seed in points), "points"),
     }
 
@@ -424,7 +424,7 @@ def loss_order(samples: Samples) -> Measured:
 
 
 @measure(Key.SCENARIOS)
-def asmp_least_in_1(samples: Samples) -> Measured:
+def asmp_lowest_in_1(samples: Samples) -> Measured:
     """The minimum of ASMP's losses in scenarios 2 to 4 less that in scenario 1."""
     runs = zip(*(values(samples, n, "asmp", loss_percent) for n in ALL), strict=True)
     return {"margin": Quantity(tuple(min(rest) - first for first, *rest in runs), "points")}
@@ -459,18 +459,22 @@ def feedback_order(samples: Samples) -> Measured:
 
     The fewest of the others over SRMCC's, PerIfwithECN's over the most of the others', TFMCC's over ASMP's.
     """
-    fewest, most, second = [], [], []
+    fewest, highest, second = [], [], []
     for n in ALL:
         counts = [values(samples, n, scheme, feedback) for scheme in scenarios.PAPER_SCHEMES]
         seeds = list(zip(*counts, strict=True))
         fewest.append([min(others) / own for own, *others in seeds])
-        most.append([perif / max(a, b, c) for a, b, c, perif in seeds])
+        highest.append([perif / max(a, b, c) for a, b, c, perif in seeds])
         second.append([tfmcc / asmp for _, tfmcc, asmp, _ in seeds])
 
-    def least(runs: list[list[float]]) -> Quantity:
+    def minimum(runs: list[list[float]]) -> Quantity:
         return Quantity(tuple(map(min, zip(*runs, strict=True))), "times")
 
-    return {"srmcc_fewest": least(fewest), "perif_most": least(most), "tfmcc_second": least(second)}
+    return {
+        "srmcc_fewest": minimum(fewest),
+        "perif_highest": minimum(highest),
+        "tfmcc_second": minimum(second),
+    }
 
 
 def mean_and_interval(samples: Sequence[Sample], value: Value) -> tuple[float, float]:
@@ -495,7 +499,7 @@ tcp_share_beside_tfmcc = measure(Key.SCENARIOS)(share("tfmcc", "tcp_mean_bps"))
 tfmcc_highest = measure(Key.SCENARIOS)(lead(ALL, "tfmcc", mbps("mc_mean_bps"), "Mbit/s"))
 tfmcc_ratio = measure(Key.SCENARIOS)(ratios("tfmcc", STATIC))
 tfmcc_ratio_4 = measure(Key.SCENARIOS)(ratios("tfmcc", (4,)))
-tfmcc_least_friendly = measure(Key.SCENARIOS)(lead(STATIC, "tfmcc", ratio, "of the ratio"))
+tfmcc_unfriendliest = measure(Key.SCENARIOS)(lead(STATIC, "tfmcc", ratio, "of the ratio"))
 asmp_ratio = measure(Key.SCENARIOS)(ratios("asmp", (1, 2, 4)))
 asmp_ratio_3 = measure(Key.SCENARIOS)(ratios("asmp", (3,)))
 srmcc_ratio = measure(Key.SCENARIOS)(ratios("srmcc", ALL))

@@ -24,7 +24,7 @@ KINDS: dict[str, dict[str, Any]] = {
         key: value for key, value in STOCK_TCP.items() if key not in ("receive_window", "fast_recovery")
     },
 }
-"""What a connection has otherwise than those of the scenarios: as ns-2 is; without a limit by the window; with recovery."""
+"""Settings of connections that differ from the scenarios: as in ns-2; without a limit by the window; with recovery."""
 COMPANY_BPS = (0, 1_545_000, 2_530_000)
 """Nothing, what the paper's SRMCC has in scenario 1, and what its TFMCC has there."""
 VARIANTS = tuple(f"{kind}-{company}" for kind in KINDS for company in COMPANY_BPS)
@@ -69,7 +69,7 @@ def keep(result: Any, _variant: str, scale: Scale) -> Sample:
 
 
 def measured() -> dict[str, list[dict[str, Any]]]:
-    """What ns-2 gave, by variant: one run per seed."""
+    """Results of ns-2, by variant: one run per seed."""
     text = Path(__file__).with_name("ns2.toml").read_text(encoding="utf-8")
     runs: dict[str, list[dict[str, Any]]] = tomllib.loads(text)["runs"]
     return runs

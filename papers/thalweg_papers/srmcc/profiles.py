@@ -23,7 +23,7 @@ STOCK_TCP: dict[str, Any] = {
     "fast_recovery": False,
     "undo": False,
 }
-"""What `Agent/TCP` of ns-2 2.35 has otherwise than the connections of the first profile: Tahoe, and 20 packets."""
+"""Differences of `Agent/TCP` of ns-2 2.35 from the connections of the first profile: Tahoe, and 20 packets."""
 
 COMPETITORS: dict[str, dict[str, Any]] = {
     "asmp": {"calibration": "never"},

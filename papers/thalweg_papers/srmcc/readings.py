@@ -1,4 +1,4 @@
-"""What the paper leaves open, and the options for it, as parameters of the scheme."""
+"""Readings: passages of the paper that have several readings, and the options, as parameters of the scheme."""
 
 from __future__ import annotations
 
@@ -99,18 +99,18 @@ def readings() -> tuple[Reading, ...]:
             "Of which queue is the minimum occupancy?",
             (
                 Option(
-                    "least",
-                    "Of the least occupied one: “each MTN maintains an MCC table, which records … the maximum "
+                    "minimum",
+                    "Of the one with minimum occupancy: “each MTN maintains an MCC table, which records … the maximum "
                     "occupancy ratio (Max qocc), minimum occupancy ratio (Min qocc) …” (§3.2).",
                 ),
                 Option(
                     "same",
-                    "Of the most occupied one: the average “is recorded as the maximum occupancy ratio (Max qocc) and"
-                    " minimum occupancy ratio (Min qocc)” (§3.2); γ then has no effect.",
+                    "Of the one with maximum occupancy: the average “is recorded as the maximum occupancy ratio (Max qocc) "
+                    "and minimum occupancy ratio (Min qocc)” (§3.2); γ then has no effect.",
                     parameters("srmcc", o_min="same"),
                 ),
             ),
-            default="least",
+            default="minimum",
         ),
         Reading(
             "counting",

@@ -1,4 +1,4 @@
-"""How derived numbers, rules and small scenarios are measured. The names are those that claims.toml uses."""
+"""Measures of derived numbers, rules and small scenarios. claims.toml uses their names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINK_MBPS, FLOWS = 5.0, 3
 TFMCC_SHARE, TCP_SHARE = 1.518, 0.726
 TFMCC_ABOVE_SRMCC, SRMCC_ABOVE_ASMP = 0.197, 0.113
 FEWER_THAN = {"asmp": 0.508, "tfmcc": 0.824, "perif": 0.941}
-"""What the text states of scenario 1, and of feedback."""
+"""Statements of the text about scenario 1, and about feedback."""
 
 
 def once(**numbers: tuple[float, str]) -> Measured:
@@ -26,7 +26,7 @@ def once(**numbers: tuple[float, str]) -> Measured:
 
 @measure()
 def stated_shares(_samples: Samples) -> Measured:
-    """What the two percentages make of the link."""
+    """The utilisation that follows from the two percentages."""
     fair = LINK_MBPS / FLOWS
     tfmcc, tcp = TFMCC_SHARE * fair, TCP_SHARE * fair
     return once(
@@ -130,9 +130,9 @@ def keys(experiment: Key, variant: str, *names: str) -> Callable[[Samples], Meas
 UNITS = {
     "access_error": "of the capacity",
     "apart": "adaptations with different occupancies",
-    "greatest_factor": "times the rate",
+    "max_factor": "times the rate",
     "later_rate_of_fair": "of the fair share",
-    "least_factor": "times the rate",
+    "min_factor": "times the rate",
     "limiting": "reports",
     "not_folded": "adaptations to what no node measured",
     "not_whole": "steps that are no whole packets",
@@ -209,7 +209,7 @@ def perif_growth(samples: Samples) -> Measured:
     """Minimum growth of the feedback from one number of congested routers to the next."""
     runs = zip(*(samples[Key.CONGESTED_ROUTERS, str(count)] for count in others.CONGESTED), strict=True)
     return {
-        "least_growth": Quantity(
+        "min_growth": Quantity(
             tuple(float(np.min(np.diff([s["feedback_per_s"] for s in run]))) for run in runs), "per second"
         ),
         **{
@@ -286,9 +286,7 @@ def total(samples: Samples, key: str) -> Quantity:
 
 states = measure(Key.RATE_UPDATE)(wrong_states)
 neutral_start = measure(Key.RATE_UPDATE)(keys(Key.RATE_UPDATE, "line", "apart", "access_error", "steps"))
-moderate = measure(Key.RATE_UPDATE)(
-    keys(Key.RATE_UPDATE, "line", "least_factor", "greatest_factor", "moderate")
-)
+moderate = measure(Key.RATE_UPDATE)(keys(Key.RATE_UPDATE, "line", "min_factor", "max_factor", "moderate"))
 occupancy_filter = measure(Key.OCCUPANCY_FILTER)(
     keys(Key.OCCUPANCY_FILTER, "-", "not_whole", "samples", "lengths")
 )

@@ -36,7 +36,7 @@ def fine(
 
 
 def adaptations(result: Any, flow: str = "mc") -> Sample:
-    """What the source knew and did at each adaptation: rate before and after, occupancies, fair share, cycle."""
+    """State of the source at each adaptation: rate before and after, occupancies, fair share, cycle."""
     subject = f"flow.{flow}"
     when, _, _ = _read.events(result, "adapted", subject)
     times, rate = _read.one(result, "allowed_rate", subject)
@@ -119,8 +119,8 @@ def keep_rate_update(result: Any, _variant: str, _scale: Scale) -> Sample:
         "apart": float(apart),
         **{f"state_{state}": float(count) for state, count in seen.items()},
         "moderate": float(len(moderate)),
-        "least_factor": float(np.min(moderate, initial=np.inf)) if moderate else float("nan"),
-        "greatest_factor": float(np.max(moderate, initial=-np.inf)) if moderate else float("nan"),
+        "min_factor": float(np.min(moderate, initial=np.inf)) if moderate else float("nan"),
+        "max_factor": float(np.max(moderate, initial=-np.inf)) if moderate else float("nan"),
         "access_error": float(np.max(np.abs(steps["fair_rate"] / 2e6 - 1))),
     }
 
@@ -208,10 +208,10 @@ def keep_folding(result: Any, _variant: str, _scale: Scale) -> Sample:
     in both of them.
     """
     steps = adaptations(result)
-    wrong = judged = 0
+    wrong = compared = 0
     for (begin, end), fair in zip(itertools.pairwise(FOLD_PHASES_S), FOLD_FAIR_BPS, strict=True):
         settled = (steps["when_s"] > begin + FOLD_SETTLING_S) & (steps["when_s"] <= end)
-        judged += int(settled.sum())
+        compared += int(settled.sum())
         wrong += int(np.sum(np.abs(steps["fair_rate"][settled] / fair - 1) > 0.01))
     measured = [_periods(result, "occupancy", f"node.r{i}") for i in range(3)]
     foreign = folded = 0
@@ -226,7 +226,7 @@ def keep_folding(result: Any, _variant: str, _scale: Scale) -> Sample:
         known = any(np.any(np.abs(values - o_max) < 1e-6) for values in recent)
         foreign += not known or any(np.all(values > o_max + 1e-6) for values in recent)
     return {
-        "fair_steps": float(judged),
+        "fair_steps": float(compared),
         "wrong_fair": float(wrong),
         "folded": float(folded),
         "not_folded": float(foreign),
@@ -259,12 +259,12 @@ def children(variant: str, _scale: Scale) -> Tree:
 def keep_children(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Messages of a node per cycle, and the shortest time between two of them in cycles; feedback at the source."""
     times, cycle = _read.one(result, "t_adapt", "flow.mc")
-    shortest, most, messages = np.inf, 0.0, 0
+    shortest, max_per_cycle, messages = np.inf, 0.0, 0
     for node in ("node.r0", "node.r1"):
         when, _, _ = _read.events(result, "mcc", node)
         messages += len(when)
         meanwhile = inside(times, when[0], when[-1])
-        most = max(most, (len(when) - 1) / float(np.sum(TICK_S / cycle[meanwhile])))
+        max_per_cycle = max(max_per_cycle, (len(when) - 1) / float(np.sum(TICK_S / cycle[meanwhile])))
         for before, after in itertools.pairwise(when):
             # What a node knows of the cycle is as old as the data that told it.
             first = np.searchsorted(times, before - 1.0)
@@ -273,7 +273,7 @@ def keep_children(result: Any, _variant: str, _scale: Scale) -> Sample:
             )
     return {
         "messages": float(messages),
-        "per_cycle": most,
+        "per_cycle": max_per_cycle,
         "shortest_gap": float(shortest),
         "feedback_per_s": float(_read.flow(result, "mc")["feedback_received"]) / CHILDREN_S,
     }

@@ -35,7 +35,7 @@ VERBS = {
     "run": "Run a scenario, or every cell of its sweep.",
     "emulate": "Run a scenario in real time, with the kernel's TCP and real programs.",
     "send": "Send a file, a folder or standard input over QUIC, by any scheme.",
-    "recv": "Receive what `thalweg send` sends.",
+    "recv": "Receive a file, a folder or a stream of `thalweg send`.",
     "identity": "Print the fingerprint by which the other end of a transfer authenticates this one.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
     "ndn": "Fetch, serve and forward named data over real networks, or control forwarders.",
@@ -131,7 +131,7 @@ def call(words: Sequence[str]) -> int:
     from cyclopts import CycloptsError
 
     from ..errors import Interrupted, ResultError, ScenarioError, ScenarioWarning
-    from .out import Refusal, refuse
+    from .output import CommandError, print_error
 
     json = "--json" in words
     try:
@@ -141,29 +141,29 @@ def call(words: Sequence[str]) -> int:
             code = application()(list(words))
     except CycloptsError as error:
         hint = "`thalweg --help` lists the commands, `thalweg COMMAND --help` its options"
-        return refuse(str(error), hint=hint, json=json)
+        return print_error(str(error), hint=hint, json=json)
     except ScenarioError as error:
         problems = [vars(problem) for problem in error.problems]
-        return refuse(error.picture, problems=problems, json=json, framed=True)
-    except Refusal as error:
-        return refuse(error.message, hint=error.hint, json=json, code=error.code)
+        return print_error(error.picture, problems=problems, json=json, framed=True)
+    except CommandError as error:
+        return print_error(error.message, hint=error.hint, json=json, code=error.code)
     except ResultError as error:
-        return refuse(str(error), json=json)
+        return print_error(str(error), json=json)
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if library not in PICTURES:
             raise
-        return refuse(
+        return print_error(
             f"pictures need {library}, which is not installed", hint=f"pip install {library}", json=json
         )
     except BrokenPipeError:
         raise
     except OSError as error:
-        return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error), json=json)
+        return print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error), json=json)
     except Interrupted as error:
-        return refuse(str(error), json=json, code=130)
+        return print_error(str(error), json=json, code=130)
     except KeyboardInterrupt:
-        return refuse("interrupted", json=json, code=130)
+        return print_error("interrupted", json=json, code=130)
     return int(code or 0)
 
 

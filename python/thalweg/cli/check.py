@@ -8,9 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from .out import check_seed, console, show_json
-from .run import changed
-from .warned import warn
+from .output import check_seed, console, show_json
+from .run import apply_overrides
+from .scenario_warnings import print_warnings
 
 
 def check(
@@ -37,9 +37,9 @@ def check(
     from ..scenario import load
 
     check_seed(seed)
-    loaded = changed(load(scenario), changes)
+    loaded = apply_overrides(load(scenario), changes)
     plan = loaded.plan(seed)
-    warnings = warn(loaded, json=json)
+    warnings = print_warnings(loaded, json=json)
     nodes, links = ([row["name"] for row in plan.layout[kind]] for kind in ("nodes", "links"))
     if json:
         show_json(
@@ -54,7 +54,7 @@ def check(
             }
         )
         return 0
-    text = f"# nodes: {listed(nodes)}\n# links: {listed(links)}\n{plan.toml}"
+    text = f"# nodes: {join_names(nodes)}\n# links: {join_names(links)}\n{plan.toml}"
     if sys.stdout.isatty():
         from rich.syntax import Syntax
 
@@ -66,7 +66,7 @@ def check(
     return 0
 
 
-def listed(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
     """Names in their order; runs of numbered names are joined: `left1 … left12`."""
     rows: list[tuple[str, str]] = []
     for name in names:
@@ -78,10 +78,10 @@ def listed(names: list[str]) -> str:
 
 
 def _follows(before: str, name: str) -> bool:
-    (stem, number), (stem2, number2) = _numbered(before), _numbered(name)
+    (stem, number), (stem2, number2) = _split_number(before), _split_number(name)
     return stem == stem2 and number is not None and number2 == number + 1
 
 
-def _numbered(name: str) -> tuple[str, int | None]:
+def _split_number(name: str) -> tuple[str, int | None]:
     stem = name.rstrip("0123456789")
     return stem, int(name[len(stem) :]) if len(stem) < len(name) else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .out import Refusal, console, number, print_table, show_json
+from .output import CommandError, console, number, print_table, show_json
 from .progress import Meter
 
 if TYPE_CHECKING:
-    from ..clocks import Pacing, Way
+    from ..clocks import Pacing, WaitMethod
 
 MIN_S, MAX_S = 0.01, 60.0
 
@@ -25,7 +25,7 @@ def clock(
     Parameters
     ----------
     seconds
-        Measure each interval for this time, in seconds, with each way of waiting; from 0.01 to 60.
+        Measure each interval for this time, in seconds, with each method of waiting; from 0.01 to 60.
     out
         Write the picture to this folder.
     bare
@@ -37,25 +37,27 @@ def clock(
     from ..plots import svg
 
     if not MIN_S <= seconds <= MAX_S:
-        raise Refusal(f"--seconds {seconds:g}: from {MIN_S:g} to {MAX_S:g}")
+        raise CommandError(f"--seconds {seconds:g}: from {MIN_S:g} to {MAX_S:g}")
     # first, so that an invalid folder costs no time
     out.mkdir(parents=True, exist_ok=True)
-    machine = clocks.machine()
+    host = clocks.host_info()
     rows: list[Pacing] = []
-    total = len(clocks.INTERVALS_S) * len(clocks.WAYS)
+    total = len(clocks.INTERVALS_S) * len(clocks.WAIT_METHODS)
     with Meter("clock", quiet=json) as meter:
 
-        def told(way: Way, interval_s: float) -> None:
+        def on_start(way: WaitMethod, interval_s: float) -> None:
             meter.show(len(rows), total, f"{_interval(interval_s)}, {way.name}")
 
-        for row in clocks.pacing(seconds=seconds, size=None if bare else clocks.INTEREST_BYTES, told=told):
+        for row in clocks.pacing(
+            seconds=seconds, size=None if bare else clocks.INTEREST_BYTES, on_start=on_start
+        ):
             rows.append(row)
     picture = out / "pacing.svg"
     picture.write_text(svg(clocks.picture(rows), "pacing", "How precisely this host paces packets") + "\n")
     if json:
-        show_json({"machine": machine, "picture": str(picture), "rows": clocks.table(rows)})
+        show_json({"machine": host, "picture": str(picture), "rows": clocks.table(rows)})
         return 0
-    for way in clocks.WAYS:
+    for way in clocks.WAIT_METHODS:
         print_table(
             f"{way.name}: {way.words}",
             [
@@ -70,11 +72,11 @@ def clock(
                 ("cpu", "CPU (% of a core)"),
                 ("each", "CPU per packet (µs)"),
             ],
-            [_shown(row) for row in rows if row.way == way.name],
+            [_table_row(row) for row in rows if row.way == way.name],
         )
     screen = console()
-    load = "" if machine["load"] is None else f", load {machine['load']:.1f}"
-    screen.print(f"{machine['cores']} cores of {machine['cpu']}, {machine['system']}{load}")
+    load = "" if host["load"] is None else f", load {host['load']:.1f}"
+    screen.print(f"{host['cores']} cores of {host['cpu']}, {host['system']}{load}")
     screen.print(f"picture: {picture}")
     return 0
 
@@ -86,7 +88,7 @@ def _interval(seconds: float) -> str:
     return f"{number(seconds / 1e-9)} ns"
 
 
-def _shown(row: Pacing) -> dict[str, str | float]:
+def _table_row(row: Pacing) -> dict[str, str | float]:
     return {
         "interval": _interval(row.interval_s),
         "p50": row.late_p50_s * 1e6,

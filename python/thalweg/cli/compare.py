@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .out import Refusal, print_table, show_json
+from .output import CommandError, print_table, show_json
 
 
 def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = False) -> int:
@@ -23,11 +23,11 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
         Print one JSON object instead of the table.
     """
     from ..report import compare as write
-    from ..report.pairing import differences, metrics, names
+    from ..report.comparison import differences, metrics, names
     from ..result import Result
 
     if len(runs) < 2:
-        raise Refusal("a comparison needs at least two runs", "thalweg compare RUN RUN")
+        raise CommandError("a comparison needs at least two runs", "thalweg compare RUN RUN")
     loaded = list(zip(names(runs), (Result.load(run) for run in runs), strict=True))
     warnings = differences(loaded)
     rows = metrics(loaded)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from .out import Refusal, show_json
+from .output import CommandError, show_json
 
 
 def install_completion(
@@ -34,7 +34,7 @@ def install_completion(
     try:
         shell = shell or detect_shell()
     except ShellDetectionError as error:
-        raise Refusal("the shell is not known", "name it: --shell bash") from error
+        raise CommandError("the shell is not known", "name it: --shell bash") from error
     file = application().install_completion(shell=shell, output=out, add_to_startup=out is None)
     if json:
         show_json({"shell": shell, "file": str(file)})

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from .out import console, show_json
+from .output import console, show_json
 
 State = Literal["ok", "missing", "note"]
 
@@ -28,7 +28,7 @@ class Finding:
     value: str
     """The finding."""
     advice: str = ""
-    """What does not work without it, and what to do."""
+    """The missing feature, and the command that installs it."""
     needed: bool = False
     """Whether everything else needs it."""
 
@@ -41,10 +41,12 @@ def doctor(*, json: bool = False) -> int:
     json
         Print one JSON object.
     """
-    findings = examine()
+    findings = run_checks()
     broken = [finding for finding in findings if finding.needed and finding.state == "missing"]
     if json:
-        can = {area: _able(findings, area) for area in dict.fromkeys(finding.area for finding in findings)}
+        can = {
+            area: _is_possible(findings, area) for area in dict.fromkeys(finding.area for finding in findings)
+        }
         show_json({"can": can, "findings": [asdict(finding) for finding in findings]})
         return 1 if broken else 0
     from rich.markup import escape
@@ -56,22 +58,22 @@ def doctor(*, json: bool = False) -> int:
         if finding.area != area:
             area = finding.area
             screen.print(f"\n[bold]{area}[/bold]")
-        lines = _filled(f"{finding.name:<14} {finding.value}", screen.width, first=4, others=19)
+        lines = _wrap(f"{finding.name:<14} {finding.value}", screen.width, first=4, others=19)
         screen.print(f"  {marks[finding.state]} {escape(lines.lstrip())}", soft_wrap=True)
         if finding.advice and finding.state != "ok":
-            lines = _filled(finding.advice, screen.width, first=6, others=6)
+            lines = _wrap(finding.advice, screen.width, first=6, others=6)
             screen.print(lines, style="dim", markup=False, soft_wrap=True)
     missing = [finding.name for finding in findings if finding.state == "missing"]
     screen.print(f"\nmissing: {', '.join(missing)}" if missing else "\nnothing is missing", style="bold")
     return 1 if broken else 0
 
 
-def examine() -> list[Finding]:
+def run_checks() -> list[Finding]:
     """All findings, area by area."""
     return [*_simulate(), *_build(), *_compare(), *_real()]
 
 
-def _filled(text: str, width: int, *, first: int, others: int) -> str:
+def _wrap(text: str, width: int, *, first: int, others: int) -> str:
     """Lines of at most `width`, indented by `first` and `others` spaces; words are not broken."""
     return textwrap.fill(
         text,
@@ -83,7 +85,7 @@ def _filled(text: str, width: int, *, first: int, others: int) -> str:
     )
 
 
-def _able(findings: list[Finding], area: str) -> bool:
+def _is_possible(findings: list[Finding], area: str) -> bool:
     return all(finding.state != "missing" for finding in findings if finding.area == area)
 
 

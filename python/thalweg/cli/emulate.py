@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import EmulationError, Interrupted
-from ..real import advice, with_kernel
-from .answers import answer_of_run
-from .folders import name_of, place_of, settle
-from .out import Refusal, check_seed, console, print_table, show_json
+from ..real import endpoint_hint, with_kernel
+from .json_output import run_as_json
+from .output import CommandError, check_seed, console, print_table, show_json
 from .progress import Meter
-from .run import changed, check_controlled, check_links, print_result
-from .warned import warn
+from .result_folders import finalize_run, folder_name, locate_run
+from .run import apply_overrides, check_pcap_links, check_qlog_flows, print_result
+from .scenario_warnings import print_warnings
 
 if TYPE_CHECKING:
     from ..result import Result
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NOT_VALID = 3
 """Exit code of an emulation for which this host was too slow."""
 
-ROWS = {
+LATENESS_LABELS = {
     "departures": "delivery of packets to programs",
     "pickups": "reading of packets from programs",
     "endpoints": "live endpoints",
@@ -88,33 +88,33 @@ def emulate(
     if clean:
         return _clean(json=json)
     if scenario is None:
-        raise Refusal("the scenario file is missing", "thalweg emulate FILE")
+        raise CommandError("the scenario file is missing", "thalweg emulate FILE")
     check_seed(seed)
     if not 0 <= spin_us <= 1_000_000:
-        raise Refusal(f"--spin-us {spin_us}: from 0 to 1000000")
+        raise CommandError(f"--spin-us {spin_us}: from 0 to 1000000")
     if grain_us is not None:
-        raise Refusal("--grain-us was renamed to --poll-interval-us", f"--poll-interval-us {grain_us}")
+        raise CommandError("--grain-us was renamed to --poll-interval-us", f"--poll-interval-us {grain_us}")
     if not 0 <= poll_interval_us <= 1_000_000:
-        raise Refusal(f"--poll-interval-us {poll_interval_us}: from 0 to 1000000")
-    loaded = changed(load(scenario), changes)
+        raise CommandError(f"--poll-interval-us {poll_interval_us}: from 0 to 1000000")
+    loaded = apply_overrides(load(scenario), changes)
     real: dict[str, Any] = {}
     if kernel:
         loaded, real["kernel"], real["simulated"] = _with_kernel(loaded, quiet=json)
     plan = loaded.plan(seed)
-    check_links(plan, pcap)
-    check_controlled(plan, qlog, emulated=True)
+    check_pcap_links(plan, pcap)
+    check_qlog_flows(plan, qlog, emulated=True)
     if not plan.has_real_ends:
-        raise Refusal(
-            "no flow of this scenario has a real endpoint: nothing would be emulated", advice(loaded)
+        raise CommandError(
+            "no flow of this scenario has a real endpoint: nothing would be emulated", endpoint_hint(loaded)
         )
-    warnings = warn(loaded, json=json)
+    warnings = print_warnings(loaded, json=json)
     words = ["emulated"] if seed is None else ["emulated", f"seed={seed}"]
-    place = place_of(
-        plan, Path("out") / scenario.stem / name_of(loaded.overrides, *words), out, emulated=True
+    location = locate_run(
+        plan, Path("out") / scenario.stem / folder_name(loaded.overrides, *words), out, emulated=True
     )
     result, interrupted = _run(
         plan,
-        place.work,
+        location.work,
         pcap,
         qlog,
         urgent=urgent,
@@ -122,9 +122,9 @@ def emulate(
         poll_interval_us=poll_interval_us,
         quiet=json,
     )
-    folder, note = settle(place, result)
+    folder, note = finalize_run(location, result)
     if json:
-        show_json({**answer_of_run(result, folder), **real, "warnings": warnings})
+        show_json({**run_as_json(result, folder), **real, "warnings": warnings})
     else:
         print_result(result, folder, note)
         _print_accuracy(result.record["emulation"], folder, urgent=urgent)
@@ -138,16 +138,16 @@ def emulate(
 def _with_kernel(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, list[str], list[str]]:
     """The scenario with the kernel's TCP where possible; the flows that have it now, and those that stay simulated."""
     try:
-        changed, mapped, simulated = with_kernel(scenario)
+        mapped_scenario, mapped, simulated = with_kernel(scenario)
     except EmulationError as error:
-        raise Refusal(str(error), error.hint) from error
+        raise CommandError(str(error), error.hint) from error
     if not quiet:
         screen = console(error=True)
         if mapped:
             screen.print(f"kernel TCP: {', '.join(mapped)}", markup=False)
         if simulated:
             screen.print(f"simulated: {', '.join(simulated)}", markup=False)
-    return changed, mapped, simulated
+    return mapped_scenario, mapped, simulated
 
 
 def _clean(*, json: bool) -> int:
@@ -188,36 +188,36 @@ def _run(
         except Interrupted as stop:
             return stop.result, True
         except EmulationError as error:
-            raise Refusal(str(error), error.hint, code=1) from error
+            raise CommandError(str(error), error.hint, code=1) from error
     return result, False
 
 
-def _print_accuracy(said: dict[str, Any], folder: Path, *, urgent: bool) -> None:
+def _print_accuracy(accuracy: dict[str, Any], folder: Path, *, urgent: bool) -> None:
     screen = console()
     shares = {"p50_s": "median (ms)", "p99_s": "p99 (ms)", "p999_s": "p99.9 (ms)", "max_s": "maximum (ms)"}
     rows = [
-        {"what": words, **{share: said[name][share] * 1e3 for share in shares}}
-        for name, words in ROWS.items()
-        if name in said
+        {"what": words, **{share: accuracy[name][share] * 1e3 for share in shares}}
+        for name, words in LATENESS_LABELS.items()
+        if name in accuracy
     ]
     print_table("Lateness of the emulation", [("what", "what"), *shares.items()], rows)
-    busy = 100 * said["cpu_loop_s"] / said["wall_s"] if said["wall_s"] else 0.0
+    busy = 100 * accuracy["cpu_loop_s"] / accuracy["wall_s"] if accuracy["wall_s"] else 0.0
     screen.print(
-        f"{said['packets_in']:,} packets from programs, {said['packets_out']:,} to programs, "
-        f"{said['packets_per_s']:,.0f} packets/s; the event loop used {busy:.0f} % of a core"
-        + f"; {said['strays']} packets belonged to no flow"
-        * bool(said["strays"])
+        f"{accuracy['packets_in']:,} packets from programs, {accuracy['packets_out']:,} to programs, "
+        f"{accuracy['packets_per_s']:,.0f} packets/s; the event loop used {busy:.0f} % of a core"
+        + f"; {accuracy['strays']} packets belonged to no flow"
+        * bool(accuracy["strays"])
     )
-    for note in dict.fromkeys(said["notes"]):
+    for note in dict.fromkeys(accuracy["notes"]):
         screen.print(f"note: {note}", style="yellow", markup=False)
-    if any("ended with code" in note for note in said["notes"]):
+    if any("ended with code" in note for note in accuracy["notes"]):
         screen.print(
             f"hint: the output of the commands is in {folder / 'commands'}", style="dim", markup=False
         )
-    if said["valid"]:
+    if accuracy["valid"]:
         screen.print("valid: this host kept up", style="green")
         return
-    for fault in said["faults"]:
+    for fault in accuracy["faults"]:
         screen.print(f"not valid: {fault}", style="red")
     hint = "" if urgent else ", or `--urgent` for real-time priority"
     screen.print(f"hint: use a slower or smaller network, an idle host{hint}", style="dim")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import TransferError
-from .out import Refusal, show_json
+from .output import CommandError, show_json
 
 
 def identity(file: Path, /, *, json: bool = False) -> int:
@@ -26,7 +26,7 @@ def identity(file: Path, /, *, json: bool = False) -> int:
     try:
         found = fingerprint(file)
     except TransferError as error:
-        raise Refusal(str(error), error.hint) from error
+        raise CommandError(str(error), error.hint) from error
     if json:
         show_json({"fingerprint": found, "path": str(file)})
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .out import Refusal, nearest, print_table, show_json
+from .output import CommandError, nearest, print_table, show_json
 
 
 def metrics(name: str | None = None, /, *, json: bool = False) -> int:
@@ -24,7 +24,7 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
             row["name"] for row in series
         }
         if name not in known:
-            raise Refusal(f"no table, column or series is called `{name}`", nearest(name, sorted(known)))
+            raise CommandError(f"no table, column or series is called `{name}`", nearest(name, sorted(known)))
         columns = [row for row in columns if name in (row["table"], row["name"])]
         series = [row for row in series if name in (row["name"], "series")]
     if json:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from .given import params_of
-from .out import Refusal, check_scheme, console, number, show_json
+from .output import CommandError, check_scheme, console, number, show_json
+from .overrides import parse_params
 from .progress import Meter
 
 if TYPE_CHECKING:
@@ -123,26 +123,28 @@ def get(
     from ..errors import Interrupted, NdnError
 
     if json and out == "-":
-        raise Refusal("--json and the file cannot both go to standard output", "write the file to a path")
+        raise CommandError(
+            "--json and the file cannot both go to standard output", "write the file to a path"
+        )
     if initial_window is not None and initial_window < 1:
-        raise Refusal(f"--initial-window {initial_window}: at least one")
+        raise CommandError(f"--initial-window {initial_window}: at least one")
     path = None if out == "-" else Path(out)
     if path is not None and not path.parent.is_dir():
-        raise Refusal(f"{path.parent}: no such folder")
+        raise CommandError(f"{path.parent}: no such folder")
     if path is not None and path.is_dir():
-        raise Refusal(f"{path}: a folder", f"-o {path / name.rstrip('/').rpartition('/')[2]}")
+        raise CommandError(f"{path}: a folder", f"-o {path / name.rstrip('/').rpartition('/')[2]}")
     check_scheme(scheme, "ndn", "consumers of named data")
     code = 0
     failure: NdnError | None = None
     with Meter(name, quiet=json) as meter:
         try:
-            told = library.get(
+            result = library.get(
                 name,
                 path,
                 face=face,
                 consumer=library.Consumer(
                     scheme=scheme,
-                    params=params_of(changes, scheme, "beta=0.8"),
+                    params=parse_params(changes, scheme, "beta=0.8"),
                     initial_window=initial_window,
                     marks=not ignore_marks,
                     lifetime=lifetime,
@@ -153,25 +155,25 @@ def get(
                 patience=patience,
                 sha256=sha256,
                 pcap=pcap,
-                progress=lambda at: meter.show(at.bytes, at.whole, _words(at)),
+                progress=lambda at: meter.show(at.bytes, at.whole, _progress_text(at)),
             )
         except ValueError as error:
-            raise Refusal(str(error)) from error
+            raise CommandError(str(error)) from error
         except OSError as error:
-            raise Refusal(str(error), code=1) from error
+            raise CommandError(str(error), code=1) from error
         except NdnError as error:
-            code, told, failure = 1, error.told, error
+            code, result, failure = 1, error.result, error
         except Interrupted as stop:
-            code, told = 130, stop.result
+            code, result = 130, stop.result
     if json:
-        said = None if failure is None else {"message": str(failure), "hint": failure.hint}
-        show_json({"out": out, "whole": code == 0, "scheme": scheme, **told, "error": said})
+        details = None if failure is None else {"message": str(failure), "hint": failure.hint}
+        show_json({"out": out, "whole": code == 0, "scheme": scheme, **result, "error": details})
         return code
-    _note(told)
-    if told.get("segments"):
-        _print_fetched(told, out, whole=code == 0)
+    _note_capture_failure(result)
+    if result.get("segments"):
+        _print_fetched(result, out, whole=code == 0)
     if failure is not None:
-        raise Refusal(str(failure), failure.hint, code=1)
+        raise CommandError(str(failure), failure.hint, code=1)
     return code
 
 
@@ -227,46 +229,44 @@ def put(
             console(error=True).print(f"serving {name}: {_size(at.whole)}; Ctrl-C ends this command")
 
     try:
-        told = library.put(
+        result = library.put(
             name,
             sys.stdin.buffer if file == "-" else file,
             face=face,
-            version=version,
-            segment=segment,
-            freshness=freshness,
-            cost=cost,
-            register=not no_register,
+            producer=library.Producer(
+                version=version, segment=segment, freshness=freshness, cost=cost, register=not no_register
+            ),
             pcap=pcap,
             progress=show,
         )
     except ValueError as error:
-        raise Refusal(str(error)) from error
+        raise CommandError(str(error)) from error
     except OSError as error:
-        raise Refusal(str(error), code=1) from error
+        raise CommandError(str(error), code=1) from error
     except NdnError as error:
-        if json and error.told.get("interests"):
-            show_json({**error.told, "error": {"message": str(error), "hint": error.hint}})
+        if json and error.result.get("interests"):
+            show_json({**error.result, "error": {"message": str(error), "hint": error.hint}})
             return 1
-        raise Refusal(str(error), error.hint, code=1) from error
+        raise CommandError(str(error), error.hint, code=1) from error
     if json:
-        show_json({"name": name, "file": file, **told})
+        show_json({"name": name, "file": file, **result})
     else:
         console().print(
-            f"{told['interests']:,} Interests; {told['segments']:,} segments with {_size(told['bytes'])} sent, "
-            f"{told['metadata']:,} metadata packets; {told['unknown']:,} Interests for unknown names"
+            f"{result['interests']:,} Interests; {result['segments']:,} segments with {_size(result['bytes'])} sent, "
+            f"{result['metadata']:,} metadata packets; {result['unknown']:,} Interests for unknown names"
         )
-        _note(told)
+        _note_capture_failure(result)
     return 0
 
 
-def _note(told: dict[str, Any]) -> None:
-    if told.get("capture_failure"):
+def _note_capture_failure(result: dict[str, Any]) -> None:
+    if result.get("capture_failure"):
         console(error=True).print(
-            f"note: the capture is incomplete: {told['capture_failure']}", style="yellow"
+            f"note: the capture is incomplete: {result['capture_failure']}", style="yellow"
         )
 
 
-def _words(at: Progress) -> str:
+def _progress_text(at: Progress) -> str:
     if not at.ready:
         return "discovering the version"
     rate = at.bytes * 8 / at.wall_s if at.wall_s > 0 else 0.0
@@ -274,27 +274,28 @@ def _words(at: Progress) -> str:
     return f"{_size(at.bytes)}{of}, {_rate(rate)}, {at.again} retransmitted"
 
 
-def _print_fetched(told: dict[str, Any], out: str, *, whole: bool) -> None:
+def _print_fetched(result: dict[str, Any], out: str, *, whole: bool) -> None:
     # with the file on standard output, messages go to standard error
     screen = console(error=out == "-")
     state = "" if whole else " (incomplete)"
     screen.print(
-        f"{told['name']}: {_size(told['bytes'])} in {told['segments_written']:,} of {told['segments']:,} segments{state}"
+        f"{result['name']}: {_size(result['bytes'])} in {result['segments_written']:,} of "
+        f"{result['segments']:,} segments{state}"
     )
-    if whole and told["sha256"] is not None:
-        screen.print(f"sha256 {told['sha256']}")
+    if whole and result["sha256"] is not None:
+        screen.print(f"sha256 {result['sha256']}")
     screen.print(
-        f"{number(told['span_s'])} s, {number(told['finding_s'])} s of it for discovery; "
-        f"goodput {_rate(told['goodput_bps'] or 0.0)}"
+        f"{number(result['span_s'])} s, {number(result['finding_s'])} s of it for discovery; "
+        f"goodput {_rate(result['goodput_bps'] or 0.0)}"
     )
-    if told["rtt_mean_s"] is not None:
+    if result["rtt_mean_s"] is not None:
         screen.print(
-            f"RTT: mean {number(told['rtt_mean_s'] * 1e3)} ms, minimum {number(told['rtt_min_s'] * 1e3)} ms; "
-            f"maximum window {_size(told['window_max_bytes'] or 0)}"
+            f"RTT: mean {number(result['rtt_mean_s'] * 1e3)} ms, minimum {number(result['rtt_min_s'] * 1e3)} ms; "
+            f"maximum window {_size(result['window_max_bytes'] or 0)}"
         )
-    lost = f"{told['retransmits']:,} retransmissions, {told['timeouts']:,} timeouts"
+    lost = f"{result['retransmits']:,} retransmissions, {result['timeouts']:,} timeouts"
     screen.print(
-        f"{lost}; {told['marks']:,} marks, {told['nacks']:,} NACKs, {told['episodes']:,} window reductions"
+        f"{lost}; {result['marks']:,} marks, {result['nacks']:,} NACKs, {result['episodes']:,} window reductions"
     )
     for key, words in {
         "damaged": "Data packets were damaged and requested again",
@@ -302,8 +303,8 @@ def _print_fetched(told: dict[str, Any], out: str, *, whole: bool) -> None:
         "too_early": "Data packets arrived too early to be stored",
         "no_route": "Interests were answered by a NACK: no route",
     }.items():
-        if told[key]:
-            screen.print(f"note: {told[key]:,} {words}", style="yellow")
+        if result[key]:
+            screen.print(f"note: {result[key]:,} {words}", style="yellow")
 
 
 def _size(count: int) -> str:

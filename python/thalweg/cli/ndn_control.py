@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .out import Refusal, console, number, print_table, show_json
-from .progress import until
+from .output import CommandError, console, number, print_table, show_json
+from .progress import status_callback
 
 
 def control(
@@ -42,17 +42,17 @@ def control(
     from ..errors import TransferError
     from ..scenario import load
 
-    told = until(seconds, lambda stats: _print(stats, error=True))
+    on_status = status_callback(seconds, lambda stats: _print(stats, error=True))
 
     loaded = load(scenario)
     try:
-        stats = library.control(loaded, listen, key, seed=seed, told=told)
+        stats = library.control(loaded, listen, key, seed=seed, on_status=on_status)
     except TransferError as error:
-        raise Refusal(str(error), error.hint) from error
+        raise CommandError(str(error), error.hint) from error
     except ValueError as error:
-        raise Refusal(f"{scenario}: {error}") from error
+        raise CommandError(f"{scenario}: {error}") from error
     except OSError as error:
-        raise Refusal(str(error), code=1) from error
+        raise CommandError(str(error), code=1) from error
     if json:
         show_json(stats)
     else:

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .out import Refusal, console, print_table, show_json
-from .progress import until
+from .output import CommandError, console, print_table, show_json
+from .progress import status_callback
 
 
 def forward(
@@ -53,26 +53,26 @@ def forward(
         sys.stdout.write(library.example())
         return 0
     if settings is None:
-        raise Refusal(
+        raise CommandError(
             "the settings file is missing", "thalweg ndn forward FILE; `--example` prints example settings"
         )
-    told = until(seconds, lambda stats: _print(stats, error=True))
+    on_status = status_callback(seconds, lambda stats: _print(stats, error=True))
 
     given = {"at": controller, "key": key and str(key), "node": node}
     if not settings.is_file():
-        raise Refusal(f"{settings}: {'not a file' if settings.exists() else 'no such file'}")
+        raise CommandError(f"{settings}: {'not a file' if settings.exists() else 'no such file'}")
     try:
-        table = library.settings_of(settings)
+        table = library.read_settings(settings)
         if any(value is not None for value in given.values()):
             known = {name: value for name, value in given.items() if value is not None}
             table["controller"] = {**table.get("controller", {}), **known}
-        stats = library.forward(table, told=told, pcap=pcap)
+        stats = library.forward(table, on_status=on_status, pcap=pcap)
     except TransferError as error:
-        raise Refusal(str(error), error.hint) from error
+        raise CommandError(str(error), error.hint) from error
     except ValueError as error:
-        raise Refusal(str(error), "`thalweg ndn forward --example` prints example settings") from error
+        raise CommandError(str(error), "`thalweg ndn forward --example` prints example settings") from error
     except OSError as error:
-        raise Refusal(str(error), code=1) from error
+        raise CommandError(str(error), code=1) from error
     if json:
         show_json(stats)
     else:

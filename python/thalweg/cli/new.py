@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from .out import Refusal, nearest, print_table, show_json
+from .output import CommandError, nearest, print_table, show_json
 
 STARTERS = ("tcp", "sweep", "call", "multicast")
 """Scenarios to begin with: the names of the files in `starters`."""
@@ -36,17 +36,17 @@ def new(
         Print one JSON object.
     """
     if listed:
-        rows = [{"name": name, "question": question_of(name)} for name in STARTERS]
+        rows = [{"name": name, "question": starter_question(name)} for name in STARTERS]
         if json:
             show_json({"scenarios": rows})
         else:
             print_table("", [("name", "name"), ("question", "question")], rows)
         return 0
     if like not in STARTERS:
-        raise Refusal(f"no scenario to begin with is called `{like}`", nearest(like, STARTERS))
+        raise CommandError(f"no scenario to begin with is called `{like}`", nearest(like, STARTERS))
     if file.exists():
-        raise Refusal(f"{file} exists already", "name another file: existing files are not overwritten")
-    file.write_text(text_of(like), encoding="utf-8")
+        raise CommandError(f"{file} exists already", "name another file: existing files are not overwritten")
+    file.write_text(starter_text(like), encoding="utf-8")
     if json:
         show_json({"file": str(file)})
     else:
@@ -54,11 +54,11 @@ def new(
     return 0
 
 
-def text_of(name: str) -> str:
+def starter_text(name: str) -> str:
     """The text of a scenario to begin with."""
     return files("thalweg").joinpath(f"starters/{name}.toml").read_text(encoding="utf-8")
 
 
-def question_of(name: str) -> str:
+def starter_question(name: str) -> str:
     """The question that it asks: its first line."""
-    return text_of(name).splitlines()[0].removeprefix("# ")
+    return starter_text(name).splitlines()[0].removeprefix("# ")

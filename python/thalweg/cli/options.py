@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from .out import Refusal
+from .output import CommandError
 
 if TYPE_CHECKING:
     from ..transfers import Network, Security
@@ -43,7 +43,7 @@ class SecurityOptions:
     insecure: bool = False
 
     def settings(self) -> Security:
-        """As the library takes them."""
+        """The settings for the library."""
         from ..transfers import Security
 
         return Security(
@@ -85,11 +85,11 @@ class NetworkOptions:
     qlog: Path | None = None
 
     def settings(self, patience_s: float | None) -> Network:
-        """As the library takes them."""
+        """The settings for the library."""
         from ..transfers import Network
 
         if self.ipv4 and self.ipv6:
-            raise Refusal("--ipv4 and --ipv6 exclude each other")
+            raise CommandError("--ipv4 and --ipv6 exclude each other")
         return Network(
             bind=self.bind,
             family=socket.AF_INET if self.ipv4 else socket.AF_INET6 if self.ipv6 else 0,

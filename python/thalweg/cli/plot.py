@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from .out import Refusal, show_json
+from .output import CommandError, show_json
 
 if TYPE_CHECKING:
     import polars
@@ -68,26 +68,26 @@ def plot(
 
     sweep = is_sweep(folder)
     if sweep and only:
-        raise Refusal("--only is for runs", "`--by KEY` and `--x KEY` choose from a sweep")
+        raise CommandError("--only is for runs", "`--by KEY` and `--x KEY` choose from a sweep")
     if not sweep and (x or by):
-        raise Refusal(f"--{'x' if x else 'by'} is for sweeps", "`--only SUBJECT` chooses from a run")
+        raise CommandError(f"--{'x' if x else 'by'} is for sweeps", "`--only SUBJECT` chooses from a run")
     if csv and (json or out):
-        raise Refusal("--csv prints numbers and draws nothing", "leave --json and --out out")
+        raise CommandError("--csv prints numbers and draws nothing", "leave --json and --out out")
     target = out or folder / f"{what}.{'pdf' if style == 'paper' else 'svg'}"
-    look: dict[str, Any] = {"style": style, "width": _width(width), "latex": latex}
+    options: dict[str, Any] = {"style": style, "width": _parse_width(width), "latex": latex}
     try:
         if sweep:
             done = SweepResult.load(folder)
-            frame = _of_sweep(done, what)
+            frame = _sweep_table(done, what)
             if not csv:
-                done.plot(x or _first(done), what, by or None, out=target, **look)
+                done.plot(x or _default_key(done), what, by or None, out=target, **options)
         else:
             run = Result.load(folder)
-            frame = _of_run(run, what, only)
+            frame = _run_table(run, what, only)
             if not csv:
-                run.plot(what, only or None, out=target, **look)
+                run.plot(what, only or None, out=target, **options)
     except (KeyError, ValueError) as error:
-        raise Refusal(str(error.args[0])) from error
+        raise CommandError(str(error.args[0])) from error
     if csv:
         sys.stdout.write(frame.write_csv())
     elif json:
@@ -97,7 +97,7 @@ def plot(
     return 0
 
 
-def _width(text: str | None) -> str | float | None:
+def _parse_width(text: str | None) -> str | float | None:
     """A name, or a number of inches."""
     try:
         return text if text is None else float(text)
@@ -105,26 +105,30 @@ def _width(text: str | None) -> str | float | None:
         return text
 
 
-def _first(done: SweepResult) -> str:
+def _default_key(done: SweepResult) -> str:
     if not done.keys:
-        raise Refusal("this sweep has no key to draw over: only its seeds differ", "--csv prints the numbers")
+        raise CommandError(
+            "this sweep has no key to draw over: only its seeds differ", "--csv prints the numbers"
+        )
     return done.keys[0]
 
 
-def _of_run(run: Result, series: str, only: tuple[str, ...]) -> polars.DataFrame:
+def _run_table(run: Result, series: str, only: tuple[str, ...]) -> polars.DataFrame:
     """`time_s`, and a column per subject."""
-    from ..plots import recorded
+    from ..plots import series_rows
 
-    rows = recorded(run.series, series, only or None)
+    rows = series_rows(run.series, series, only or None)
     return rows.pivot("subject", index="time_s", values="value").sort("time_s")
 
 
-def _of_sweep(done: SweepResult, metric: str) -> polars.DataFrame:
+def _sweep_table(done: SweepResult, metric: str) -> polars.DataFrame:
     """The rows of the metric in the summary, with quantities as numbers; keys with a unit have it in their names."""
-    from .._names import no_such
+    from .._names import unknown_name
 
     summary = done.numbers
     rows = summary.filter(summary["metric"] == metric)
     if rows.is_empty():
-        raise KeyError(no_such("result", metric, summary["metric"].unique(maintain_order=True).to_list()))
+        raise KeyError(
+            unknown_name("result", metric, summary["metric"].unique(maintain_order=True).to_list())
+        )
     return rows.rename({key: f"{key} ({unit})" for key, unit in done.units.items()})

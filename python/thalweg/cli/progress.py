@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from .._text import printable
-from .out import Refusal
+from .output import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +30,14 @@ class Meter:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._silent = quiet and not sys.stderr.isatty()
-        self._began = self._said = time.monotonic()
+        self._began = self._printed = time.monotonic()
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
             from rich.progress import BarColumn, Progress, TextColumn
             from rich.table import Column
 
-            from .out import console
+            from .output import console
 
             self._bar = Progress(
                 TextColumn("[bold]{task.description}", table_column=Column(max_width=22, no_wrap=True)),
@@ -69,44 +69,46 @@ class Meter:
         share = min(done / total, 1.0) if total > 0 else 1.0
         now = time.monotonic()
         if share > 0 and estimate:
-            words += f", {span_words((now - self._began) * (1 - share) / share)} left"
+            words += f", {format_duration((now - self._began) * (1 - share) / share)} left"
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=share, words=words)
-        elif not self._silent and now - self._said >= EVERY_S:
-            self._said = now
+        elif not self._silent and now - self._printed >= EVERY_S:
+            self._printed = now
             print(f"{self.what}: {100 * share:.0f} %, {words}", file=sys.stderr, flush=True)
 
 
-def until(seconds: float | None, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], bool]:
+def status_callback(
+    seconds: float | None, show: Callable[[dict[str, Any]], None]
+) -> Callable[[dict[str, Any]], bool]:
     """A callback for processes without an end: False after `seconds`; on SIGUSR1 it shows their status."""
     if seconds is not None and not seconds > 0:
-        raise Refusal(f"--seconds {seconds:g}: above 0")
-    asked: list[int] = []
+        raise CommandError(f"--seconds {seconds:g}: above 0")
+    requests: list[int] = []
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGUSR1"):
-        signal.signal(signal.SIGUSR1, lambda number, _: asked.append(number))
+        signal.signal(signal.SIGUSR1, lambda number, _: requests.append(number))
     began = time.monotonic()
 
-    def told(stats: dict[str, Any]) -> bool:
-        if asked:
-            asked.clear()
+    def on_status(stats: dict[str, Any]) -> bool:
+        if requests:
+            requests.clear()
             show(stats)
         return seconds is None or time.monotonic() - began < seconds
 
-    return told
+    return on_status
 
 
-def speed_words(now_s: float, total_s: float, wall_s: float) -> str:
+def format_progress(now_s: float, total_s: float, wall_s: float) -> str:
     """`12 of 60 s, 35 × real time`."""
-    speed = f", {speed_of(now_s, wall_s)}" if wall_s > 0 and now_s > 0 else ""
+    speed = f", {format_speed(now_s, wall_s)}" if wall_s > 0 and now_s > 0 else ""
     return f"{now_s:.0f} of {total_s:g} s{speed}"
 
 
-def speed_of(simulated_s: float, wall_s: float) -> str:
+def format_speed(simulated_s: float, wall_s: float) -> str:
     """`35 × real time`."""
     speed = simulated_s / wall_s
     return f"{speed:,.0f} × real time" if speed >= 10 else f"{speed:.2g} × real time"
 
 
-def span_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """`35 s`, `4 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

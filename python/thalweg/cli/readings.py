@@ -1,4 +1,4 @@
-"""`thalweg reproduce PAPER --readings`: what other readings of a paper do to its claims."""
+"""`thalweg reproduce PAPER --readings`: the effect of other readings of a paper on its claims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json as _json
 import time
 from typing import TYPE_CHECKING, Any
 
-from .out import Refusal, console, number, print_table, show_json
+from .output import CommandError, console, number, print_table, show_json
 from .progress import Meter
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not tes
 def compare_readings(
     name: str, folder: Path, *, figure: str | None, settings: dict[str, Any], json: bool
 ) -> int:
-    """Runs each option of each reading by itself; prints a table per reading, or one of the claim that is wanted.
+    """Runs each option of each reading by itself; prints a table per reading, or one of the requested claim.
 
     Keeps all in `readings.json`.
     """
@@ -28,10 +28,10 @@ def compare_readings(
 
     paper = papers.with_readings(name)
     if paper is None:
-        able = [other for other in papers.names() if papers.with_readings(other) is not None]
-        raise Refusal(f"`{name}` has no readings", f"these have some: {', '.join(able) or 'none'}")
+        available = [other for other in papers.names() if papers.with_readings(other) is not None]
+        raise CommandError(f"`{name}` has no readings", f"these have some: {', '.join(available) or 'none'}")
     if figure is not None:
-        raise Refusal("`--figure` does not work with `--readings`", "leave out one of them")
+        raise CommandError("`--figure` does not work with `--readings`", "leave out one of them")
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     with Meter(f"{name}, readings", quiet=json) as meter:
@@ -44,13 +44,13 @@ def compare_readings(
                 ),
             )
         except KeyError as error:
-            raise Refusal(str(error.args[0])) from error
+            raise CommandError(str(error.args[0])) from error
         except KeyboardInterrupt:
-            raise Refusal(
+            raise CommandError(
                 "interrupted", "the same command again runs only what is missing", code=130
             ) from None
-    kept = folder / "readings.json"
-    kept.write_text(_json.dumps(done.as_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path = folder / "readings.json"
+    path.write_text(_json.dumps(done.as_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if json:
         show_json({**done.as_dict(), "folder": str(folder)})
         return 0
@@ -63,7 +63,7 @@ def compare_readings(
             _print_reading(done, reading)
     for note in done.notes:
         screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
-    screen.print(f"{done.runs} runs in {time.monotonic() - began:.0f} s. All numbers: {kept}")
+    screen.print(f"{done.runs} runs in {time.monotonic() - began:.0f} s. All numbers: {path}")
     return 0
 
 
@@ -75,14 +75,14 @@ def _print_reading(done: Any, reading: dict[str, Any]) -> None:
     default, rows = reading["default"], []
     others = [option["name"] for option in reading["options"] if option["name"] != default]
     for claim in done.rows(reading["name"]):
-        ways = claim["options"][reading["name"]]
+        options = claim["options"][reading["name"]]
         rows.append(
             {
                 "claim": claim["id"],
                 "statement": claim["statement"],
                 "paper": claim["expected"],
                 default: _result(claim),
-                **{other: _changed(ways.get(other)) for other in others},
+                **{other: _changed_result(options.get(other)) for other in others},
             }
         )
     title = f"{reading['name']}: {reading['question']}"
@@ -101,18 +101,18 @@ def _print_reading(done: Any, reading: dict[str, Any]) -> None:
 
 def _print_claim(claim: dict[str, Any]) -> None:
     """One claim: its verdict and the mean of each checked quantity, by default and under each option."""
-    ways = {("", "default"): claim} | {
-        (reading, option): way
+    options = {("", "default"): claim} | {
+        (reading, option): outcome
         for reading, options in claim["options"].items()
-        for option, way in options.items()
+        for option, outcome in options.items()
     }
     rows = []
-    for (reading, option), way in ways.items():
+    for (reading, option), outcome in options.items():
         checks = {
             check["check"]: "–" if check["mean"] is None else f"{number(check['mean'], 4)}"
-            for check in way["checks"]
+            for check in outcome["checks"]
         }
-        rows.append({"reading": reading, "option": option, "verdict": SIGNS[way["verdict"]], **checks})
+        rows.append({"reading": reading, "option": option, "verdict": SIGNS[outcome["verdict"]], **checks})
     print_table(
         f"{claim['id']} ({claim['source']}): {claim['statement']}",
         [(key, key) for key in rows[0]],
@@ -138,11 +138,11 @@ def _print_claims(title: str, default: str, others: list[str], rows: list[dict[s
     )
 
 
-def _changed(way: dict[str, Any] | None) -> Text | str:
-    """What becomes of a claim; a dash where the option does not touch it, `same` where it changes nothing."""
-    if way is None:
+def _changed_result(outcome: dict[str, Any] | None) -> Text | str:
+    """The result of a claim under an option; a dash if the option does not affect it, `same` if nothing changes."""
+    if outcome is None:
         return "–"
-    return _result(way) if way["changed"] else "same"
+    return _result(outcome) if outcome["changed"] else "same"
 
 
 def _result(claim: dict[str, Any]) -> Text:

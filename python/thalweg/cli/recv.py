@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from ..errors import TransferError
 from .options import NetworkOptions, SecurityOptions
-from .out import Refusal
+from .output import CommandError
 
 
 def recv(
@@ -51,10 +51,10 @@ def recv(
         Print the result as one JSON object. Cannot be combined with `--into -`.
     """
     from .. import transfers
-    from .transfer import carry
+    from .transfer import run_transfer
 
     if json and into == "-":
-        raise Refusal("--json prints to standard output, and so does --into -")
+        raise CommandError("--json prints to standard output, and so does --into -")
     try:
         transfer = transfers.receive(
             at if ":" in at else f":{at}",
@@ -64,6 +64,6 @@ def recv(
             security=(security or SecurityOptions()).settings(),
             network=(network or NetworkOptions()).settings(patience),
         )
-        return carry(transfer, sending=False, json=json, pipe=into == "-")
+        return run_transfer(transfer, sending=False, json=json, pipe=into == "-")
     except TransferError as error:
-        raise Refusal(str(error), error.hint) from error
+        raise CommandError(str(error), error.hint) from error

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..errors import ResultError
-from .out import Refusal, show_json
+from .output import CommandError, show_json
 
 
 def report(
@@ -44,7 +44,7 @@ def report(
             if inside
             else "give a folder that `thalweg run` wrote"
         )
-        raise Refusal(str(error), hint) from error
+        raise CommandError(str(error), hint) from error
     if show:
         webbrowser.open(page.resolve().as_uri())
     if json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from .emulate import NOT_VALID
-from .out import Refusal, check_minimum, check_seed, console, nearest, number, print_table, show_json
+from .output import CommandError, check_minimum, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter
 from .readings import compare_readings
 
@@ -46,7 +46,7 @@ COUNTS = (
 
 FOOTNOTE = "Rows by construction, literal profiles and derived numbers are in none of the verdicts; the reports have them."
 
-JUDGED = 4
+SIGNIFICANT_DIGITS = 4
 """Significant digits of a number that is compared with a claim."""
 
 
@@ -114,13 +114,13 @@ def reproduce(
 
     known = papers.names()
     if not known:
-        raise Refusal("no papers are installed", papers.INSTALL)
+        raise CommandError("no papers are installed", papers.INSTALL)
     check_seed(seed)
     check_minimum("--jobs", jobs)
     check_minimum("--at-once", at_once)
     settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed}
     if every:
-        given = (
+        excluded = (
             paper,
             figure,
             claim,
@@ -131,51 +131,55 @@ def reproduce(
             minutes is not None,
             at_once is not None,
         )
-        if any(given):
-            raise Refusal(
+        if any(excluded):
+            raise CommandError(
                 "`--all` works with `--quick`, `--seed`, `--jobs`, `--out` and `--json` only",
                 "thalweg reproduce --all",
             )
-        return _every(out or Path("out"), settings, json=json)
+        return _reproduce_all(out or Path("out"), settings, json=json)
     if paper is None:
-        raise Refusal("no paper is named", f"name one of {', '.join(known)}, or write `--all`")
+        raise CommandError("no paper is named", f"name one of {', '.join(known)}, or write `--all`")
     if paper not in known:
-        raise Refusal(f"no paper or comparison is called `{paper}`", nearest(paper, known))
+        raise CommandError(f"no paper or comparison is called `{paper}`", nearest(paper, known))
     study = papers.find(paper)
     if readings and (live or emulate):
-        raise Refusal("`--readings` works with simulations only", f"thalweg reproduce {paper} --readings")
+        raise CommandError(
+            "`--readings` works with simulations only", f"thalweg reproduce {paper} --readings"
+        )
     if live:
         if study.live is None or emulate:
-            able = _with(lambda other: other.live)
-            raise Refusal(
-                f"`--live` works with {', '.join(able)} only", f"thalweg reproduce {able[0]} --live"
+            available = _studies_with(lambda other: other.live)
+            raise CommandError(
+                f"`--live` works with {', '.join(available)} only", f"thalweg reproduce {available[0]} --live"
             )
-        return _live(study, out or Path("out") / f"{paper}-live", full=full, json=json)
+        return _run_live(study, out or Path("out") / f"{paper}-live", full=full, json=json)
     if emulate or study.only_emulated:
         if study.emulated is None:
-            able = _with(lambda other: other.emulated)
-            raise Refusal(f"`{paper}` has no emulation", f"emulations exist for {', '.join(able)}")
+            available = _studies_with(lambda other: other.emulated)
+            raise CommandError(f"`{paper}` has no emulation", f"emulations exist for {', '.join(available)}")
         if figure is not None or claim is not None or quick or jobs is not None:
-            raise Refusal(
+            raise CommandError(
                 "`--figure`, `--claim`, `--quick` and `--jobs` work with simulations only",
                 "use `--minutes` for a shorter emulation",
             )
         if full and minutes is not None:
-            raise Refusal("`--full` and `--minutes` exclude each other", "write one of them")
+            raise CommandError("`--full` and `--minutes` exclude each other", "write one of them")
         if minutes is not None and not 0 < minutes < 1e6:
-            raise Refusal(f"--minutes {minutes:g}: must be above 0")
-        return _emulate(study, None if full else minutes or 10.0, at_once, seed, out, json=json)
+            raise CommandError(f"--minutes {minutes:g}: must be above 0")
+        return _run_emulated(study, None if full else minutes or 10.0, at_once, seed, out, json=json)
     if full or minutes is not None or at_once is not None:
-        raise Refusal("`--full`, `--minutes` and `--at-once` work with emulations only", "add `--emulate`")
+        raise CommandError(
+            "`--full`, `--minutes` and `--at-once` work with emulations only", "add `--emulate`"
+        )
     if figure is not None and claim is not None:
-        raise Refusal("`--figure` and `--claim` exclude each other", "write one of them")
+        raise CommandError("`--figure` and `--claim` exclude each other", "write one of them")
     folder = out or Path("out") / paper
     if readings:
         return compare_readings(
             paper, folder, figure=figure, settings={**settings, "claim": claim}, json=json
         )
     began = time.monotonic()
-    done, page = _simulated(study, folder, {**settings, "figure": figure, "claim": claim}, json=json)
+    done, page = _reproduce_study(study, folder, {**settings, "figure": figure, "claim": claim}, json=json)
     if json:
         show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
     else:
@@ -183,8 +187,8 @@ def reproduce(
     return 0
 
 
-def _simulated(study: Study, folder: Path, settings: dict[str, Any], *, json: bool) -> tuple[Any, Path]:
-    """What a study gives, and its page, which is written together with the data."""
+def _reproduce_study(study: Study, folder: Path, settings: dict[str, Any], *, json: bool) -> tuple[Any, Path]:
+    """Reproduces a study; returns the results and the page, which is written together with the data."""
     from ..report import save_reproduction, write
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -198,16 +202,16 @@ def _simulated(study: Study, folder: Path, settings: dict[str, Any], *, json: bo
                 ),
             )
         except KeyError as error:
-            raise Refusal(str(error.args[0])) from error
+            raise CommandError(str(error.args[0])) from error
         except KeyboardInterrupt:
-            raise Refusal(
+            raise CommandError(
                 "interrupted", "the same command again runs only what is missing", code=130
             ) from None
     save_reproduction(done, folder)
     return done, write(folder)
 
 
-def _every(folder: Path, settings: dict[str, Any], *, json: bool) -> int:
+def _reproduce_all(folder: Path, settings: dict[str, Any], *, json: bool) -> int:
     """All papers one after the other, the table of their verdicts, and the page of all."""
     from .. import papers
     from ..report import save_papers
@@ -215,7 +219,7 @@ def _every(folder: Path, settings: dict[str, Any], *, json: bool) -> int:
     found: dict[str, dict[str, Any]] = {}
     for study in map(papers.find, papers.names()):
         if study.of_paper:
-            done, page = _simulated(study, folder / study.name, settings, json=json)
+            done, page = _reproduce_study(study, folder / study.name, settings, json=json)
             record = done.as_dict()
             found[study.name] = {
                 **record["counts"],
@@ -235,14 +239,14 @@ def _every(folder: Path, settings: dict[str, Any], *, json: bool) -> int:
     return 0
 
 
-def _with(part: Callable[[Study], object]) -> list[str]:
+def _studies_with(part: Callable[[Study], object]) -> list[str]:
     """Names of the studies with an optional part."""
     from .. import papers
 
     return [name for name in papers.names() if part(papers.find(name)) is not None] or ["none"]
 
 
-def _live(study: Study, folder: Path, *, full: bool, json: bool) -> int:
+def _run_live(study: Study, folder: Path, *, full: bool, json: bool) -> int:
     """Runs a figure in the simulator and over sockets; prints a table and writes the picture."""
     assert study.live is not None
     figure = study.live()
@@ -259,7 +263,7 @@ def _live(study: Study, folder: Path, *, full: bool, json: bool) -> int:
     return 0
 
 
-def _emulate(
+def _run_emulated(
     study: Study, minutes: float | None, at_once: int | None, seed: int, out: Path | None, *, json: bool
 ) -> int:
     from ..errors import EmulationError
@@ -277,11 +281,11 @@ def _emulate(
                 progress=meter.show,
             )
         except KeyError as error:
-            raise Refusal(str(error.args[0])) from error
+            raise CommandError(str(error.args[0])) from error
         except EmulationError as error:
-            raise Refusal(str(error), error.hint, code=1) from error
+            raise CommandError(str(error), error.hint, code=1) from error
         except KeyboardInterrupt:
-            raise Refusal(
+            raise CommandError(
                 "interrupted", "the same command again runs only what is missing", code=130
             ) from None
     folder.mkdir(parents=True, exist_ok=True)
@@ -297,7 +301,7 @@ def _emulate(
 def _print(done: Any, page: Path, seconds: float) -> None:
     screen = console()
     if done.claims and done.emulated:
-        _print_worlds(done)
+        _print_emulated_claims(done)
     elif done.claims:
         _print_claims(done)
     else:
@@ -312,11 +316,11 @@ def _print(done: Any, page: Path, seconds: float) -> None:
 
 
 def _print_rows(table: Any) -> None:
-    from ..report.columns import heading_of, with_intervals
+    from ..report.columns import column_heading, with_intervals
 
     rows = with_intervals(list(table.rows()), lambda value: "–" if value is None else number(value))
     print_table(
-        table.title, [(name, heading_of(name)) for name in rows[0]], rows, all_in="The report has all"
+        table.title, [(name, column_heading(name)) for name in rows[0]], rows, all_in="The report has all"
     )
 
 
@@ -385,7 +389,7 @@ def _print_claims(done: Any) -> None:
         screen.print(line)
 
 
-def _print_worlds(done: Any) -> None:
+def _print_emulated_claims(done: Any) -> None:
     """Paper, simulation, emulation."""
     from rich.text import Text
 
@@ -441,7 +445,7 @@ def _measured(claim: dict[str, Any]) -> Text:
 
     if claim["measured"] is None:
         return Text("–")
-    text = number(claim["measured"], JUDGED)
+    text = number(claim["measured"], SIGNIFICANT_DIGITS)
     if claim.get("ci95") is not None:
         text += f" ± {number(claim['ci95'])}"
     if claim.get("unit") and claim["unit"] != "1":

@@ -10,23 +10,33 @@ from cyclopts import Parameter
 
 from ..errors import Interrupted
 from ..result import with_overrides
-from .answers import answer_of_run, answer_of_sweep
-from .folders import name_of, place_of, place_of_sweep, plans_of, settle
-from .given import changes_of
-from .out import Refusal, check_minimum, check_seed, console, nearest, number, print_table, quoted, show_json
-from .progress import Meter, speed_of, speed_words
-from .warned import warn
+from .json_output import run_as_json, sweep_as_json
+from .output import (
+    CommandError,
+    check_minimum,
+    check_seed,
+    console,
+    nearest,
+    number,
+    print_table,
+    quoted,
+    show_json,
+)
+from .overrides import parse_overrides
+from .progress import Meter, format_progress, format_speed
+from .result_folders import finalize_run, folder_name, locate_run, locate_sweep, plan_digests
+from .scenario_warnings import print_warnings
 
 if TYPE_CHECKING:
     from ..result import Result
     from ..scenario import Plan, Scenario
     from ..sweep import SweepResult
 
-LINKS_SHOWN = 12
-FLOWS_SHOWN = 40
-NODES_SHOWN = 12
+MAX_LINKS = 12
+MAX_FLOWS = 40
+MAX_NODES = 12
 
-JUDGED = 4
+SIGNIFICANT_DIGITS = 4
 """Significant digits of a number that is compared with a bound."""
 
 
@@ -75,52 +85,52 @@ def run(
     check_seed(seed)
     check_minimum("--runs", runs)
     check_minimum("--jobs", jobs)
-    loaded = changed(load(scenario), changes)
+    loaded = apply_overrides(load(scenario), changes)
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
         if pcap or qlog:
-            raise Refusal(
+            raise CommandError(
                 f"--{'pcap' if pcap else 'qlog'} is for one run", "leave --runs out, and add --no-sweep"
             )
-        return _many(
-            loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, _parent(scenario), out, json=json
+        return _run_sweep(
+            loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, _results_folder(scenario), out, json=json
         )
-    return _one(loaded, seed, _parent(scenario), out, pcap, qlog, json=json)
+    return _run_once(loaded, seed, _results_folder(scenario), out, pcap, qlog, json=json)
 
 
-def _parent(scenario: Path) -> Path:
+def _results_folder(scenario: Path) -> Path:
     """The folder of all results of a scenario file."""
     return Path("out") / scenario.stem
 
 
-def changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
+def apply_overrides(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
     """A scenario with the keys of `--set` set."""
-    wanted = changes_of(changes, 'topology.bottleneck.buffer="1 bdp"')
-    if not wanted:
+    overrides = parse_overrides(changes, 'topology.bottleneck.buffer="1 bdp"')
+    if not overrides:
         return scenario
     try:
-        return scenario.with_(wanted)
+        return scenario.with_(overrides)
     except (KeyError, TypeError) as error:
-        raise Refusal(f"--set {error.args[0]}") from error
+        raise CommandError(f"--set {error.args[0]}") from error
 
 
-def check_links(plan: Plan, names: tuple[str, ...]) -> None:
+def check_pcap_links(plan: Plan, names: tuple[str, ...]) -> None:
     """Refuses unknown links."""
     known = [link["name"] for link in plan.layout["links"]]
     for name in names:
         if name not in known:
-            raise Refusal(f"--pcap {name}: there is no such link", nearest(name, known))
+            raise CommandError(f"--pcap {name}: there is no such link", nearest(name, known))
 
 
-def check_controlled(plan: Plan, names: tuple[str, ...], *, emulated: bool = False) -> None:
+def check_qlog_flows(plan: Plan, names: tuple[str, ...], *, emulated: bool = False) -> None:
     """Refuses unknown flows, and those without a congestion controller of this library."""
     known = plan.controlled(emulated=emulated)
     for name in names:
         if name not in known:
-            raise Refusal(f"--qlog {name}: no flow of that name has a scheme here", nearest(name, known))
+            raise CommandError(f"--qlog {name}: no flow of that name has a scheme here", nearest(name, known))
 
 
-def _one(
+def _run_once(
     scenario: Scenario,
     seed: int | None,
     parent: Path,
@@ -131,26 +141,26 @@ def _one(
     json: bool,
 ) -> int:
     plan = scenario.plan(seed)
-    check_links(plan, pcap)
-    check_controlled(plan, qlog)
-    warnings = warn(scenario, json=json)
-    place = place_of(plan, parent / name_of(scenario.overrides, f"seed={plan.seed}"), out)
+    check_pcap_links(plan, pcap)
+    check_qlog_flows(plan, qlog)
+    warnings = print_warnings(scenario, json=json)
+    location = locate_run(plan, parent / folder_name(scenario.overrides, f"seed={plan.seed}"), out)
     interrupted = False
     with Meter(plan.title or "run", quiet=json) as meter:
         try:
             result = plan.run(
                 progress=lambda at: meter.show(
-                    at.now_s, at.duration_s, speed_words(at.now_s, at.duration_s, at.wall_s)
+                    at.now_s, at.duration_s, format_progress(at.now_s, at.duration_s, at.wall_s)
                 ),
-                out=place.work,
+                out=location.work,
                 capture=pcap,
                 qlog=qlog,
             )
         except Interrupted as stop:
             interrupted, result = True, stop.result
-    folder, note = settle(place, result)
+    folder, note = finalize_run(location, result)
     if json:
-        show_json({**answer_of_run(result, folder), "warnings": warnings})
+        show_json({**run_as_json(result, folder), "warnings": warnings})
     else:
         print_result(result, folder, note)
     if interrupted:
@@ -169,49 +179,51 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
         LINKS,
         NODES,
         drops_by_reason,
-        rows_of,
+        table_rows,
     )
 
     screen = console()
     groups = result.groups
     if groups.height < result.flows.height:
-        columns, rows = rows_of(groups, GROUPS)
+        columns, rows = table_rows(groups, GROUPS)
         print_table(
             f"{result.heading}: groups of flows",
             columns,
             rows,
-            limit=FLOWS_SHOWN,
+            limit=MAX_FLOWS,
             first=FIRST_OF_GROUPS,
             all_in="summary.parquet has all",
         )
-    columns, rows = rows_of(result.flows, FLOWS)
+    columns, rows = table_rows(result.flows, FLOWS)
     print_table(
         f"{result.heading}: flows",
         columns,
         rows,
-        limit=FLOWS_SHOWN,
+        limit=MAX_FLOWS,
         first=FIRST,
         all_in="flows.parquet has all",
     )
     if not result.apps.is_empty():
-        columns, rows = rows_of(result.apps, APPS)
+        columns, rows = table_rows(result.apps, APPS)
         print_table(
-            "Applications", columns, rows, limit=FLOWS_SHOWN, first=FIRST, all_in="apps.parquet has all"
+            "Applications", columns, rows, limit=MAX_FLOWS, first=FIRST, all_in="apps.parquet has all"
         )
     busy = result.links.filter(result.links["sent_packets"] > 0)
-    columns, rows = rows_of(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
+    columns, rows = table_rows(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
     print_table(
-        "Links, by utilisation", columns, rows, limit=LINKS_SHOWN, first=FIRST, all_in="links.parquet has all"
+        "Links, by utilisation", columns, rows, limit=MAX_LINKS, first=FIRST, all_in="links.parquet has all"
     )
     if reasons := drops_by_reason(result.flows):
         screen.print(f"Dropped packets by reason: {reasons}")
     if not result.nodes.is_empty():
-        columns, rows = rows_of(result.nodes, NODES)
-        print_table("Nodes", columns, rows, limit=NODES_SHOWN, first=FIRST, all_in="nodes.parquet has all")
+        columns, rows = table_rows(result.nodes, NODES)
+        print_table("Nodes", columns, rows, limit=MAX_NODES, first=FIRST, all_in="nodes.parquet has all")
     _print_expectations(result)
     record = result.record
     simulated = "emulation" not in record
-    speed = f", {speed_of(record['ended_s'], record['wall_s'])}" if record["wall_s"] > 0 and simulated else ""
+    speed = (
+        f", {format_speed(record['ended_s'], record['wall_s'])}" if record["wall_s"] > 0 and simulated else ""
+    )
     screen.print(
         f"{number(record['ended_s'])} s {'simulated' if simulated else 'emulated'} in {record['wall_s']:.2f} s{speed}; "
         f"{result.packet_hops:,} packet-hops; seed {result.seed}; trace {result.trace_hash}"
@@ -220,10 +232,10 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
         screen.print(
             f"interrupted at {number(record['ended_s'])} s: the results until then are kept", style="yellow"
         )
-    print_place(folder, note)
+    print_folder(folder, note)
 
 
-def print_place(folder: Path, note: str) -> None:
+def print_folder(folder: Path, note: str) -> None:
     """Prints the folder of the results, the command for a page of them, and the reason for an unexpected folder."""
     screen = console()
     screen.print(f"Results: {folder}" + (f" ({note})" if note else ""), soft_wrap=True, markup=False)
@@ -238,7 +250,7 @@ def _print_expectations(result: Result) -> None:
     rows = [
         {
             **row,
-            "measured": in_unit(row["key"], row["measured"]),
+            "measured": format_metric(row["key"], row["measured"]),
             "verdict": Text("✓ holds", style="green") if row["pass"] else Text("✗ fails", style="red"),
         }
         for row in result.expect.to_dicts()
@@ -247,9 +259,9 @@ def _print_expectations(result: Result) -> None:
     print_table("Expectations", columns, rows)
 
 
-def _many(
+def _run_sweep(
     scenario: Scenario,
-    whole: bool,
+    use_grid: bool,
     seed: int | None,
     runs: int,
     jobs: int,
@@ -258,13 +270,13 @@ def _many(
     *,
     json: bool,
 ) -> int:
-    from ..report import begin_sweep, plans_of_sweep, save_sweep, write
+    from ..report import begin_sweep, save_sweep, sweep_plan_digests, write
 
-    warnings = warn(scenario, json=json)
+    warnings = print_warnings(scenario, json=json)
     seeds = None if seed is None else [seed + step for step in range(runs)]
-    sweep = scenario.sweep(None if whole else {}, runs=runs, seeds=seeds)
-    place = place_of_sweep(sweep, parent, out, scenario.overrides)
-    begin_sweep(place.plans, place.folder)
+    sweep = scenario.sweep(None if use_grid else {}, runs=runs, seeds=seeds)
+    location = locate_sweep(sweep, parent, out, scenario.overrides)
+    begin_sweep(location.plans, location.folder)
     interrupted = False
     with Meter(scenario.title or "sweep", quiet=json) as meter:
         meter.show(0, len(sweep), f"0 of {len(sweep)} runs")
@@ -274,24 +286,24 @@ def _many(
                 progress=lambda ready, total, what: meter.show(
                     ready, total, f"{ready} of {total} runs, {what}"
                 ),
-                out=place.runs,
+                out=location.runs,
             )
         except Interrupted as stop:
             interrupted, done = True, stop.result
-    note = place.note
-    plans = plans_of(done)
-    if set(plans_of_sweep(place.folder) or ()) <= set(plans) or done.complete:
-        save_sweep(done, scenario.title, place.folder, plans=plans, overrides=scenario.overrides)
-        if place.paged:
-            write(place.folder)
+    note = location.note
+    plans = plan_digests(done)
+    if set(sweep_plan_digests(location.folder) or ()) <= set(plans) or done.complete:
+        save_sweep(done, scenario.title, location.folder, plans=plans, overrides=scenario.overrides)
+        if location.has_page:
+            write(location.folder)
     else:
         note = "interrupted: the folder still has the summary of the earlier sweep, which has more runs"
     failed = [run for run in done.runs if not run.result.passed]
     if json:
-        show_json({**answer_of_sweep(done, place.folder), "warnings": warnings})
+        show_json({**sweep_as_json(done, location.folder), "warnings": warnings})
     else:
         _print_sweep(
-            done, with_overrides(scenario.title, scenario.overrides), place.folder, note, len(failed)
+            done, with_overrides(scenario.title, scenario.overrides), location.folder, note, len(failed)
         )
     if interrupted:
         return 130
@@ -302,21 +314,21 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
     screen = console()
     if done.runs:
         _print_points(done, title)
-    if said := done.sameness:
-        screen.print(said, style="yellow", soft_wrap=True, markup=False)
+    if sameness := done.sameness:
+        screen.print(sameness, style="yellow", soft_wrap=True, markup=False)
     screen.print(
         f"{len(done.runs)} of {done.planned} runs"
         + (f", {failed} did not meet what was expected" * bool(failed))
     )
     if not done.complete:
         screen.print("interrupted: the same command runs the missing ones", style="yellow")
-    print_place(folder, note)
+    print_folder(folder, note)
 
 
 def _print_points(done: SweepResult, title: str) -> None:
-    from ..report.sweeps import heading, mean_text, points, telling
+    from ..report.sweeps import heading, key_metrics, mean_text, points
 
-    metrics = telling(done.runs[0].result)
+    metrics = key_metrics(done.runs[0].result)
     rows = points(done.summary.to_dicts(), done.keys, metrics)
     shown = [metric for metric in metrics if any(metric in row for row in rows)]
     columns = [
@@ -331,9 +343,9 @@ def _print_points(done: SweepResult, title: str) -> None:
     print_table(f"{title}: {what}", columns, listed, all_in="summary.parquet has all")
 
 
-def in_unit(key: str, value: float | None) -> str:
+def format_metric(key: str, value: float | None) -> str:
     """A value of the summary in the unit for output."""
     from ..report.columns import unit_of
 
     unit, factor = unit_of(key)
-    return "–" if value is None else f"{number(value * factor, JUDGED)} {unit}".rstrip()
+    return "–" if value is None else f"{number(value * factor, SIGNIFICANT_DIGITS)} {unit}".rstrip()

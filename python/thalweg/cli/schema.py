@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .out import show_json
+from .output import show_json
 
 
 def schema(*, out: Path | None = None, json: bool = False) -> int:

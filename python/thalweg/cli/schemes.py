@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .out import Refusal, console, exact, nearest, print_table, range_text, show_json
+from .output import CommandError, console, exact, nearest, print_table, range_text, show_json
 
 
 def schemes(name: str | None = None, /, *, json: bool = False) -> int:
@@ -20,17 +20,19 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
     from ..catalogue import schemes as catalogue
     from ..catalogue import strategies, systems
 
-    listed, ways, absent = catalogue(), strategies(), systems()
+    catalogued, forwarding, absent = catalogue(), strategies(), systems()
     if name is None:
         if json:
-            show_json({"schemes": listed, "strategies": ways, "systems": absent})
+            show_json({"schemes": catalogued, "strategies": forwarding, "systems": absent})
         else:
-            _list(listed, ways, absent)
+            _list(catalogued, forwarding, absent)
         return 0
-    scheme = next((row for row in listed if row["name"] == name), None)
-    strategy = next((row for row in ways if row["name"] == name), None)
+    scheme = next((row for row in catalogued if row["name"] == name), None)
+    strategy = next((row for row in forwarding if row["name"] == name), None)
     if scheme is None and strategy is None:
-        raise Refusal(f"no scheme is called `{name}`", nearest(name, [row["name"] for row in listed + ways]))
+        raise CommandError(
+            f"no scheme is called `{name}`", nearest(name, [row["name"] for row in catalogued + forwarding])
+        )
     if json:
         show_json({"scheme": scheme} if scheme else {"strategy": strategy})
     elif scheme:
@@ -43,7 +45,7 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
 
 
 def _list(
-    listed: list[dict[str, Any]], strategies: list[dict[str, Any]], absent: list[dict[str, str]]
+    catalogued: list[dict[str, Any]], strategies: list[dict[str, Any]], absent: list[dict[str, str]]
 ) -> None:
     rows = [
         {
@@ -52,7 +54,7 @@ def _list(
             "params": len(row["params"]),
             "sources": ", ".join(source["key"] for source in row["sources"]),
         }
-        for row in listed
+        for row in catalogued
     ]
     columns = [
         ("name", "scheme"),

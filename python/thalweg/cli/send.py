@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..errors import TransferError
-from .given import params_of
 from .options import NetworkOptions, SecurityOptions
-from .out import Refusal, check_minimum, check_scheme
+from .output import CommandError, check_minimum, check_scheme
+from .overrides import parse_params
 
 SMALLEST_PACKET = 1248
 """QUIC needs paths that carry UDP payloads of 1200 bytes (RFC 9000 §14), which have headers of 48 bytes over IPv6."""
@@ -26,7 +26,7 @@ def send(
     changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
     rate: str | None = None,
     deadline: str | None = None,
-    timely: Annotated[str | None, Parameter(show=False)] = None,
+    former_deadline: Annotated[str | None, Parameter(name="--timely", show=False)] = None,
     name: str | None = None,
     packet: int | None = None,
     on_rate: str | None = None,
@@ -67,8 +67,8 @@ def send(
     deadline
         Send a live stream: drop what is older than this, such as "500 ms", instead of delivering it late. Without it
         every byte is delivered.
-    timely
-        The former name of `--deadline`.
+    former_deadline
+        Set `--deadline`, which is its new name.
     name
         Propose this name of the file or folder to the receiver.
     packet
@@ -93,32 +93,32 @@ def send(
         Print the result as one JSON object.
     """
     from .. import transfers
-    from .transfer import carry
+    from .transfer import run_transfer
 
-    if timely is not None:
-        raise Refusal("--timely was renamed to --deadline", f'--deadline "{timely}"')
+    if former_deadline is not None:
+        raise CommandError("--timely was renamed to --deadline", f'--deadline "{former_deadline}"')
     check_scheme(scheme, "multicast" if group else "ip", "groups" if group else "transfers")
-    params = params_of(changes, scheme, "push=1.1")
-    modes = transfers.mode_of(scheme) is not None
+    params = parse_params(changes, scheme, "push=1.1")
+    modes = transfers.default_mode(scheme) is not None
     if mode and not modes:
-        raise Refusal(f"`{scheme}` has no modes", "cvihis has")
+        raise CommandError(f"`{scheme}` has no modes", "cvihis has")
     if packet is not None and not SMALLEST_PACKET <= packet <= 9000:
-        raise Refusal(f"--packet {packet}: from {SMALLEST_PACKET} to 9000 bytes")
+        raise CommandError(f"--packet {packet}: from {SMALLEST_PACKET} to 9000 bytes")
     if group and not to.startswith(":"):
-        raise Refusal(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
+        raise CommandError(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
     check_minimum("--receivers", receivers)
-    datagrams = source.startswith(transfers.DATAGRAMS)
+    datagrams = source.startswith(transfers.UDP_PREFIX)
     path = None if source == "-" else Path(source)
     if datagrams or path is None:
         pass
     elif path.is_dir():
         if group or deadline:
             where = "to a group" if group else "with a deadline"
-            raise Refusal(
+            raise CommandError(
                 f"{source}: a folder cannot be sent {where}", f"`tar c {source} | thalweg send - {to} …`"
             )
     elif not path.is_file():
-        raise Refusal(f"{source}: {'neither a file nor a folder' if path.exists() else 'no such file'}")
+        raise CommandError(f"{source}: {'neither a file nor a folder' if path.exists() else 'no such file'}")
     try:
         transfer = transfers.send(
             source if datagrams else path,
@@ -132,6 +132,6 @@ def send(
             security=(security or SecurityOptions()).settings(),
             network=(network or NetworkOptions()).settings(patience),
         )
-        return carry(transfer, sending=True, json=json, scheme=scheme, modes=modes, on_rate=on_rate)
+        return run_transfer(transfer, sending=True, json=json, scheme=scheme, modes=modes, on_rate=on_rate)
     except TransferError as error:
-        raise Refusal(str(error), error.hint) from error
+        raise CommandError(str(error), error.hint) from error

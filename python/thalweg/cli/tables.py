@@ -38,7 +38,7 @@ class Layout:
     """Widths of these columns."""
     headings: dict[str, str]
     """Headings of these columns, broken into lines."""
-    left_out: list[str]
+    omitted: list[str]
     """Keys of the columns that do not fit."""
 
 
@@ -59,8 +59,8 @@ def layout(
     headings = dict(columns)
     order = [key for key in first if key in headings]
     order += [key for key in keys if key not in order]
-    body = {key: _body(cells[key]) for key in keys}
-    narrow = {key: max(body[key][0], _longest(_pieces(headings[key]))) for key in keys}
+    body = {key: _cell_widths(cells[key]) for key in keys}
+    narrow = {key: max(body[key][0], _longest(_break_points(headings[key]))) for key in keys}
     shown: list[str] = []
     used = 0
     for key in order:
@@ -80,7 +80,7 @@ def layout(
     return Layout(
         shown,
         widths,
-        {key: broken(headings[key], widths[key]) for key in shown},
+        {key: wrap_heading(headings[key], widths[key]) for key in shown},
         [key for key in keys if key not in shown],
     )
 
@@ -90,7 +90,7 @@ def is_prose(texts: Iterable[str]) -> bool:
     return any(len(text) > PROSE and " " in text for text in texts)
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """A name that is longer than `width` without its middle; both ends distinguish names."""
     if len(text) <= width:
         return text
@@ -98,24 +98,24 @@ def shortened(text: str, width: int) -> str:
     return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
 
 
-def broken(heading: str, width: int) -> str:
+def wrap_heading(heading: str, width: int) -> str:
     """A heading on lines of at most `width`, broken at spaces, after slashes and commas, and after dots between words."""
     lines: list[str] = []
-    for piece in _pieces(heading):
+    for piece in _break_points(heading):
         if lines and len((lines[-1] + piece).rstrip()) <= width:
             lines[-1] += piece
         else:
             lines.append(piece)
     shown = (line.strip().replace(SLASH, "/").replace("\u00a0", " ") for line in lines)
-    return "\n".join(shortened(line, width) for line in shown)
+    return "\n".join(shorten(line, width) for line in shown)
 
 
-def _pieces(heading: str) -> list[str]:
+def _break_points(heading: str) -> list[str]:
     """The parts between which a heading can be broken."""
-    return re.split(r"(?<=[ /,])(?=\S)|(?<=\.)(?=[^\W\d])", _joined(heading))
+    return re.split(r"(?<=[ /,])(?=\S)|(?<=\.)(?=[^\W\d])", _protect_units(heading))
 
 
-def _joined(heading: str) -> str:
+def _protect_units(heading: str) -> str:
     """A heading in which a unit stays unbroken: its slash and its space are no break points."""
     return re.sub(
         r"\([^()]{1,16}\)", lambda unit: unit[0].replace("/", SLASH).replace(" ", "\u00a0"), heading
@@ -126,7 +126,7 @@ def _longest(pieces: Sequence[str]) -> int:
     return max((len(piece.strip()) for piece in pieces), default=0)
 
 
-def _body(texts: Sequence[str]) -> tuple[int, int]:
+def _cell_widths(texts: Sequence[str]) -> tuple[int, int]:
     """The minimum and the maximum sensible width of some cells."""
     widest = max((len(line) for text in texts for line in text.split("\n")), default=0)
     if not is_prose(texts):

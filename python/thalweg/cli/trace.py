@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .out import Refusal, console, nearest, print_table, show_json
+from .output import CommandError, console, nearest, print_table, show_json
 
 FORMATS = {"csv": "CSV of time and rate", "mahimahi": "delivery opportunities in milliseconds"}
 
@@ -50,10 +50,10 @@ def trace(
             _list(models)
         return 0
     if not 0 <= seed < 2**63:
-        raise Refusal(f"--seed {seed}: out of range", "it takes 0 .. 9223372036854775807")
+        raise CommandError(f"--seed {seed}: out of range", "it takes 0 .. 9223372036854775807")
     text = _native.model_trace(model, seed, form == "mahimahi")
     if text is None:
-        raise Refusal(
+        raise CommandError(
             f"no model of a link is called `{model}`", nearest(model, [row["name"] for row in models])
         )
     if out is not None:

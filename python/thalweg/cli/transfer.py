@@ -13,26 +13,26 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .._text import printable
-from ..transfers import INTERFACES, hint_for, is_whole, words_for
-from .out import console, print_table, show_json
-from .progress import Meter, span_words
+from ..transfers import INTERFACE_HINT, describe_outcome, is_complete, outcome_hint
+from .output import console, print_table, show_json
+from .progress import Meter, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..transfers import Transfer
 
-NOT_WHOLE = 1
+INCOMPLETE = 1
 """Exit code of an incomplete transfer."""
 
-ENDS_S = 2.0
+TERMINATE_AFTER_S = 2.0
 """A command of `--on-rate` ends within this time after its input, or is terminated."""
 
 KEYS = {"r": "real_time", "b": "background"}
 SIGNALS = {"SIGUSR1": "real_time", "SIGUSR2": "background"}
 
 
-def carry(
+def run_transfer(
     transfer: Transfer,
     *,
     sending: bool,
@@ -49,37 +49,42 @@ def carry(
     written to it.
     """
     stopped: list[int] = []
-    with transfer, _stopping(transfer, stopped), _steering(transfer, modes=modes), _telling(on_rate) as tell:
+    with (
+        transfer,
+        _stop_on_signal(transfer, stopped),
+        _mode_control(transfer, modes=modes),
+        _on_rate_command(on_rate) as write_rate,
+    ):
         with Meter("send" if sending else "recv", quiet=json) as meter:
             began = time.monotonic()
             if sending:
-                meter.note(_plan(transfer.mode, scheme))
-            meter.note(f"security: {transfer.security.says}")
-            sent, done = Recent(1.0), Recent(5.0)
+                meter.note(_describe_scheme(transfer.mode, scheme))
+            meter.note(f"security: {transfer.security.description}")
+            sent, done = RateMeter(1.0), RateMeter(5.0)
             warned = False
             for state in transfer.states():
                 if state["deaf"] and not warned:
                     warned = True
-                    meter.note(f"{_deaf(sending=sending)}\nhint: {INTERFACES}")
-                tell(state)
+                    meter.note(f"{_no_data_message(sending=sending)}\nhint: {INTERFACE_HINT}")
+                write_rate(state)
                 now = time.monotonic() - began
                 rates = sent.rate(now, state["bytes"]), done.rate(now, state["done_bytes"])
-                meter.show(*_how_far(state), _now(state, now, *rates), estimate=False)
+                meter.show(*_progress(state), _status_line(state, now, *rates), estimate=False)
         result = transfer.result()
-    result["whole"] = is_whole(result)
-    said, hint = words_for(result, sending=sending), hint_for(result, sending=sending)
+    result["whole"] = is_complete(result)
+    outcome, hint = describe_outcome(result, sending=sending), outcome_hint(result, sending=sending)
     if json:
-        show_json({"said": said, "hint": hint, **result})
+        show_json({"said": outcome, "hint": hint, **result})
     else:
-        _print(result, said, hint, sending=sending, table=not pipe)
+        _print_result(result, outcome, hint, sending=sending, table=not pipe)
     if stopped:
         return 130
-    return 0 if result["whole"] else NOT_WHOLE
+    return 0 if result["whole"] else INCOMPLETE
 
 
 @contextmanager
-def _telling(command: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Runs the command of `--on-rate`, and writes the bit rate for the content to it when it changes by a twentieth."""
+def _on_rate_command(command: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Runs the command of `--on-rate`, and writes each change of the content's bit rate by at least a twentieth to it."""
     if command is None:
         yield lambda _state: None
         return
@@ -88,7 +93,7 @@ def _telling(command: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
         pipe = process.stdin
         assert pipe is not None
 
-        def tell(state: dict[str, Any]) -> None:
+        def write_rate(state: dict[str, Any]) -> None:
             nonlocal last
             rate_bps = content_bps(state)
             if rate_bps and abs(rate_bps - last) >= last / 20 and process.poll() is None:
@@ -98,11 +103,11 @@ def _telling(command: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
                     pipe.write(f"{rate_bps:.0f}\n")
                     pipe.flush()
 
-        yield tell
+        yield write_rate
         with suppress(BrokenPipeError):
             pipe.close()
         try:
-            process.wait(ENDS_S)
+            process.wait(TERMINATE_AFTER_S)
         except subprocess.TimeoutExpired:
             process.terminate()
 
@@ -116,27 +121,27 @@ def content_bps(state: dict[str, Any]) -> float:
     return allowed * min(1.0, share)
 
 
-def _deaf(*, sending: bool) -> str:
+def _no_data_message(*, sending: bool) -> str:
     """The message that no data arrive from a group."""
     if sending:
         return "no receiver has reported data of the group for three seconds: does the network carry it?"
     return "no data of the group have arrived for three seconds: does the network carry it?"
 
 
-def _plan(mode: str | None, scheme: str) -> str:
+def _describe_scheme(mode: str | None, scheme: str) -> str:
     """The scheme and the mode of the transfer, and how to change the mode."""
     match mode:
         case "background":
-            does = "yields to other traffic; `--mode real-time` or the key r competes with it"
+            effect = "yields to other traffic; `--mode real-time` or the key r competes with it"
         case "real_time":
-            does = "takes its share beside other traffic; `--mode background` or the key b yields to it"
+            effect = "takes its share beside other traffic; `--mode background` or the key b yields to it"
         case _:
             return f"scheme {scheme}"
-    return f"scheme {scheme}, mode {mode.replace('_', '-')}: {does}"
+    return f"scheme {scheme}, mode {mode.replace('_', '-')}: {effect}"
 
 
-class Recent:
-    """A rate over about the last `span_s` seconds, from readings of a counter of bytes."""
+class RateMeter:
+    """A moving average of a rate over about the last `span_s` seconds, from readings of a counter of bytes."""
 
     def __init__(self, span_s: float) -> None:
         self._span_s = span_s
@@ -151,71 +156,75 @@ class Recent:
         return 8 * (count - before) / (now_s - began_s) if now_s > began_s else 0.0
 
 
-def _how_far(state: dict[str, Any]) -> tuple[float, float]:
+def _progress(state: dict[str, Any]) -> tuple[float, float]:
     if state["phase"] == "meeting" and 0 < state["hashed_bytes"] < state["total_bytes"]:
         return state["hashed_bytes"], state["total_bytes"]
     return state["done_bytes"], state["total_bytes"] or float("inf")
 
 
-def _now(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps: float) -> str:
+def _status_line(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps: float) -> str:
     if state["phase"] == "meeting":
         if 0 < state["hashed_bytes"] < state["total_bytes"]:
             return "reading"
         other = f", {state['forged']} connection attempts rejected" if state["forged"] else ""
         return f"waiting for the other side, {elapsed_s:.0f} s{other}"
-    words = size(state["done_bytes"])
+    text = format_size(state["done_bytes"])
     if state["total_bytes"]:
-        words += f" of {size(state['total_bytes'])}"
+        text += f" of {format_size(state['total_bytes'])}"
     if state["phase"] == "silent":
-        return words + ", the other side is silent"
-    words += f", {rate(achieved_bps)}"
+        return text + ", the other side is silent"
+    text += f", {format_rate(achieved_bps)}"
     if state["limit_bps"] and state["allowed_bps"] >= state["limit_bps"]:
-        words += f" (limit {rate(state['limit_bps'])})"
+        text += f" (limit {format_rate(state['limit_bps'])})"
     elif state["allowed_bps"]:
-        words += f" ({rate(state['allowed_bps'])} allowed)"
-    words += _left(state, done_bps) + _files(state)
+        text += f" ({format_rate(state['allowed_bps'])} allowed)"
+    text += _remaining_text(state, done_bps) + _files_text(state)
     if state["mode"]:
-        words += f", {state['mode'].replace('_', '-')}"
+        text += f", {state['mode'].replace('_', '-')}"
     if state["rtt_s"]:
-        words += f", RTT {1e3 * state['rtt_s']:.1f} ms"
-    return words
+        text += f", RTT {1e3 * state['rtt_s']:.1f} ms"
+    return text
 
 
-def _files(state: dict[str, Any]) -> str:
-    """How many files of a folder are complete; empty for a single object."""
+def _files_text(state: dict[str, Any]) -> str:
+    """The number of complete files of a folder; empty for a single object."""
     complete, total = state["files"]["complete"], state["files"]["total"]
     if total:
         return f", {complete:,} of {total:,} files"
     return f", {complete:,} files before" if complete else ""
 
 
-def _left(state: dict[str, Any], done_bps: float) -> str:
+def _remaining_text(state: dict[str, Any], done_bps: float) -> str:
     """The remaining time at this rate; empty if it is unknown."""
     missing = 8 * (state["total_bytes"] - state["done_bytes"])
     if state["phase"] != "open" or missing <= 0 or done_bps <= 0:
         return ""
-    return f", {span_words(missing / done_bps)} left"
+    return f", {format_duration(missing / done_bps)} left"
 
 
-def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool, table: bool) -> None:
+def _print_result(
+    result: dict[str, Any], outcome: str, hint: str | None, *, sending: bool, table: bool
+) -> None:
     screen = console(error=True)
     stats = result.get("stats")
     if table and stats and stats["packets"]:
-        print_table("", [("what", ""), ("value", "")], _rows(result, stats, sending=sending))
+        print_table("", [("what", ""), ("value", "")], _result_rows(result, stats, sending=sending))
     for member in result.get("members", []):
         if member["end"] != "complete":
-            screen.print(printable(f"{member['address']}: {_gone(member)}"), style="yellow", markup=False)
+            screen.print(
+                printable(f"{member['address']}: {_departure_reason(member)}"), style="yellow", markup=False
+            )
     for note in result["notes"]:
         screen.print(printable(f"note: {note}"), style="yellow", markup=False)
     where = f": {result['path']}" if result["path"] else ""
     if result["files"]["complete"] > 1:
         where = f": {result['files']['complete']:,} files"
-    screen.print(printable(said + where), style="green" if result["whole"] else "red", markup=False)
+    screen.print(printable(outcome + where), style="green" if result["whole"] else "red", markup=False)
     if hint:
         screen.print(f"hint: {hint}", style="dim", markup=False)
 
 
-def _gone(member: dict[str, Any]) -> str:
+def _departure_reason(member: dict[str, Any]) -> str:
     """The message for a receiver of a group that has not received everything."""
     match member["end"]:
         case "silent":
@@ -228,28 +237,28 @@ def _gone(member: dict[str, Any]) -> str:
             return f"left, since {member['why']}"
 
 
-def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> Iterator[dict[str, str]]:
+def _result_rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> Iterator[dict[str, str]]:
     if result["scheme"]:
         yield {"what": "scheme", "value": result["scheme"]}
     if result["mode"]:
         yield {"what": "mode", "value": result["mode"].replace("_", "-")}
     span = stats["span_s"]
     moved = result["done_bytes"] - (0 if sending else result["resumed_bytes"])
-    yield {"what": "bytes", "value": size(result["done_bytes"])}
+    yield {"what": "bytes", "value": format_size(result["done_bytes"])}
     if result["resumed_bytes"]:
-        yield {"what": "resumed", "value": size(result["resumed_bytes"])}
+        yield {"what": "resumed", "value": format_size(result["resumed_bytes"])}
     yield {"what": "time", "value": f"{span:.2f} s"}
     if span > 0:
-        yield {"what": "goodput", "value": rate(8 * moved / span)}
-        yield {"what": "rate with headers and repairs", "value": rate(8 * stats["bytes"] / span)}
+        yield {"what": "goodput", "value": format_rate(8 * moved / span)}
+        yield {"what": "rate with headers and repairs", "value": format_rate(8 * stats["bytes"] / span)}
     if result["limit_bps"]:
-        yield {"what": "limit", "value": rate(result["limit_bps"])}
+        yield {"what": "limit", "value": format_rate(result["limit_bps"])}
     yield {"what": "packets", "value": f"{stats['packets']:,}"}
     if sending:
         sent = result["sent"]
         if any(sent.values()):
-            words = f"{sent['first']:,} first, {sent['coded']:,} coded, {sent['again']:,} again"
-            yield {"what": "of them", "value": words}
+            text = f"{sent['first']:,} first, {sent['coded']:,} coded, {sent['again']:,} again"
+            yield {"what": "of them", "value": text}
         if stats["retransmits"]:
             yield {"what": "packets lost", "value": f"{stats['retransmits']:,}"}
         yield {
@@ -264,8 +273,8 @@ def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> It
     elif stats["missing"] is not None:
         yield {"what": "packets missing", "value": f"{stats['missing']:,}"}
     if result["dropped"] or result["late"]:
-        words = f"{result['dropped']:,} at the source, {result['late']:,} on the way"
-        yield {"what": "pieces too late", "value": words}
+        text = f"{result['dropped']:,} at the source, {result['late']:,} on the way"
+        yield {"what": "pieces too late", "value": text}
     if stats["rtt_mean_s"]:
         yield {"what": "round-trip time, mean", "value": f"{1e3 * stats['rtt_mean_s']:.3g} ms"}
     if stats["sessions"] > 1:
@@ -275,7 +284,7 @@ def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> It
         yield {"what": "datagrams or connections refused", "value": f"{refused:,}"}
 
 
-def size(count: float) -> str:
+def format_size(count: float) -> str:
     """`12.3 MB`."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
@@ -284,7 +293,7 @@ def size(count: float) -> str:
     return f"{count:.3g} TB"
 
 
-def rate(bps: float) -> str:
+def format_rate(bps: float) -> str:
     """`12.3 Mbit/s`."""
     for unit in ("bit/s", "kbit/s", "Mbit/s"):
         if bps < 1000:
@@ -294,7 +303,7 @@ def rate(bps: float) -> str:
 
 
 @contextmanager
-def _stopping(transfer: Transfer, stopped: list[int]) -> Iterator[None]:
+def _stop_on_signal(transfer: Transfer, stopped: list[int]) -> Iterator[None]:
     """SIGINT, SIGTERM and SIGHUP close the transfer's session; a second signal ends the program."""
 
     def stop(number: int, _frame: object) -> None:
@@ -304,12 +313,12 @@ def _stopping(transfer: Transfer, stopped: list[int]) -> Iterator[None]:
         if len(stopped) > 1:
             raise KeyboardInterrupt
 
-    with _handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
+    with _signal_handlers(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
         yield
 
 
 @contextmanager
-def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Iterator[None]:
+def _signal_handlers(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -327,24 +336,24 @@ def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Ite
 
 
 @contextmanager
-def _steering(transfer: Transfer, *, modes: bool) -> Iterator[None]:
+def _mode_control(transfer: Transfer, *, modes: bool) -> Iterator[None]:
     """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode during the transfer."""
     if not modes:
         yield
         return
 
-    def changes(mode: str) -> Callable[[int, Any], None]:
+    def handler(mode: str) -> Callable[[int, Any], None]:
         return lambda _number, _frame: transfer.change_mode(mode)
 
     handlers = {
-        getattr(signal, name): changes(mode) for name, mode in SIGNALS.items() if hasattr(signal, name)
+        getattr(signal, name): handler(mode) for name, mode in SIGNALS.items() if hasattr(signal, name)
     }
-    with _handling(handlers), _keys(transfer.change_mode):
+    with _signal_handlers(handlers), _mode_keys(transfer.change_mode):
         yield
 
 
 @contextmanager
-def _keys(change: Callable[[str], None]) -> Iterator[None]:
+def _mode_keys(change: Callable[[str], None]) -> Iterator[None]:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         yield
         return
@@ -352,10 +361,10 @@ def _keys(change: Callable[[str], None]) -> Iterator[None]:
     import termios
     import tty
 
-    over = threading.Event()
+    finished = threading.Event()
 
     def listen() -> None:
-        while not over.is_set():
+        while not finished.is_set():
             if select.select([sys.stdin], [], [], 0.2)[0]:
                 mode = KEYS.get(sys.stdin.read(1).lower())
                 if mode:
@@ -368,6 +377,6 @@ def _keys(change: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        finished.set()
         thread.join(1)
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

@@ -49,14 +49,14 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
         )
     try:
         if (folder / _paper.FILE).is_file():
-            made = _paper.page(folder)
+            html = _paper.page(folder)
         elif (folder / sweeps.FILE).is_file():
-            made = sweeps.page(folder)
+            html = sweeps.page(folder)
         else:
-            made = _run.page(Result.load(folder), folder)
+            html = _run.page(Result.load(folder), folder)
     except (FileNotFoundError, JSONDecodeError, KeyError, TypeError) as error:
         raise ResultError(f"{folder} holds no result that can be read: {error!r}") from error
-    target.write_text(made, encoding="utf-8")
+    target.write_text(html, encoding="utf-8")
     return target
 
 
@@ -69,11 +69,11 @@ def save_reproduction(done: Any, folder: str | Path) -> None:
 
 def save_papers(papers: Sequence[str], folder: str | Path) -> Path:
     """Writes the page of all papers to a folder that holds the folders of their reproductions; returns its path."""
-    from . import _front
+    from . import _all_papers
 
-    target = Path(folder) / _front.PAGE_OF_ALL
-    _front.save(papers, Path(folder))
-    target.write_text(_front.page(Path(folder)), encoding="utf-8")
+    target = Path(folder) / _all_papers.PAGE_OF_ALL
+    _all_papers.save(papers, Path(folder))
+    target.write_text(_all_papers.page(Path(folder)), encoding="utf-8")
     return target
 
 
@@ -101,11 +101,11 @@ def save_sweep(
     sweeps.save(done, title, Path(folder), plans, overrides or {})
 
 
-def plans_of_sweep(folder: str | Path) -> list[str] | None:
+def sweep_plan_digests(folder: str | Path) -> list[str] | None:
     """Digests of the plans of the sweep in a folder; None if it holds no sweep."""
     from . import sweeps
 
-    return sweeps.plans_of(Path(folder))
+    return sweeps.plan_digests(Path(folder))
 
 
 def is_sweep(folder: str | Path) -> bool:
@@ -127,7 +127,7 @@ def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:
 
 def network(run: Result) -> str:
     """An SVG of a run's network: senders, receivers, capacities of links, and their utilisation."""
-    from ..plots import written_out
+    from ..plots import resolve_colours
     from . import _run
 
-    return written_out(_run.network(run))
+    return resolve_colours(_run.network(run))

@@ -15,7 +15,7 @@ import numpy
 from markupsafe import Markup
 
 from .. import plots
-from ..changes import seconds
+from ..event_labels import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,12 +109,12 @@ def grids(
 
     `rows` are those of `sweeps.points`; `metrics` are the labels of the vertical axes, by metric.
     """
-    across = plots.Across.of(rows, keys[0])
+    across = plots.GridAxis.of(rows, keys[0])
     others = [key.removeprefix("topology.") for key in keys[1:]]
     charts = []
     for metric, label in metrics.items():
         lines = []
-        for index, (rest, part) in enumerate(plots.lines_of(rows, keys, metric).items()):
+        for index, (rest, part) in enumerate(plots.group_lines(rows, keys, metric).items()):
             points = sorted(
                 ([across.places[row[keys[0]]], str(row[keys[0]]), *row[metric], row["n"]] for row in part),
                 key=lambda point: point[0],

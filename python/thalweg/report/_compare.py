@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
-from ..changes import marks
+from ..event_labels import event_marks
 from ._page import render
-from .pairing import differences, metrics
+from .comparison import differences, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def _series(runs: Sequence[tuple[str, Result]]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "title": plots.title_of(name),
+            "title": plots.series_title(name),
             "panels": [
                 {
                     "run": run_name,
@@ -84,7 +84,7 @@ def _drawn(run: Result, name: str) -> Figure:
         run.series,
         name,
         colours=run.colours,
-        marks=marks(run.plan),
+        marks=event_marks(run.plan),
         size=(6.4, 2.7),
         title=run.title_of(name),
     )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import escape
 
 from .. import plots
-from ..changes import marks, seconds
 from ..errors import ScenarioError
+from ..event_labels import event_marks, seconds
 from ..quantities import KINDS, quantity
 from . import _run, sweeps
 from ._page import cell, render
@@ -75,13 +75,13 @@ def of_run(run: Result) -> str:
     if recorded:
         name = "rate" if "rate" in recorded else recorded[0]
         title = run.title_of(name)
-        figure = plots.series(run.series, name, colours=run.colours, marks=marks(run.plan), title=title)
+        figure = plots.series(run.series, name, colours=run.colours, marks=event_marks(run.plan), title=title)
         height = run.series.filter(run.series["series"] == name).height
         drawn = plots.svg(figure, name) if height <= MAX_POINTS else _pixels(figure, title)
         others = [other for other in recorded if other != name]
         more = f" Also recorded: {', '.join(others)}." if others else ""
         pictures.append(_picture(run.trace_hash, name, drawn, f"{title} over time.{more}"))
-    flows = _run.flows_of(run)
+    flows = _run.flows_table(run)
     return _rendered(
         "Run",
         run.heading or "A run",
@@ -112,15 +112,15 @@ def of_sweep_result(done: SweepResult) -> str:
     if not done.runs:
         return _rendered("Sweep", "A sweep without a finished run", "")
     summary = done.summary.to_dicts()
-    told = sweeps.telling(done.runs[0].result)
-    rows = sweeps.points(summary, done.keys, told)
-    metrics = [metric for metric in told if any(metric in row for row in rows)]
-    columns, listed = sweeps.table_of(rows, done.keys, metrics)
+    metric_keys = sweeps.key_metrics(done.runs[0].result)
+    rows = sweeps.points(summary, done.keys, metric_keys)
+    metrics = [metric for metric in metric_keys if any(metric in row for row in rows)]
+    columns, listed = sweeps.means_table(rows, done.keys, metrics)
     digest = hashlib.sha256("".join(run.result.trace_hash for run in done.runs).encode()).hexdigest()
     pictures = []
     if done.keys and len(rows) > 1:
         for metric in metrics[:MAX_PICTURES]:
-            figure = plots.grid(rows, done.keys, metric, sweeps.axis_of(metric))
+            figure = plots.grid(rows, done.keys, metric, sweeps.axis_label(metric))
             caption = f"{metric}, mean and 95 % interval" if any(row["n"] > 1 for row in rows) else metric
             pictures.append(_picture(digest, metric, plots.svg(figure, metric), f"{caption}."))
     missing = done.planned - len(done.runs)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..plots import adopt, inked
+from ..plots import prepare_svg, use_page_colours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,10 +89,10 @@ def render(template: str, title: str, **content: Any) -> str:
 
 def part(name: str, *arguments: Any, **named: Any) -> str:
     """One of the parts separately; its content is `caller`."""
-    return part_of("parts.html", name, *arguments, **named)
+    return template_macro("parts.html", name, *arguments, **named)
 
 
-def part_of(template: str, name: str, *arguments: Any, **named: Any) -> str:
+def template_macro(template: str, name: str, *arguments: Any, **named: Any) -> str:
     """A macro of a template."""
     return str(getattr(_templates().get_template(template).module, name)(*arguments, **named))
 
@@ -107,7 +107,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
     )
     templates.globals.update(
-        verdicts=VERDICTS, many_columns=MANY_COLUMNS, numeric_columns=numeric_columns, adopted=adopted
+        verdicts=VERDICTS, many_columns=MANY_COLUMNS, numeric_columns=numeric_columns, embed_svg=embed_svg
     )
     templates.filters.update(cell=cell, number=number, prose=prose, breakable=breakable, unit=unit_after)
     return templates
@@ -137,10 +137,10 @@ def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[s
     }
 
 
-def adopted(drawing: str, anchor: str) -> Markup:
+def embed_svg(drawing: str, anchor: str) -> Markup:
     """A figure in the colours of the page, with unique ids, and with a name for screen readers unless it has one."""
     name = f'role="img" aria-label="{escape(anchor.replace("-", " "))}" xmlns:xlink'
-    return Markup(inked(adopt(drawing, anchor)).replace('role="img" xmlns:xlink', name, 1))
+    return Markup(use_page_colours(prepare_svg(drawing, anchor)).replace('role="img" xmlns:xlink', name, 1))
 
 
 def cell(value: Any) -> str:

@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ._page import number, render
-from .columns import heading_of, with_intervals
+from .columns import column_heading, with_intervals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,14 +61,14 @@ def page(folder: Path) -> str:
         quick=record["quick"],
         emulated=record.get("emulated", False),
         notes=record["notes"],
-        counts=verdicts_of(record),
+        counts=verdict_counts(record),
         evidence=list(record.get("by_evidence", {}).items()),
         by_construction=record["counts"].get("by_construction", 0),
-        mutants=mutants_of(record),
+        mutants=killed_mutants(record),
         unharmed=record.get("no_mutant_kills", []),
         claims=claims,
         two_worlds=bool(claims) and "simulated" in claims[0],
-        figures=figures_of(record, folder),
+        figures=paper_figures(record, folder),
         tables=[
             {**entry, "label": _label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
         ],
@@ -77,11 +77,11 @@ def page(folder: Path) -> str:
         method=_method(record),
         runs=runs,
         run_columns=[(key, key.replace("_", " ")) for key in runs[0]] if runs else [],
-        again=_again(record),
+        again=_command(record),
     )
 
 
-def figures_of(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+def paper_figures(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     """Figures with their drawings, and names and files of their data below the folder."""
     return [
         {
@@ -95,17 +95,17 @@ def figures_of(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def verdicts_of(record: dict[str, Any]) -> dict[str, int]:
+def verdict_counts(record: dict[str, Any]) -> dict[str, int]:
     """Verdicts of what the paper says: without derived numbers, literal profiles and rows by construction."""
-    sorts = record.get("by_evidence")
-    if sorts is None:
+    by_evidence = record.get("by_evidence")
+    if by_evidence is None:
         # pages of the first format count all claims alike
         return dict(record["counts"])
-    kept = [sorts[evidence] for evidence in ("independent", "fitted") if evidence in sorts]
-    return {verdict: sum(each[verdict] for each in kept) for verdict in VERDICTS}
+    counts = [by_evidence[evidence] for evidence in ("independent", "fitted") if evidence in by_evidence]
+    return {verdict: sum(each[verdict] for each in counts) for verdict in VERDICTS}
 
 
-def mutants_of(record: dict[str, Any]) -> str | None:
+def killed_mutants(record: dict[str, Any]) -> str | None:
     """Mutants killed over all; None where none were tried, as in an emulation."""
     found = record["counts"].get("mutants_killed")
     return None if found in (None, "0/0") else str(found)
@@ -113,7 +113,7 @@ def mutants_of(record: dict[str, Any]) -> str | None:
 
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
     """The subject of the page, in a sentence or two."""
-    claims, counts = record["claims"], verdicts_of(record)
+    claims, counts = record["claims"], verdict_counts(record)
     if not of_paper:
         return "A comparison of our own: no paper has it, and no claim rests on it."
     if not claims:
@@ -137,7 +137,7 @@ def _parquet(folder: Path, file: str) -> dict[str, Any]:
 
     frame = polars.read_parquet(folder / file)
     rows = with_intervals(frame.to_dicts(), number)
-    columns = [(name, heading_of(name)) for name in rows[0]] if rows else []
+    columns = [(name, column_heading(name)) for name in rows[0]] if rows else []
     return {"columns": columns, "rows": rows, "names": frame.columns[0]}
 
 
@@ -167,7 +167,7 @@ def _method(record: dict[str, Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _again(record: dict[str, Any]) -> str:
+def _command(record: dict[str, Any]) -> str:
     """The command that makes the page."""
     command = f"thalweg reproduce {record['paper']} --seed {record['seed']}"
     if record.get("figure"):

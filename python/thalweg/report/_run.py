@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..catalogue import series as known_series
-from ..changes import changes, marks
+from ..event_labels import event_labels, event_marks
 from . import _charts
 from ._page import cell, number, render
 from ._topology import drawing, rate_text, time_text
-from .columns import APPS, FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, rows_of, unit_of
+from .columns import APPS, FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, table_rows, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def page(run: Result, folder: Path) -> str:
         expect=expectations(run),
         network=network(run),
         roles=set(run.nodes["role"].to_list()),
-        changes=[{"at": time_text(at), "what": words} for at, words in changes(run.plan)],
+        changes=[{"at": time_text(at), "what": words} for at, words in event_labels(run.plan)],
         **_flows(run),
         apps=None if run.apps.is_empty() else _listed(run.apps, APPS),
         times=_times(run),
@@ -60,9 +60,9 @@ def page(run: Result, folder: Path) -> str:
             LINKS,
         ),
         nodes=None if run.nodes.is_empty() else _listed(run.nodes, NODES),
-        marked=bool(marks(run.plan)),
+        marked=bool(event_marks(run.plan)),
         series=series,
-        charts=_charts.data(run, {one["name"]: one["title"] for one in series}, marks(run.plan))
+        charts=_charts.data(run, {one["name"]: one["title"] for one in series}, event_marks(run.plan))
         if series or run.packets.height
         else None,
         chart_script=_charts.script(),
@@ -80,7 +80,7 @@ def page(run: Result, folder: Path) -> str:
 
 
 def lead(run: Result) -> str:
-    """What ran, in a sentence."""
+    """A sentence about the run."""
     flows = run.flows.height
     receivers = run.receivers.height
     text = f"{flows} flow{'s' * (flows != 1)}"
@@ -134,11 +134,11 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
 
 
 def expectations(run: Result) -> list[Content]:
-    """What the scenario expects, with what was measured."""
+    """The expectations of the scenario, with the measured values."""
     return [{**row, "measured": _measured(row)} for row in run.expect.to_dicts()]
 
 
-def flows_of(run: Result) -> Content:
+def flows_table(run: Result) -> Content:
     """The table of flows."""
     return _listed(run.flows, FLOWS)
 
@@ -168,12 +168,12 @@ def network(run: Result) -> str:
 
 def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:
     """A table of the run, in the units of the page."""
-    headings, rows = rows_of(frame, columns)
+    headings, rows = table_rows(frame, columns)
     return {"columns": headings, "rows": rows}
 
 
 def _flows(run: Result) -> Content:
-    listed = flows_of(run)
+    listed = flows_table(run)
     shares = None
     if 2 <= len(listed["rows"]) <= 40:
         chart = plots.bars(
@@ -237,11 +237,11 @@ def _meaning(name: str, subjects: list[str]) -> str:
 
 
 def _series(run: Result) -> list[Content]:
-    told = marks(run.plan)
+    event_times = event_marks(run.plan)
     listed = []
     for name in sorted(run.series["series"].unique()):
         title = run.title_of(name)
-        chart = plots.series(run.series, name, colours=run.colours, marks=told, title=title)
+        chart = plots.series(run.series, name, colours=run.colours, marks=event_times, title=title)
         there = run.series.filter(run.series["series"] == name)["subject"].unique().to_list()
         meaning = _meaning(name, there)
         listed.append(

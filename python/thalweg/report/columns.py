@@ -164,7 +164,7 @@ FIRST_OF_GROUPS = (
 )
 """The same columns of groups."""
 
-QUIET = {
+OMIT_IF_ZERO = {
     "retransmits",
     "timeouts",
     "feedback_packets",
@@ -217,11 +217,13 @@ def unit_of(key: str) -> tuple[str, float]:
     return UNITS.get(key.rsplit(".", 1)[-1], ("", 1.0))
 
 
-def rows_of(
+def table_rows(
     frame: polars.DataFrame, columns: Sequence[Column]
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
     """Headings, and rows in the units of the headings; columns without information are omitted."""
-    there = [column for column in columns if column[0] in frame.columns and _speaks(frame, column[0])]
+    there = [
+        column for column in columns if column[0] in frame.columns and _has_information(frame, column[0])
+    ]
     rows = [
         {key: _scaled(row[key], factor) for key, _, factor in there}
         for row in frame.select([key for key, _, _ in there]).to_dicts()
@@ -237,7 +239,7 @@ def _heading(frame: polars.DataFrame, key: str, heading: str) -> str:
     return heading
 
 
-def heading_of(column: str) -> str:
+def column_heading(column: str) -> str:
     """The heading of a column of a paper's table: `rate_kbps` as `rate (kbit/s)`."""
     for ending, unit in {
         "_kbps": "kbit/s",
@@ -274,11 +276,11 @@ def _with_interval(mean: Any, interval: Any, number: Callable[[float | None], st
     return number(mean) if not interval else f"{number(mean)} ± {number(float(f'{interval:.2g}'))}"
 
 
-def _speaks(frame: polars.DataFrame, name: str) -> bool:
+def _has_information(frame: polars.DataFrame, name: str) -> bool:
     column = frame[name].drop_nulls()
     if column.is_empty():
         return False
-    if name in QUIET:
+    if name in OMIT_IF_ZERO:
         return bool((column != 0).any())
     return name not in {"scheme", "prefix"} or bool((column != "").any())
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..result import PAGE, with_overrides
-from ..sweep import points_of, sameness
+from ..sweep import group_by_point, sameness
 from . import _charts
 from ._page import number, render
 from .columns import unit_of
@@ -39,7 +39,7 @@ def begin(plans: Sequence[str], folder: Path) -> None:
     (folder / PART).write_text(json.dumps({"plans": sorted(plans)}, indent=1) + "\n", encoding="utf-8")
 
 
-def plans_of(folder: Path) -> list[str] | None:
+def plan_digests(folder: Path) -> list[str] | None:
     """Digests of the plans of the sweep in a folder; None if there is none."""
     for name in (FILE, PART):
         try:
@@ -69,7 +69,7 @@ def save(
         "title": title,
         "overrides": dict(overrides),
         "keys": done.keys,
-        "metrics": telling(done.runs[0].result) if done.runs else [],
+        "metrics": key_metrics(done.runs[0].result) if done.runs else [],
         "planned": done.planned,
         "plans": sorted(plans),
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
@@ -77,7 +77,7 @@ def save(
             {
                 "values": run.values,
                 "seed": run.seed,
-                "folder": folder_of(run.result, folder),
+                "folder": relative_folder(run.result, folder),
                 "trace_hash": run.result.trace_hash,
                 "packet_hops": run.result.packet_hops,
                 "passed": run.result.passed,
@@ -107,12 +107,12 @@ def load(folder: Path) -> SweepResult:
     return SweepResult(keys, runs, planned)
 
 
-def folder_of(result: Result, beside: Path) -> str | None:
+def relative_folder(result: Result, beside: Path) -> str | None:
     """The folder of a run relative to another one; None for a run in memory."""
     return None if result.folder is None else Path(os.path.relpath(result.folder, beside)).as_posix()
 
 
-def telling(result: Result) -> list[str]:
+def key_metrics(result: Result) -> list[str]:
     """Metrics with a column: expectations, throughput, fairness, completion times, fullest link, feedback."""
     expected: list[str] = result.expect["key"].to_list()
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
@@ -121,9 +121,13 @@ def telling(result: Result) -> list[str]:
     done = [f"flows.{group}" for group in groups if result.values.get(f"flows.{group}.completions")]
     times = [f"{group}.{word}" for group in done[:MAX_GROUPS] for word in ("fct", "fct_p95")]
     fairness = ["flows.fairness"] if result.values.get("flows.fairness") is not None else []
-    heard = [f"flows.{group}.feedback_received" for group in groups[:MAX_GROUPS]]
-    feedback = [key for key in heard if result.values.get(key)]
-    return list(dict.fromkeys([*expected, *throughput, *fairness, *times, *_fullest(result), *feedback]))
+    feedback_keys = [f"flows.{group}.feedback_received" for group in groups[:MAX_GROUPS]]
+    feedback = [key for key in feedback_keys if result.values.get(key)]
+    return list(
+        dict.fromkeys(
+            [*expected, *throughput, *fairness, *times, *_bottleneck_utilisation(result), *feedback]
+        )
+    )
 
 
 def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[Row]:
@@ -145,7 +149,7 @@ def heading(metric: str) -> str:
     return f"{metric} ({unit})" if unit else metric
 
 
-def axis_of(metric: str) -> str:
+def axis_label(metric: str) -> str:
     """The label of a metric's axis; the caption has the whole key."""
     return heading(metric).rpartition(".")[2].replace("_", " ")
 
@@ -160,8 +164,8 @@ def page(folder: Path) -> str:
     rows = points(summary, keys, record["metrics"])
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
     title = with_overrides(record["title"], record.get("overrides", {}))
-    cells = points_of((run["values"], run["trace_hash"]) for run in runs)
-    columns, listed = table_of(rows, keys, metrics)
+    cells = group_by_point((run["values"], run["trace_hash"]) for run in runs)
+    columns, listed = means_table(rows, keys, metrics)
     return render(
         "sweep.html",
         f"{title} · sweep",
@@ -184,11 +188,12 @@ def page(folder: Path) -> str:
         columns=columns,
         rows=listed,
         pictures=[
-            (metric, plots.svg(plots.grid(rows, keys, metric, axis_of(metric)), metric)) for metric in metrics
+            (metric, plots.svg(plots.grid(rows, keys, metric, axis_label(metric)), metric))
+            for metric in metrics
         ]
         if keys and len(rows) > 1
         else [],
-        grids=_charts.grids(title, rows, keys, {metric: axis_of(metric) for metric in metrics})
+        grids=_charts.grids(title, rows, keys, {metric: axis_label(metric) for metric in metrics})
         if keys and len(rows) > 1
         else None,
         chart_script=_charts.script(),
@@ -197,7 +202,9 @@ def page(folder: Path) -> str:
     )
 
 
-def table_of(rows: list[Row], keys: list[str], metrics: list[str]) -> tuple[list[tuple[str, str]], list[Row]]:
+def means_table(
+    rows: list[Row], keys: list[str], metrics: list[str]
+) -> tuple[list[tuple[str, str]], list[Row]]:
     """Columns and rows of the means."""
     listed = [
         {
@@ -225,7 +232,7 @@ def mean_text(value: tuple[float | None, float | None], digits: int = 4) -> str:
     return shown if interval is None else f"{shown} ± {number(interval, 2)}"
 
 
-def _fullest(result: Result) -> list[str]:
+def _bottleneck_utilisation(result: Result) -> list[str]:
     """The key of the fullest link's utilisation."""
     if result.links.is_empty():
         return []

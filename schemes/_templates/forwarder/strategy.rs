@@ -1,9 +1,9 @@
 //! Which next hops an Interest takes: the cheapest first, the next one when it is refused.
 
-use contract::{ArrivingInterest, ArrivingNack, Departure, FibEntry, NackReason, Pending, StrategyCx};
+use contract::{ArrivingInterest, ArrivingNack, FibEntry, NackReason, Pending, SendResult, StrategyCx};
 
 use super::Params;
-use crate::shared::asks_again;
+use crate::shared::is_retransmission;
 
 /// The strategy of one node.
 #[derive(Clone, Debug)]
@@ -27,12 +27,12 @@ impl Strategy {
     ) -> bool {
         for hop in fib.hops {
             // not to a downstream
-            if cx.awaited_by(pending, hop.face).is_some() || !may(cx, hop.face) {
+            if cx.in_record(pending, hop.face).is_some() || !may(cx, hop.face) {
                 continue;
             }
             match cx.send_interest(pending, hop.face) {
-                Departure::Refused(_) | Departure::Gone => {}
-                Departure::Sent | Departure::Held | Departure::Dropped => return true,
+                SendResult::Refused(_) | SendResult::Gone => {}
+                SendResult::Sent | SendResult::Held | SendResult::Dropped => return true,
             }
         }
         false
@@ -41,7 +41,7 @@ impl Strategy {
 
 impl contract::Strategy for Strategy {
     fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        let again = asks_again(interest, cx);
+        let again = is_retransmission(interest, cx);
         // a second downstream waits for the same Data; a retransmitted Interest is forwarded again
         if !interest.is_new && !again {
             return;
@@ -53,10 +53,10 @@ impl contract::Strategy for Strategy {
 
     fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = nack.pending;
-        let Some(reason) = cx.all_refused(pending) else { return };
+        let Some(reason) = cx.all_nacked(pending) else { return };
         let tried = (0..).take_while(|index| cx.upstream(pending, *index).is_some()).count();
         // a refused Interest goes to another face                                           [YAMWZZ13 §3]
-        let untried = |cx: &dyn StrategyCx, face| cx.sent_to(pending, face).is_none();
+        let untried = |cx: &dyn StrategyCx, face| cx.out_record(pending, face).is_none();
         if tried >= self.tries || !self.forward(pending, fib, cx, untried) {
             cx.send_nacks(pending, reason);
         }

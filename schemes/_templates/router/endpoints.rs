@@ -1,8 +1,8 @@
 //! The two ends of the stream: the source sets the rate by the notifications of routers; receivers send nothing.
 
 use contract::{
-    Allowance, Arrival, Count, Cx, Feedback, Label, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
-    Setup,
+    Allowance, Arrival, Count, Cx, Feedback, Label, OutgoingPacket, ReceiverAlgorithm, ReceiverCx,
+    SenderAlgorithm, Setup,
 };
 use units::{Rate, Time};
 
@@ -57,7 +57,7 @@ impl SenderAlgorithm for Sender {
         self.next = cx.now() + self.params.interval;
     }
 
-    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, _sending: &OutgoingPacket, _cx: &mut Cx<'_>) -> Label {
         Label([self.mark, 0, 0, 0])
     }
 

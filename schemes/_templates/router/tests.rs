@@ -50,7 +50,7 @@ fn the_source_adds_a_packet_per_interval_and_keeps_a_half_when_notified() {
     end.run(&mut algorithm, ms(200));
     near(algorithm.allowance().rate.as_bps_f64(), 140_000.0);
     for label in [mark(&params), mark(&params), 1] {
-        end.tell(&mut algorithm, EndpointId(9), Time::ZERO, Label([label, 0, 0, 0]));
+        end.send_feedback(&mut algorithm, EndpointId(9), Time::ZERO, Label([label, 0, 0, 0]));
     }
     near(algorithm.allowance().rate.as_bps_f64(), 70_000.0);
 }

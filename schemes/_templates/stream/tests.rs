@@ -35,12 +35,12 @@ fn an_interval_without_loss_adds_a_packet_per_interval() {
 fn a_report_of_loss_keeps_a_half_once_per_interval() {
     let (mut end, mut algorithm) = started();
     for _ in 0..3 {
-        end.tell(&mut algorithm, EndpointId(1), ms(0), Label([2, 0, 0, 0]));
+        end.send_feedback(&mut algorithm, EndpointId(1), ms(0), Label([2, 0, 0, 0]));
     }
     near(rate(&algorithm), 50_000.0);
     end.run(&mut algorithm, ms(200));
     near(rate(&algorithm), 50_000.0);
-    end.tell(&mut algorithm, EndpointId(1), ms(200), Label([1, 0, 0, 0]));
+    end.send_feedback(&mut algorithm, EndpointId(1), ms(200), Label([1, 0, 0, 0]));
     near(rate(&algorithm), 25_000.0);
 }
 
@@ -48,7 +48,7 @@ fn a_report_of_loss_keeps_a_half_once_per_interval() {
 fn the_rate_is_never_below_its_minimum() {
     let (mut end, mut algorithm) = started();
     for i in 1..=10 {
-        end.tell(&mut algorithm, EndpointId(1), ms(0), Label([1, 0, 0, 0]));
+        end.send_feedback(&mut algorithm, EndpointId(1), ms(0), Label([1, 0, 0, 0]));
         end.run(&mut algorithm, ms(200 * i));
     }
     near(rate(&algorithm), 8000.0);

@@ -92,7 +92,7 @@ impl Path {
 pub(crate) struct LossFractions {
     /// Newest first.
     fractions: [f64; WEIGHTS.len()],
-    known: usize,
+    count: usize,
     lost: u64,
 }
 
@@ -110,15 +110,15 @@ impl LossFractions {
         self.fractions.rotate_right(1);
         // a loss that is detected late can belong to the interval before
         self.fractions[0] = (self.lost as f64 / expected as f64).min(1.0);
-        self.known = (self.known + 1).min(WEIGHTS.len());
+        self.count = (self.count + 1).min(WEIGHTS.len());
         self.lost = 0;
     }
 
     /// p = Σ wᵢ·lᵢ / Σ wᵢ over the known intervals; 0 before the first.
     pub(crate) fn mean(&self) -> f64 {
-        let known = || self.fractions.iter().zip(WEIGHTS).take(self.known);
-        let weights: f64 = known().map(|(_, weight)| weight).sum();
-        if weights > 0.0 { known().map(|(l, weight)| l * weight).sum::<f64>() / weights } else { 0.0 }
+        let count = || self.fractions.iter().zip(WEIGHTS).take(self.count);
+        let weights: f64 = count().map(|(_, weight)| weight).sum();
+        if weights > 0.0 { count().map(|(l, weight)| l * weight).sum::<f64>() / weights } else { 0.0 }
     }
 }
 

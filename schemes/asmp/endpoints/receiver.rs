@@ -61,20 +61,20 @@ impl Receiver {
     /// Updates the factor by a packet with one-way delay `owd` that echoes a report of this receiver.
     fn calibrate(&mut self, echo: &Echo, owd: Duration, cx: &mut ReceiverCx<'_, '_>) {
         let elapsed = cx.now().saturating_since(echo.reported_at);
-        if echo.reported_at > self.reported_at || elapsed < echo.held + owd || owd == Duration::ZERO {
+        if echo.reported_at > self.reported_at || elapsed < echo.dlsr + owd || owd == Duration::ZERO {
             // it echoes a report that was not sent, or has an impossible delay
             cx.count(Count::Ignored, 1);
             return;
         }
         // RTT = now − LSR − DLSR                                                    [RFC3550 §6.4.1]
-        let rtt = elapsed - echo.held;
+        let rtt = elapsed - echo.dlsr;
         let factor = rtt.as_secs_f64() / owd.as_secs_f64() - 1.0;
         self.factor += (factor - self.factor) * self.params.factor_gain;
         cx.probe("factor", self.factor);
     }
 
     /// The rate of TCP, in bit/s, `elapsed` after the last report, when the source sends at `rate`.
-    fn reckon(&self, rate: f64, p: f64, rtt_s: f64, elapsed: Duration) -> f64 {
+    fn tcp_rate(&self, rate: f64, p: f64, rtt_s: f64, elapsed: Duration) -> f64 {
         let tcp = if p > 0.0 {
             tcp_friendly_rate(self.packet, rtt_s, p)
         } else {
@@ -88,12 +88,12 @@ impl Receiver {
         let Some(rtt_s) = self.rtt() else { return };
         self.loss.close(newest.next - self.reported_next);
         let (rate, p) = (newest.rate.as_bps_f64(), self.loss.mean());
-        let tcp = self.reckon(rate, p, rtt_s, cx.now() - self.reported_at);
+        let tcp = self.tcp_rate(rate, p, rtt_s, cx.now() - self.reported_at);
         cx.probe("loss", p);
         cx.probe("rtt_inferred", rtt_s);
         cx.probe("tcp_rate", tcp);
-        let held = cx.now() - newest.arrived_at;
-        cx.feedback(Report { rate: tcp, about: newest.sent_at, held }.encode());
+        let dlsr = cx.now() - newest.arrived_at;
+        cx.feedback(Report { rate: tcp, lsr: newest.sent_at, dlsr }.encode());
         self.reported_next = newest.next;
         self.reported_at = cx.now();
     }

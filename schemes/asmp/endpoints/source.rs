@@ -1,6 +1,6 @@
 //! ASMP at the source: follows the lowest reported rate, smoothly.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Duration, Rate, Time};
 
 use super::headers::{BYE, DataHeader, Echo, Report};
@@ -13,9 +13,9 @@ pub struct Sender {
     /// Rate, in bit/s.
     rate: f64,
     /// Active receivers, sorted by id.
-    heard: Vec<Heard>,
+    receivers: Vec<ReceiverState>,
     /// Index of the receiver whose report was echoed last.
-    turn: usize,
+    echo_index: usize,
     /// Mean time between the reports of a receiver.
     interval: Duration,
     started_at: Time,
@@ -25,7 +25,7 @@ pub struct Sender {
 
 /// The last report of a receiver.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct ReceiverState {
     endpoint: EndpointId,
     rate: f64,
     /// Time of the report, by the receiver's clock.
@@ -38,8 +38,8 @@ impl Sender {
     pub(crate) fn new(params: &Params) -> Self {
         let mut algorithm = Self {
             rate: 0.0,
-            heard: Vec::new(),
-            turn: 0,
+            receivers: Vec::new(),
+            echo_index: 0,
             interval: params.interval,
             started_at: Time::NEVER,
             calm_since: Time::NEVER,
@@ -52,7 +52,7 @@ impl Sender {
     /// Number of active receivers.
     #[cfg(test)]
     pub(crate) fn receivers(&self) -> usize {
-        self.heard.len()
+        self.receivers.len()
     }
 
     fn set_rate(&mut self, rate: f64) {
@@ -62,41 +62,41 @@ impl Sender {
     /// Divides the rate of reports among the active receivers.
     fn share(&mut self) {
         // T = max(T_min, n·8·size / (share·session))                                [RFC3550 §6.2]
-        let bits = self.heard.len() as f64 * self.params.report_size.as_f64() * 8.0;
+        let bits = self.receivers.len() as f64 * self.params.report_size.as_f64() * 8.0;
         let rate = self.params.report_share * self.params.session.as_bps_f64();
         self.interval = self.params.interval.max(Duration::from_secs_f64(bits / rate).min(LONGEST_INTERVAL));
     }
 
-    fn patience(&self) -> Duration {
+    fn receiver_timeout(&self) -> Duration {
         self.interval * u64::from(self.params.timeout_intervals)
     }
 
     /// Stores a report. Returns false if a later one of the same receiver is stored.
-    fn remember(&mut self, said: Heard) -> bool {
-        match self.heard.binary_search_by_key(&said.endpoint, |row| row.endpoint) {
-            Ok(at) if self.heard[at].reported_at > said.reported_at => return false,
-            Ok(at) => self.heard[at] = said,
-            Err(at) => self.heard.insert(at, said),
+    fn store(&mut self, state: ReceiverState) -> bool {
+        match self.receivers.binary_search_by_key(&state.endpoint, |row| row.endpoint) {
+            Ok(at) if self.receivers[at].reported_at > state.reported_at => return false,
+            Ok(at) => self.receivers[at] = state,
+            Err(at) => self.receivers.insert(at, state),
         }
-        let patience = self.patience();
-        self.heard.retain(|row| said.arrived_at - row.arrived_at <= patience);
+        let receiver_timeout = self.receiver_timeout();
+        self.receivers.retain(|row| state.arrived_at - row.arrived_at <= receiver_timeout);
         self.share();
         true
     }
 
     /// Removes a receiver that leaves.
     fn forget(&mut self, endpoint: EndpointId, cx: &mut Cx<'_>) {
-        match self.heard.binary_search_by_key(&endpoint, |row| row.endpoint) {
+        match self.receivers.binary_search_by_key(&endpoint, |row| row.endpoint) {
             Ok(at) => {
-                self.heard.remove(at);
+                self.receivers.remove(at);
                 self.share();
             }
             Err(_) => cx.count(Count::Ignored, 1),
         }
     }
 
-    fn silent_at(&self) -> Time {
-        self.calm_since + self.patience()
+    fn nofeedback_at(&self) -> Time {
+        self.calm_since + self.receiver_timeout()
     }
 }
 
@@ -106,27 +106,27 @@ impl SenderAlgorithm for Sender {
         if feedback.label == BYE {
             return self.forget(feedback.from, cx);
         }
-        let fitting = |it: &Report| it.about >= self.started_at && it.about + it.held <= now;
-        let Some(report) = Report::decode(feedback.label).filter(fitting) else {
+        let is_plausible = |it: &Report| it.lsr >= self.started_at && it.lsr + it.dlsr <= now;
+        let Some(report) = Report::decode(feedback.label).filter(is_plausible) else {
             cx.count(Count::Ignored, 1);
             return;
         };
-        let said = Heard {
+        let state = ReceiverState {
             endpoint: feedback.from,
             rate: report.rate,
             reported_at: feedback.sent_at,
             arrived_at: now,
         };
-        if !self.remember(said) {
+        if !self.store(state) {
             cx.count(Count::Ignored, 1);
             return;
         }
         // RTT = now − LSR − DLSR                                                    [RFC3550 §6.4.1]
-        cx.measured_rtt(now - (report.about + report.held));
+        cx.measured_rtt(now - (report.lsr + report.dlsr));
         self.calm_since = now;
 
         // R ← σR + (1 − σ)·X_min
-        let min = self.heard.iter().fold(f64::INFINITY, |min, row| min.min(row.rate));
+        let min = self.receivers.iter().fold(f64::INFINITY, |min, row| min.min(row.rate));
         let smoothness = if min < self.rate {
             cx.count(Count::Episodes, 1);
             self.params.smooth_down
@@ -149,19 +149,19 @@ impl SenderAlgorithm for Sender {
     }
 
     #[inline]
-    fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
-        self.turn = if self.turn + 1 < self.heard.len() { self.turn + 1 } else { 0 };
-        let echo = self.heard.get(self.turn).map(|row| Echo {
+    fn stamp(&mut self, _sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
+        self.echo_index = if self.echo_index + 1 < self.receivers.len() { self.echo_index + 1 } else { 0 };
+        let echo = self.receivers.get(self.echo_index).map(|row| Echo {
             to: row.endpoint,
             reported_at: row.reported_at,
-            held: cx.now() - row.arrived_at,
+            dlsr: cx.now() - row.arrived_at,
         });
         DataHeader { rate: Rate::from_bps_f64(self.rate), interval: self.interval, echo }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.silent_at() <= cx.now() {
-            self.heard.clear();
+        if self.nofeedback_at() <= cx.now() {
+            self.receivers.clear();
             self.share();
             self.calm_since = cx.now();
             self.set_rate(self.rate / 2.0);
@@ -172,7 +172,7 @@ impl SenderAlgorithm for Sender {
 
     #[inline]
     fn wake(&self) -> Time {
-        self.silent_at()
+        self.nofeedback_at()
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct Delays {
     edges: [f64; 6],
     outer: Outer,
     /// Minimum raw delay, without pushes; `None` before the first packet.
-    least: Option<i64>,
-    /// minDelay, raw; not below `least`.
+    raw_min: Option<i64>,
+    /// minDelay, raw; not below `raw_min`.
     min: i64,
     /// maxDelay, raw; `None` before the first loss.
     max: Option<i64>,
@@ -44,8 +44,8 @@ struct Window {
     threshold: f64,
     times: u32,
     /// Packets of the present window, and the smallest raw delay among them.
-    came: u32,
-    least: i64,
+    count: u32,
+    min: i64,
     /// Consecutive windows whose smallest delay was above the threshold.
     above: u32,
 }
@@ -59,11 +59,11 @@ impl Delays {
             packets: params.window,
             threshold: params.window_threshold,
             times: params.window_times,
-            came: 0,
-            least: i64::MAX,
+            count: 0,
+            min: i64::MAX,
             above: 0,
         };
-        Self { edges, outer: params.outer, least: None, min: 0, max: None, last: 0, window }
+        Self { edges, outer: params.outer, raw_min: None, min: 0, max: None, last: 0, window }
     }
 
     /// minDelay, raw, in nanoseconds.
@@ -78,17 +78,17 @@ impl Delays {
 
     /// Handles a loss: maxDelay is the delay of the last packet before it [CVIHIS §3.2].
     pub(crate) fn on_loss(&mut self) {
-        if self.least.is_some() {
+        if self.raw_min.is_some() {
             self.max = Some(self.last);
         }
     }
 
     /// Takes a packet with the raw delay `raw`. Returns the command, which is for packets without a loss before them.
     pub(crate) fn on_packet(&mut self, raw: i64) -> Command {
-        let (least, before) = self.least.map_or((raw, raw), |least| (least, self.last));
+        let (raw_min, before) = self.raw_min.map_or((raw, raw), |raw_min| (raw_min, self.last));
         // d < minDelay: minDelay ← d                                                 [CVIHIS §3.3]
-        self.min = if self.least.is_none() { raw } else { self.min.min(raw) };
-        self.least = Some(least.min(raw));
+        self.min = if self.raw_min.is_none() { raw } else { self.min.min(raw) };
+        self.raw_min = Some(raw_min.min(raw));
         self.last = raw;
         if self.window.packets > 0 {
             self.watch(raw);
@@ -107,22 +107,22 @@ impl Delays {
     /// Takes a delay into the window. At the end of the window minDelay may be replaced [CVIHIS §4.6].
     fn watch(&mut self, raw: i64) {
         let window = &mut self.window;
-        window.least = window.least.min(raw);
-        window.came += 1;
-        if window.came < window.packets {
+        window.min = window.min.min(raw);
+        window.count += 1;
+        if window.count < window.packets {
             return;
         }
-        let (above, least) = (window.least - self.min, window.least);
-        (window.came, window.least) = (0, i64::MAX);
-        let room = self.max.map_or(0, |max| max - self.min);
-        let outdated = room > 0 && above as f64 > window.threshold * room as f64;
+        let (above, raw_min) = (window.min - self.min, window.min);
+        (window.count, window.min) = (0, i64::MAX);
+        let delay_range = self.max.map_or(0, |max| max - self.min);
+        let outdated = delay_range > 0 && above as f64 > window.threshold * delay_range as f64;
         window.above = if outdated { window.above + 1 } else { 0 };
         if window.above >= window.times {
             window.above = 0;
-            self.min = least;
-            self.least = Some(least);
+            self.min = raw_min;
+            self.raw_min = Some(raw_min);
             // ours: a longer path also shifts the delay of a full queue
-            self.max = Some(least + room);
+            self.max = Some(raw_min + delay_range);
         }
     }
 
@@ -164,10 +164,10 @@ impl Delays {
     /// Pushes minDelay by `factor`, at most to the last delay. Half of `rtt_min`, the minimum round-trip time, is used as the one-way
     /// propagation delay.
     pub(crate) fn push(&mut self, factor: f64, rtt_min: Duration) {
-        let Some(least) = self.least else { return };
+        let Some(raw_min) = self.raw_min else { return };
         // differs: the paper multiplies the delay itself, which with different clocks is not a delay and may be negative d = raw − raw_min
         // + RTT_min/2
-        let base = (rtt_min.as_nanos() / 2) as i64 - least;
+        let base = (rtt_min.as_nanos() / 2) as i64 - raw_min;
         // minDelay ← min(1.05·minDelay, d)                                         [CVIHIS §3.3, Table 1]
         let pushed = ((self.min + base) as f64 * factor + 0.5) as i64 - base;
         self.min = pushed.min(self.last).max(self.min);
@@ -175,8 +175,8 @@ impl Delays {
 
     /// Changes the mode.
     pub(crate) fn switch(&mut self, mode: Mode) {
-        if let (Mode::Background, Some(least)) = (mode, self.least) {
-            self.min = least;
+        if let (Mode::Background, Some(raw_min)) = (mode, self.raw_min) {
+            self.min = raw_min;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! CVIHIS at the source: executes numbered commands, one step per √RTT. It has no one-way delays.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::headers::{Answer, Command, DataHeader};
@@ -27,7 +27,7 @@ pub struct Sender {
     decreased_at: Option<Time>,
     next_step: Time,
     /// If no answer arrives until then, the gap is doubled.
-    silent_at: Time,
+    nofeedback_at: Time,
 }
 
 impl Sender {
@@ -46,7 +46,7 @@ impl Sender {
             started_at: Time::NEVER,
             decreased_at: None,
             next_step: Time::NEVER,
-            silent_at: Time::NEVER,
+            nofeedback_at: Time::NEVER,
             params: Box::new(params.clone()),
         };
         algorithm.set_rate(algorithm.rate);
@@ -62,13 +62,13 @@ impl Sender {
         Duration::from_secs_f64(self.rtt_s().sqrt()).max(SHORTEST_STEP)
     }
 
-    fn patience(&self) -> Duration {
+    fn feedback_timeout(&self) -> Duration {
         Duration::from_secs_f64(self.params.timeout_rtts * self.rtt_s()).max(self.params.min_timeout)
     }
 
     fn set_rate(&mut self, rate: f64) {
-        let least = self.params.min_packet_rate * self.packet_bits;
-        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(least);
+        let raw_min = self.params.min_packet_rate * self.packet_bits;
+        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(raw_min);
     }
 
     /// Takes a round-trip time sample.
@@ -77,7 +77,7 @@ impl Sender {
         // RTT ← 7/8 RTT + 1/8 s
         let srtt = self.srtt.map_or(s, |srtt| srtt + (s - srtt) * self.params.rtt_gain);
         self.srtt = Some(srtt);
-        self.rtt_min = Some(self.rtt_min.map_or(sample, |least| least.min(sample)));
+        self.rtt_min = Some(self.rtt_min.map_or(sample, |raw_min| raw_min.min(sample)));
         cx.measured_rtt(sample);
         cx.probe("srtt", srtt);
     }
@@ -135,13 +135,13 @@ impl Sender {
 impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let fitting = |it: &Answer| (self.started_at..=now).contains(&it.echo);
-        let Some(answer) = Answer::decode(feedback.label).filter(fitting) else {
+        let is_plausible = |it: &Answer| (self.started_at..=now).contains(&it.echo);
+        let Some(answer) = Answer::decode(feedback.label).filter(is_plausible) else {
             cx.count(Count::Ignored, 1);
             return;
         };
         self.measure(now - answer.echo, cx);
-        self.silent_at = now + self.patience();
+        self.nofeedback_at = now + self.feedback_timeout();
         if answer.command != Command::Decrease {
             self.command = answer.command;
             return;
@@ -163,19 +163,19 @@ impl SenderAlgorithm for Sender {
     fn on_start(&mut self, cx: &mut Cx<'_>) {
         self.started_at = cx.now();
         self.next_step = cx.now() + self.step_time();
-        self.silent_at = cx.now() + self.patience();
+        self.nofeedback_at = cx.now() + self.feedback_timeout();
     }
 
     #[inline]
-    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, _sending: &OutgoingPacket, _cx: &mut Cx<'_>) -> Label {
         let srtt = Duration::from_secs_f64(self.rtt_s());
         DataHeader { mode: self.mode, rtt_min: self.rtt_min, srtt }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.silent_at <= cx.now() {
+        if self.nofeedback_at <= cx.now() {
             self.set_rate(self.rate / 2.0);
-            self.silent_at = cx.now() + self.patience();
+            self.nofeedback_at = cx.now() + self.feedback_timeout();
             cx.count(Count::Episodes, 1);
             cx.event("silence", self.rate);
         }
@@ -186,7 +186,7 @@ impl SenderAlgorithm for Sender {
 
     #[inline]
     fn wake(&self) -> Time {
-        self.next_step.min(self.silent_at)
+        self.next_step.min(self.nofeedback_at)
     }
 
     /// Rate and step do not change. Data packets carry the mode from now on, so that both ends change at the same packet.

@@ -57,8 +57,8 @@ impl Path {
         let data = self.data();
         self.seq += 1;
         let algorithm = &mut self.algorithm;
-        let said = self.end.listen(|cx| contract::ReceiverAlgorithm::on_data(algorithm, &data, cx));
-        let [answer] = said.as_slice() else { panic!("one answer for each packet, not {said:?}") };
+        let messages = self.end.listen(|cx| contract::ReceiverAlgorithm::on_data(algorithm, &data, cx));
+        let [answer] = messages.as_slice() else { panic!("one answer for each packet, not {messages:?}") };
         let answer = Answer::decode(answer.label).expect("an answer");
         assert_eq!(answer.echo, data.sent_at);
         answer.command.number()

@@ -1,4 +1,4 @@
-use contract::{Count, ParamTable, ReceiverAlgorithm, SenderAlgorithm, Sending};
+use contract::{Count, OutgoingPacket, ParamTable, ReceiverAlgorithm, SenderAlgorithm};
 use proptest::prelude::*;
 
 use super::*;
@@ -18,7 +18,7 @@ fn real_time() -> Params {
 
 /// S002-04 [CVIHIS §3.2]: the shortest delay of the connection, and the delay of the last packet before a drop.
 #[test]
-fn min_delay_is_the_least_ever_and_max_delay_that_before_a_loss() {
+fn min_delay_is_the_minimum_ever_and_max_delay_that_before_a_loss() {
     let mut path = Path::new(&background());
     assert_eq!(
         [30.0, 20.0, 25.0].map(|delay| path.packet(delay)),
@@ -137,8 +137,8 @@ fn only_commands_that_slow_down_push() {
     near(path.probed("min_delay"), 0.010);
     // before the first loss nothing is pushed
     let mut path = Path::new(&real_time());
-    let said = [10.0, 90.0, 95.0, 99.0].map(|delay| path.packet(delay));
-    assert_eq!(said, [4; 4]);
+    let messages = [10.0, 90.0, 95.0, 99.0].map(|delay| path.packet(delay));
+    assert_eq!(messages, [4; 4]);
     near(path.probed("min_delay"), 0.010);
 }
 
@@ -249,7 +249,7 @@ fn what_is_not_of_a_source_is_not_answered() {
 fn a_source_says_its_mode_and_its_round_trip_times() {
     let mut end = StreamBench::new(SOURCE);
     let mut algorithm = Sender::new(&real_time(), PACKET);
-    let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
+    let sending = OutgoingPacket { seq: 0, size: PACKET, bytes_before: 0 };
     let read = |end: &mut StreamBench, algorithm: &mut Sender| {
         DataHeader::decode(end.cx(|cx| algorithm.stamp(&sending, cx))).expect("a header")
     };
@@ -258,7 +258,12 @@ fn a_source_says_its_mode_and_its_round_trip_times() {
     end.cx(|cx| algorithm.on_start(cx));
     for (sent, now) in [(0, 80), (20, 60)] {
         end.now = ms(now);
-        end.tell(&mut algorithm, VIEWER, ms(now - 20), label([0x4356_4943 << 32, ms(sent).as_nanos(), 0, 0]));
+        end.send_feedback(
+            &mut algorithm,
+            VIEWER,
+            ms(now - 20),
+            label([0x4356_4943 << 32, ms(sent).as_nanos(), 0, 0]),
+        );
     }
     let header = read(&mut end, &mut algorithm);
     assert_eq!(header.rtt_min, Some(Duration::from_millis(40)));

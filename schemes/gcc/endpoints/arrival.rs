@@ -41,9 +41,9 @@ impl Groups {
     /// Takes a packet that was sent at `sent` and arrived at `now`, both later than those before it. Returns the variation between the last
     /// two groups if it ends a group.
     pub(crate) fn packet(&mut self, sent: Time, now: Time) -> Option<Variation> {
-        let alone = Group { first_sent: sent, first_arrived: now, sent, arrived: now };
+        let single = Group { first_sent: sent, first_arrived: now, sent, arrived: now };
         let Some(current) = &mut self.current else {
-            self.current = Some(alone);
+            self.current = Some(single);
             return None;
         };
         // sent within a burst_time interval                                                    [GCC02 §5.2]
@@ -57,11 +57,11 @@ impl Groups {
             (current.sent, current.arrived) = (sent, now);
             return None;
         }
-        let done = std::mem::replace(current, alone);
-        let before = self.previous.replace(done)?;
+        let done = std::mem::replace(current, single);
+        let previous = self.previous.replace(done)?;
         Some(Variation {
-            arrival: ms(done.arrived.saturating_since(before.arrived)),
-            departure: ms(done.sent.saturating_since(before.sent)),
+            arrival: ms(done.arrived.saturating_since(previous.arrived)),
+            departure: ms(done.sent.saturating_since(previous.sent)),
         })
     }
 }

@@ -22,9 +22,9 @@ pub(crate) struct Detector {
     /// del_var_th, in milliseconds.
     threshold: f64,
     /// Number of variations, up to `max_deltas`.
-    seen: u32,
+    variations: u32,
     /// m(i−1).
-    before: f64,
+    previous: f64,
     /// When the last trend was taken.
     at: Option<Time>,
     /// Since when the trend is above the threshold.
@@ -36,8 +36,8 @@ impl Detector {
     pub(crate) fn new(params: &Params) -> Self {
         Self {
             threshold: ms(params.del_var_th),
-            seen: 0,
-            before: 0.0,
+            variations: 0,
+            previous: 0.0,
             at: None,
             above: None,
             signal: Signal::Normal,
@@ -57,27 +57,27 @@ impl Detector {
 
     /// The last trend in the scale of the threshold, in milliseconds.
     pub(crate) fn compared(&self) -> f64 {
-        self.before * f64::from(self.seen)
+        self.previous * f64::from(self.variations)
     }
 
     /// Takes the trend m(i) of a group that ended at `now`.
     pub(crate) fn group(&mut self, trend: f64, now: Time) -> Signal {
-        self.seen = (self.seen + 1).min(self.params.max_deltas);
+        self.variations = (self.variations + 1).min(self.params.max_deltas);
         // differs: the draft compares m(i) itself
-        let compared = trend * f64::from(self.seen);
+        let compared = trend * f64::from(self.variations);
         self.adapt(compared.abs(), now);
         if compared > self.threshold {
             let since = *self.above.get_or_insert(now);
             // for at least overuse_time_th, and not if m(i) < m(i−1)                           [GCC02 §5.4] ours: in between the last
             // signal stays
-            if now.saturating_since(since) >= self.params.overuse_time_th && trend >= self.before {
+            if now.saturating_since(since) >= self.params.overuse_time_th && trend >= self.previous {
                 self.signal = Signal::Overuse;
             }
         } else {
             self.above = None;
             self.signal = if compared < -self.threshold { Signal::Underuse } else { Signal::Normal };
         }
-        self.before = trend;
+        self.previous = trend;
         self.signal
     }
 
@@ -92,8 +92,8 @@ impl Detector {
         let gain = if trend < self.threshold { self.params.k_d } else { self.params.k_u };
         // a dynamic threshold, so that TCP does not starve the stream                          [CDHM17]
         // del_var_th += (t(i) − t(i−1))·K·(|m| − del_var_th)                                   [GCC02 §5.4]
-        let moved = self.threshold + (elapsed * gain).min(1.0) * (trend - self.threshold);
-        self.threshold = moved.clamp(ms(self.params.min_del_var_th), ms(self.params.max_del_var_th));
+        let adapted = self.threshold + (elapsed * gain).min(1.0) * (trend - self.threshold);
+        self.threshold = adapted.clamp(ms(self.params.min_del_var_th), ms(self.params.max_del_var_th));
     }
 }
 

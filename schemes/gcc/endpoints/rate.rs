@@ -84,9 +84,11 @@ impl RateControl {
 
     fn decrease(&mut self, received: f64) {
         let (average, variance) = self.at_overuse.unwrap_or((received, 0.0));
-        let (apart, share) = (received - average, 1.0 - self.params.average_smoothing);
-        self.at_overuse =
-            Some((average + share * apart, self.params.average_smoothing * variance + share * apart * apart));
+        let (deviation, share) = (received - average, 1.0 - self.params.average_smoothing);
+        self.at_overuse = Some((
+            average + share * deviation,
+            self.params.average_smoothing * variance + share * deviation * deviation,
+        ));
         // A = 0.85·R                                                                           [GCC02 §5.5]
         // ours: over-use never raises A
         self.rate = self.rate.min(self.params.beta * received);
@@ -97,11 +99,11 @@ impl RateControl {
     fn is_near(&mut self, received: Option<f64>) -> bool {
         let (Some((average, variance)), Some(received)) = (self.at_overuse, received) else { return false };
         let variance = variance.max(self.params.min_normalised_variance.as_bps_f64() * average);
-        let apart = received - average;
-        if apart.abs() <= self.params.convergence_sigmas * variance.sqrt() {
+        let deviation = received - average;
+        if deviation.abs() <= self.params.convergence_sigmas * variance.sqrt() {
             return true;
         }
-        if apart > 0.0 {
+        if deviation > 0.0 {
             self.at_overuse = None;
         }
         false

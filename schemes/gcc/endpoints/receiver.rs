@@ -26,7 +26,7 @@ pub struct Receiver {
     /// The round-trip time in the newest data packet.
     rtt: Option<Duration>,
     /// When the next report is due.
-    due: Time,
+    next_report: Time,
 }
 
 impl Receiver {
@@ -42,7 +42,7 @@ impl Receiver {
             received: 0,
             lost: 0,
             rtt: None,
-            due: Time::ZERO,
+            next_report: Time::ZERO,
             params: Box::new(params.clone()),
         }
     }
@@ -50,10 +50,10 @@ impl Receiver {
     /// Runs the rate control and reports.
     fn report(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let now = cx.now();
-        let received = self.arriving.over(self.params.receive_window, 1);
+        let received = self.arriving.rate_over(self.params.receive_window, 1);
         let rtt = self.rtt.unwrap_or(self.params.initial_rtt);
         self.control.update(self.detector.signal(), received, rtt, now);
-        self.due = now + self.params.feedback_interval;
+        self.next_report = now + self.params.feedback_interval;
         let rate = self.control.rate();
         let (received, lost) = (self.received, self.lost);
         cx.feedback(Report { rate_bps: (rate + 0.5) as u64, echo: data.sent_at, received, lost }.encode());
@@ -61,7 +61,7 @@ impl Receiver {
             cx.probe("delay_based_rate", rate);
             cx.probe("delay_trend", self.detector.compared() / 1e3);
             cx.probe("overuse_threshold", self.detector.threshold() / 1e3);
-            if let Some(rate) = self.arriving.over(self.params.receive_window, 1) {
+            if let Some(rate) = self.arriving.rate_over(self.params.receive_window, 1) {
                 cx.probe("receive_rate", rate);
             }
         }
@@ -94,7 +94,7 @@ impl ReceiverAlgorithm for Receiver {
         }
         // as soon as congestion is detected, and otherwise from time to time                       [GCC02 §3]
         let congested = self.detector.signal() == Signal::Overuse && self.control.state() != State::Decrease;
-        if congested || now >= self.due {
+        if congested || now >= self.next_report {
             self.report(data, cx);
         }
     }

@@ -1,6 +1,6 @@
 //! GCC at the source: the loss-based controller, and the minimum of the two rates.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Duration, Rate, Time};
 
 use super::headers::{DataHeader, Report};
@@ -21,7 +21,7 @@ pub struct Sender {
     srtt: Option<f64>,
     started_at: Time,
     /// If no report arrives until then, the rate is halved.
-    silent_at: Time,
+    nofeedback_at: Time,
 }
 
 impl Sender {
@@ -35,7 +35,7 @@ impl Sender {
             lost: 0,
             srtt: None,
             started_at: Time::NEVER,
-            silent_at: Time::NEVER,
+            nofeedback_at: Time::NEVER,
             params: Box::new(params.clone()),
         }
     }
@@ -55,13 +55,13 @@ impl Sender {
         (self.received, self.lost) = (report.received, report.lost);
         let ratio = lost as f64 / (received + lost) as f64;
         // differs: As(i−1) is the sending rate; otherwise As would grow without limit while A is the minimum
-        let before = self.rate();
+        let previous = self.rate();
         if ratio < self.params.low_loss {
             // As(i) = 1.05·As(i−1)                                                             [GCC02 §6]
-            self.loss_based = self.params.loss_growth * before;
+            self.loss_based = self.params.loss_growth * previous;
         } else if ratio > self.params.high_loss {
             // As(i) = As(i−1)·(1 − 0.5·p)                                                      [GCC02 §6]
-            self.loss_based = before * (1.0 - self.params.loss_cut * ratio);
+            self.loss_based = previous * (1.0 - self.params.loss_cut * ratio);
             cx.count(Count::Episodes, 1);
         }
     }
@@ -85,7 +85,7 @@ impl SenderAlgorithm for Sender {
         self.srtt = Some(srtt);
         self.delay_based = report.rate_bps as f64;
         self.judge_loss(&report, cx);
-        self.silent_at = now + self.params.timeout;
+        self.nofeedback_at = now + self.params.timeout;
         if cx.probing() {
             cx.probe("srtt", srtt);
             cx.probe("loss_based_rate", self.loss_based);
@@ -99,18 +99,18 @@ impl SenderAlgorithm for Sender {
 
     fn on_start(&mut self, cx: &mut Cx<'_>) {
         self.started_at = cx.now();
-        self.silent_at = cx.now() + self.params.timeout;
+        self.nofeedback_at = cx.now() + self.params.timeout;
     }
 
     #[inline]
-    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, _sending: &OutgoingPacket, _cx: &mut Cx<'_>) -> Label {
         DataHeader { rtt: self.srtt.map(Duration::from_secs_f64) }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.silent_at <= cx.now() {
+        if self.nofeedback_at <= cx.now() {
             self.loss_based = self.rate() / 2.0;
-            self.silent_at = cx.now() + self.params.timeout;
+            self.nofeedback_at = cx.now() + self.params.timeout;
             cx.count(Count::Timeouts, 1);
             cx.event("silence", self.rate());
         }
@@ -118,6 +118,6 @@ impl SenderAlgorithm for Sender {
 
     #[inline]
     fn wake(&self) -> Time {
-        self.silent_at
+        self.nofeedback_at
     }
 }

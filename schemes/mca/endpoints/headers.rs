@@ -22,7 +22,7 @@ pub(crate) struct Indication {
     /// Its cause.
     pub(crate) kind: Kind,
     /// Departure of the packet that triggered it.
-    pub(crate) about: Time,
+    pub(crate) trigger_sent_at: Time,
     /// Mean and deviation of G-TRAC, in bit/s.
     pub(crate) g: (f64, f64),
     /// Mean and deviation of TRAC, in bit/s.
@@ -58,7 +58,7 @@ impl Announcement {
             REPRESENTED_CONTROL => Some(EndpointId(endpoint)),
             _ => return None,
         };
-        let (u, d) = unpair(rates)?;
+        let (u, d) = decode_rates(rates)?;
         (rest == 0).then_some(Self { representative, u, d, srtt: Duration::from_nanos(srtt) })
     }
 }
@@ -70,18 +70,28 @@ impl Indication {
             Kind::Accumulation => ACCUMULATION,
             Kind::Loss => LOSS,
         };
-        Label([kind, self.about.as_nanos(), pair(self.g.0, self.g.1), pair(self.trac.0, self.trac.1)])
+        Label([
+            kind,
+            self.trigger_sent_at.as_nanos(),
+            pair(self.g.0, self.g.1),
+            pair(self.trac.0, self.trac.1),
+        ])
     }
 
     /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
-        let [kind, about, g, trac] = label.0;
+        let [kind, trigger_sent_at, g, trac] = label.0;
         let kind = match kind {
             ACCUMULATION => Kind::Accumulation,
             LOSS => Kind::Loss,
             _ => return None,
         };
-        Some(Self { kind, about: Time::from_nanos(about), g: unpair(g)?, trac: unpair(trac)? })
+        Some(Self {
+            kind,
+            trigger_sent_at: Time::from_nanos(trigger_sent_at),
+            g: decode_rates(g)?,
+            trac: decode_rates(trac)?,
+        })
     }
 }
 
@@ -92,7 +102,7 @@ fn pair(high: f64, low: f64) -> u64 {
 }
 
 /// The two rates of a word, if both are valid.
-fn unpair(word: u64) -> Option<(f64, f64)> {
+fn decode_rates(word: u64) -> Option<(f64, f64)> {
     let rate = |bits: u32| {
         let x = f32::from_bits(bits);
         (x.is_finite() && x >= 0.0).then_some(f64::from(x))

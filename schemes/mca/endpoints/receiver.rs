@@ -23,10 +23,10 @@ pub struct Receiver {
     /// Highest number received.
     newest: u64,
     /// Number of the last packet that was counted.
-    noted: Option<u64>,
+    last_counted: Option<u64>,
     /// Bytes of the source up to the end of the newest received packet.
     arrived_bytes: u64,
-    heard: Announcement,
+    announced: Announcement,
     f: Option<Frequency>,
     g: Average,
     trac: Average,
@@ -45,9 +45,9 @@ impl Receiver {
             accumulation: Accumulation::new(params, packet),
             arriving: ReceiveRate::new(),
             newest: 0,
-            noted: None,
+            last_counted: None,
             arrived_bytes: 0,
-            heard: Announcement { representative: None, u: 0.0, d: 0.0, srtt: params.initial_rtt },
+            announced: Announcement { representative: None, u: 0.0, d: 0.0, srtt: params.initial_rtt },
             f: None,
             g: Average::new(params.g_gain, params.first_deviation),
             trac: Average::new(params.trac_gain, params.first_deviation),
@@ -57,24 +57,24 @@ impl Receiver {
     /// Counts a packet once.
     #[inline]
     fn note(&mut self, data: &Arrival, now: Time) {
-        if self.noted == Some(data.seq) {
+        if self.last_counted == Some(data.seq) {
             return;
         }
-        self.noted = Some(data.seq);
+        self.last_counted = Some(data.seq);
         if self.f.is_none() {
             self.f = Some(Frequency::new(self.f_window, self.f_gain, data.seq));
         }
         self.newest = self.newest.max(data.seq);
         self.arrived_bytes = self.arrived_bytes.max(data.bytes_before.saturating_add(data.size.as_u64()));
-        self.arriving.record(now, data.size, self.heard.srtt.max(self.rate_window));
+        self.arriving.record(now, data.size, self.announced.srtt.max(self.rate_window));
     }
 
-    /// Handles congestion that a packet sent at `about` revealed: sends an indication or suppresses it, at once.
-    fn indicate(&mut self, kind: Kind, about: Time, cx: &mut ReceiverCx<'_, '_>) {
+    /// Handles congestion that a packet sent at `trigger_sent_at` revealed: sends an indication or suppresses it, at once.
+    fn indicate(&mut self, kind: Kind, trigger_sent_at: Time, cx: &mut ReceiverCx<'_, '_>) {
         let Some(f) = &mut self.f else { return };
         // f = indications ÷ packets sent by the source                              [MCA §3.1.3]
         let f = f.add(self.newest);
-        let Some(trac) = self.arriving.over(self.heard.srtt, self.trac_packets) else { return };
+        let Some(trac) = self.arriving.rate_over(self.announced.srtt, self.trac_packets) else { return };
         // G-TRAC = TRAC·(1 − f)                                                     [MCA §3.1.3]
         self.g.add(trac * (1.0 - f));
         self.trac.add(trac);
@@ -83,16 +83,16 @@ impl Receiver {
         cx.probe("trac", trac.0);
 
         // suppressed while ḡ ≥ U − k_rx·D differs: the paper suppresses above U itself; see k_rx
-        let threshold = self.heard.u - self.k_rx * self.heard.d;
-        let speaks = match self.heard.representative {
+        let threshold = self.announced.u - self.k_rx * self.announced.d;
+        let indicates = match self.announced.representative {
             None => true,
             Some(endpoint) => endpoint == cx.me().endpoint || g.0 < threshold,
         };
         if kind == Kind::Loss {
-            cx.event("indication_loss", f64::from(u8::from(speaks)));
+            cx.event("indication_loss", f64::from(u8::from(indicates)));
         }
-        if speaks {
-            cx.feedback(Indication { kind, about, g, trac }.encode());
+        if indicates {
+            cx.feedback(Indication { kind, trigger_sent_at, g, trac }.encode());
         } else {
             cx.count(Count::Suppressed, 1);
         }
@@ -102,22 +102,22 @@ impl Receiver {
 impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         self.note(data, cx.now());
-        let Some(heard) = Announcement::decode(data.label) else { return };
-        self.heard = heard;
-        let rate_bps = || self.arriving.over(heard.srtt.max(self.rate_window), 1).unwrap_or(0.0);
+        let Some(announced) = Announcement::decode(data.label) else { return };
+        self.announced = announced;
+        let rate_bps = || self.arriving.rate_over(announced.srtt.max(self.rate_window), 1).unwrap_or(0.0);
         let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps);
         cx.probe("baseline", self.accumulation.baseline_ns().map_or(0.0, |ns| ns as f64 / 1e9));
-        self.tell(finding, data.sent_at, cx);
+        self.report_finding(finding, data.sent_at, cx);
     }
 
     fn on_control(&mut self, control: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
-        let Some(heard) = Announcement::decode(control.label) else { return };
-        self.heard = heard;
+        let Some(announced) = Announcement::decode(control.label) else { return };
+        self.announced = announced;
         // counting starts at the first data packet
-        if self.noted.is_some() {
+        if self.last_counted.is_some() {
             let finding =
                 self.accumulation.on_overtaking(control.bytes_before.saturating_sub(self.arrived_bytes));
-            self.tell(finding, control.sent_at, cx);
+            self.report_finding(finding, control.sent_at, cx);
         }
     }
 
@@ -129,8 +129,8 @@ impl ReceiverAlgorithm for Receiver {
 }
 
 impl Receiver {
-    /// Handles the result of a control packet sent at `about`: records it, and indicates congestion.
-    fn tell(&mut self, finding: Finding, about: Time, cx: &mut ReceiverCx<'_, '_>) {
+    /// Handles the result of a control packet sent at `trigger_sent_at`: records it, and indicates congestion.
+    fn report_finding(&mut self, finding: Finding, trigger_sent_at: Time, cx: &mut ReceiverCx<'_, '_>) {
         cx.probe("accumulation", self.accumulation.bytes());
         match finding {
             Finding::Begins => cx.event("congestion_begins", self.accumulation.bytes()),
@@ -142,7 +142,7 @@ impl Receiver {
             Cadence::PerEpoch => finding == Finding::Begins,
         };
         if indicated {
-            self.indicate(Kind::Accumulation, about, cx);
+            self.indicate(Kind::Accumulation, trigger_sent_at, cx);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! MCA at the source: one rate, controlled by the indications of one receiver.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::headers::{Announcement, Indication, Kind};
@@ -20,11 +20,11 @@ pub struct Sender {
     /// When the rate reached U′ + 4D′ without feedback since.
     silent_since: Option<Time>,
     started_at: Time,
-    cut_at: Option<Time>,
+    reduced_at: Option<Time>,
     /// End of the present period; [`Time::NEVER`] before the start.
     period_ends: Time,
     /// Feedback of the representative arrived in the present period.
-    heard: bool,
+    representative_reported: bool,
     next_control: Time,
 }
 
@@ -51,9 +51,9 @@ impl Sender {
             representative: None,
             silent_since: None,
             started_at: Time::ZERO,
-            cut_at: None,
+            reduced_at: None,
             period_ends: Time::NEVER,
-            heard: false,
+            representative_reported: false,
             next_control: Time::ZERO,
             params: Box::new(params.clone()),
         };
@@ -121,11 +121,11 @@ impl Sender {
 
     fn end_period(&mut self, now: Time) {
         let period = self.period();
-        if !self.heard {
+        if !self.representative_reported {
             // R ← R + 8s/P
             self.set_rate(self.rate + self.params.increase * self.packet_bits / period.as_secs_f64());
         }
-        self.heard = false;
+        self.representative_reported = false;
         self.period_ends = now + period;
         let beyond = self.rate >= self.absence_rate();
         self.silent_since = if beyond { self.silent_since.or(Some(now)) } else { None };
@@ -146,13 +146,13 @@ impl Sender {
 impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let Some(indication) =
-            Indication::decode(feedback.label).filter(|it| (self.started_at..=now).contains(&it.about))
+        let Some(indication) = Indication::decode(feedback.label)
+            .filter(|it| (self.started_at..=now).contains(&it.trigger_sent_at))
         else {
             cx.count(Count::Ignored, 1);
             return;
         };
-        self.measure(now - indication.about, cx);
+        self.measure(now - indication.trigger_sent_at, cx);
         if !self.accepts(feedback.from, indication.g.0, cx) {
             cx.count(Count::Ignored, 1);
             return;
@@ -164,16 +164,16 @@ impl SenderAlgorithm for Sender {
         self.representative = Some(Representative { endpoint: feedback.from, u, d, u_trac, d_trac });
         cx.probe("absence_rate", self.absence_rate());
         self.silent_since = None;
-        self.heard = true;
+        self.representative_reported = true;
 
         // at most one cut per P
-        if self.cut_at.is_none_or(|cut_at| now - cut_at >= self.period()) {
+        if self.reduced_at.is_none_or(|reduced_at| now - reduced_at >= self.period()) {
             let keep = match indication.kind {
                 Kind::Accumulation => self.params.keep_accumulation,
                 Kind::Loss => self.params.keep_loss,
             };
             self.set_rate(self.rate * keep);
-            self.cut_at = Some(now);
+            self.reduced_at = Some(now);
             cx.count(Count::Episodes, 1);
         }
     }
@@ -189,7 +189,7 @@ impl SenderAlgorithm for Sender {
         cx.probe("period", self.period().as_secs_f64());
     }
 
-    fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, _sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
         if self.out_of_band() { Label::default() } else { self.announce(cx.now()).unwrap_or_default() }
     }
 
@@ -197,15 +197,15 @@ impl SenderAlgorithm for Sender {
         self.params.control == Control::OutOfBand
     }
 
-    fn control(&mut self, _after: &Sending, cx: &mut Cx<'_>) -> Option<Label> {
+    fn control(&mut self, _after: &OutgoingPacket, cx: &mut Cx<'_>) -> Option<Label> {
         if self.out_of_band() { self.announce(cx.now()) } else { None }
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         if self.absent_at() <= cx.now() {
-            let gone = self.representative.take();
+            let former = self.representative.take();
             self.silent_since = None;
-            cx.event("absent", gone.map_or(-1.0, |it| f64::from(it.endpoint.0)));
+            cx.event("absent", former.map_or(-1.0, |it| f64::from(it.endpoint.0)));
             cx.event("representative", -1.0);
         }
         if self.period_ends <= cx.now() {

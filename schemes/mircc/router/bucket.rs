@@ -22,7 +22,7 @@ impl Bucket {
 
     /// Adds a packet if the level is at most `depth` then; no limit if `depth` is 0. Returns whether it was added.
     #[inline]
-    pub(crate) fn pour(&mut self, now: Time, rate: f64, depth: u32) -> bool {
+    pub(crate) fn add(&mut self, now: Time, rate: f64, depth: u32) -> bool {
         let after = self.level(now, rate) + 1.0;
         let fits = depth == 0 || after <= f64::from(depth) + ROUNDING;
         if fits {

@@ -1,6 +1,6 @@
 //! MIRCC in a forwarder, including those of consumers and producers: one rate per upstream link, computed at every tick.
 
-use contract::{Admission, Crossing, FaceId, FaceView, LinkAlgorithm, LinkCx, NackReason, Packet, Return};
+use contract::{Admission, FaceId, FaceView, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Transit};
 use units::{Bytes, Rate, Time};
 
 use self::bucket::Bucket;
@@ -35,7 +35,7 @@ struct Upstream {
     /// Interests since the last tick.
     count: u32,
     /// Interests since the start.
-    asked: u64,
+    interests: u64,
     /// d, in seconds; `None` before the first sample.
     rtt: Option<f64>,
 }
@@ -63,7 +63,7 @@ impl Link {
         let elapsed = (now - self.last_tick).as_secs_f64();
         self.last_tick = now;
         // the series are those of the link with the most Interests, and of the lowest face among equals
-        let shown = (0..self.upstreams.len()).rev().max_by_key(|face| self.upstreams[*face].asked);
+        let selected = (0..self.upstreams.len()).rev().max_by_key(|face| self.upstreams[*face].interests);
         for face in 0..self.upstreams.len() {
             let capacity = self.capacity(&cx.face(FaceId(face as u32)));
             let upstream = &mut self.upstreams[face];
@@ -78,7 +78,7 @@ impl Link {
             let found = upstream.rater.tick(&self.rule, &facts);
             upstream.offer = offer(upstream.rater.rate, self.data_bits);
             upstream.count = 0;
-            if shown == Some(face) {
+            if selected == Some(face) {
                 show(&self.params, &facts, &found, upstream.rater.rate, cx);
             }
         }
@@ -100,7 +100,7 @@ impl LinkAlgorithm for Link {
                 offer: offer(capacity, self.data_bits),
                 bucket: Bucket::default(),
                 count: 0,
-                asked: 0,
+                interests: 0,
                 rtt: None,
             });
         }
@@ -110,10 +110,10 @@ impl LinkAlgorithm for Link {
     }
 
     #[inline]
-    fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
-        let upstream = &mut self.upstreams[way.to.index()];
-        let passes = upstream.bucket.pour(cx.now(), upstream.capacity, self.params.depth);
-        upstream.asked += 1;
+    fn on_interest(&mut self, _interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
+        let upstream = &mut self.upstreams[path.to.index()];
+        let passes = upstream.bucket.add(cx.now(), upstream.capacity, self.params.depth);
+        upstream.interests += 1;
         if passes || self.params.counting == Counting::Received {
             upstream.count += 1;
         }
@@ -125,9 +125,9 @@ impl LinkAlgorithm for Link {
     }
 
     #[inline]
-    fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
-        let upstream = &mut self.upstreams[way.from.index()];
-        if let Some(sample) = way.rtt {
+    fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, _cx: &mut dyn LinkCx) {
+        let upstream = &mut self.upstreams[path.from.index()];
+        if let Some(sample) = path.rtt {
             let sample = sample.as_secs_f64();
             upstream.rtt =
                 Some(upstream.rtt.map_or(sample, |rtt| rtt + self.params.rtt_gain * (sample - rtt)));

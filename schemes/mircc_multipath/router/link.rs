@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::{
-    Admission, Crossing, FaceId, FaceView, Header, LinkAlgorithm, LinkCx, NameId, Packet, Return,
+    Admission, FaceId, FaceView, Header, LinkAlgorithm, LinkCx, NameId, Packet, ReturnPath, Transit,
 };
 use units::{Bytes, Rate, Time};
 
@@ -31,7 +31,7 @@ struct Upstream {
     primary: Lane,
     secondary: Lane,
     rtt: Option<f64>,
-    asked: u64,
+    interests: u64,
 }
 
 /// One class of a link.
@@ -97,7 +97,7 @@ impl Link {
         // a path without Data yet is used in the first class; one that is only kept known, in the second
         *owed += if share.total() > 0.0 {
             share.secondary / share.total()
-        } else if division.paths.knows(to) {
+        } else if division.paths.has_path(to) {
             1.0
         } else {
             0.0
@@ -112,16 +112,16 @@ impl Link {
 
     fn tick(&mut self, cx: &mut dyn LinkCx) {
         let (now, elapsed_s) = (cx.now(), self.params.interval.as_secs_f64());
-        let shown = (0..self.upstreams.len()).rev().max_by_key(|face| self.upstreams[*face].asked);
+        let selected = (0..self.upstreams.len()).rev().max_by_key(|face| self.upstreams[*face].interests);
         for face in 0..self.upstreams.len() {
             let capacity = self.capacity(&cx.face(FaceId(face as u32)));
             let upstream = &mut self.upstreams[face];
             let d = upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(MIN_RTT_S);
             let y1 = upstream.primary.tick(&self.rule, capacity, elapsed_s, d, now);
             // C₂ = max(0, ηC − y₁)
-            let left = (self.params.eta * capacity - y1).max(self.params.min_rate_share * capacity);
-            let y2 = upstream.secondary.tick(&self.rule, left, elapsed_s, d, now);
-            if shown == Some(face) {
+            let available = (self.params.eta * capacity - y1).max(self.params.min_rate_share * capacity);
+            let y2 = upstream.secondary.tick(&self.rule, available, elapsed_s, d, now);
+            if selected == Some(face) {
                 cx.probe("primary_offer", upstream.primary.rater.rate);
                 cx.probe("secondary_offer", upstream.secondary.rater.rate);
                 cx.probe("primary_interest_rate", y1);
@@ -139,34 +139,30 @@ impl LinkAlgorithm for Link {
                 break;
             }
             let lane = Lane::new(self.capacity(&view));
-            self.upstreams.push(Upstream { primary: lane, secondary: lane, rtt: None, asked: 0 });
+            self.upstreams.push(Upstream { primary: lane, secondary: lane, rtt: None, interests: 0 });
         }
         self.next_tick = cx.now() + self.params.interval;
     }
 
-    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         let now = cx.now();
-        if cx.face(way.from).link.is_none() {
-            let class = self.divide(interest, way.to, now);
+        if cx.face(path.from).link.is_none() {
+            let class = self.divide(interest, path.to, now);
             headers::classify(&mut interest.label, class);
         }
-        let upstream = &mut self.upstreams[way.to.index()];
-        upstream.asked += 1;
+        let upstream = &mut self.upstreams[path.to.index()];
+        upstream.interests += 1;
         let lane = match headers::class(interest.label) {
             Class::Primary => &mut upstream.primary,
             Class::Secondary => &mut upstream.secondary,
         };
         lane.count += 1;
-        if lane.bucket.pour(now, lane.capacity, self.params.depth) {
-            Admission::Pass
-        } else {
-            Admission::Drop
-        }
+        if lane.bucket.add(now, lane.capacity, self.params.depth) { Admission::Pass } else { Admission::Drop }
     }
 
-    fn on_data_in(&mut self, data: &mut Packet, way: &Return, cx: &mut dyn LinkCx) {
-        let upstream = &mut self.upstreams[way.from.index()];
-        if let Some(sample) = way.rtt {
+    fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, cx: &mut dyn LinkCx) {
+        let upstream = &mut self.upstreams[path.from.index()];
+        if let Some(sample) = path.rtt {
             let sample = sample.as_secs_f64();
             upstream.rtt =
                 Some(upstream.rtt.map_or(sample, |rtt| rtt + self.params.rtt_gain * (sample - rtt)));
@@ -175,7 +171,7 @@ impl LinkAlgorithm for Link {
         let own = Offer {
             primary: bps(upstream.primary.rater.rate),
             secondary: bps(upstream.secondary.rater.rate),
-            path: way.from,
+            path: path.from,
         };
         headers::stamp(&mut data.label, own);
         // only the nodes of consumers divide; other nodes have no entry for the prefix
@@ -183,7 +179,7 @@ impl LinkAlgorithm for Link {
             && let Some(division) = self.flows.get_mut(&header.name.prefix)
             && let Some(offer) = headers::offered(data.label)
         {
-            division.paths.hear(&offer, cx.now());
+            division.paths.on_offer(&offer, cx.now());
         }
     }
 

@@ -1,6 +1,6 @@
 //! The path of an Interest. Only a consumer's own node selects; other nodes use the next hop with the lowest cost.
 
-use contract::{ArrivingData, ArrivingInterest, Departure, FaceId, FibEntry, NackReason, StrategyCx};
+use contract::{ArrivingData, ArrivingInterest, FaceId, FibEntry, NackReason, SendResult, StrategyCx};
 use units::{Duration, Time};
 
 use crate::mircc_multipath::paths::Paths;
@@ -56,7 +56,7 @@ impl Division {
         // an unknown path counts like the best known one
         let best = self.weights.iter().copied().fold(1.0, f64::max);
         for (weight, hop) in self.weights.iter_mut().zip(fib.hops) {
-            if !self.paths.knows(hop.face) {
+            if !self.paths.has_path(hop.face) {
                 *weight = best;
             }
         }
@@ -87,16 +87,16 @@ impl contract::Strategy for Strategy {
         } else {
             // a retransmission takes an untried path, otherwise the one that was used longest ago
             let faces = || fib.hops.iter().map(|hop| hop.face).filter(|face| others(*face));
-            let untried = faces().find(|face| cx.sent_to(pending, *face).is_none());
+            let untried = faces().find(|face| cx.out_record(pending, *face).is_none());
             untried.or_else(|| {
                 let tried =
-                    faces().filter_map(|face| Some((cx.sent_to(pending, face)?.sent_at + AGAIN, face)));
+                    faces().filter_map(|face| Some((cx.out_record(pending, face)?.sent_at + AGAIN, face)));
                 tried.min().filter(|(from, _)| *from <= cx.now()).map(|(_, face)| face)
             })
         };
         match face {
             Some(face) => {
-                if let Departure::Refused(reason) = cx.send_interest(pending, face) {
+                if let SendResult::Refused(reason) = cx.send_interest(pending, face) {
                     cx.send_nack(pending, interest.from, reason);
                 }
             }
@@ -109,7 +109,7 @@ impl contract::Strategy for Strategy {
         if fib.hops.len() > 1
             && let Some(offer) = headers::offered(data.packet.label)
         {
-            entry(&mut self.flows, fib.index).paths.hear(&offer, cx.now());
+            entry(&mut self.flows, fib.index).paths.on_offer(&offer, cx.now());
         }
     }
 }

@@ -32,7 +32,7 @@ pub struct Receiver {
     congested_at: Option<Time>,
     /// The round-trip time in the newest data packet.
     rtt: Duration,
-    due: Time,
+    next_report: Time,
 }
 
 /// Packets of an interval that began at `since`.
@@ -59,7 +59,7 @@ impl Receiver {
             newest: None,
             congested_at: None,
             rtt: Duration::ZERO,
-            due: Time::ZERO,
+            next_report: Time::ZERO,
             params: Box::new(params.clone()),
         }
     }
@@ -121,12 +121,12 @@ impl Receiver {
         // no losses and no delay of QEPS or more within LOGWIN                                 [RFC8698 §4.2]
         // differs: no marks either; otherwise the source would ramp up through a queue that marks below QEPS
         let ramp_up = self.congested_at.is_none_or(|at| now.saturating_since(at) > self.params.window);
-        let received = self.arriving.over(self.params.window, 1).unwrap_or(0.0);
+        let received = self.arriving.rate_over(self.params.window, 1).unwrap_or(0.0);
         let received_bps = Rate::from_bps_f64(received).as_bps();
         let report =
             Report { ramp_up, signal: Duration::from_secs_f64(signal), received_bps, echo: data.sent_at };
         cx.feedback(report.encode());
-        self.due = now + self.params.delta;
+        self.next_report = now + self.params.delta;
         if cx.probing() {
             cx.probe("congestion_signal", signal);
             cx.probe("queue_estimate", self.queueing());
@@ -170,13 +170,13 @@ impl ReceiverAlgorithm for Receiver {
         self.rtt = header.rtt.unwrap_or(self.rtt);
         self.loss_events.arrived(data.seq, now);
         self.measure(data, now);
-        if now >= self.due {
+        if now >= self.next_report {
             self.report(data, cx);
         }
     }
 
     fn on_start(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         *self = Self::new(&self.params);
-        self.due = cx.now() + self.params.delta;
+        self.next_report = cx.now() + self.params.delta;
     }
 }

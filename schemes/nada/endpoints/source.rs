@@ -1,6 +1,6 @@
 //! NADA at the source: the reference rate, the sending rate and the rate of the encoder.
 
-use contract::{Allowance, Count, Cx, EncodedFrame, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, EncodedFrame, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Duration, Rate, Time};
 
 use super::headers::{DataHeader, Report};
@@ -26,7 +26,7 @@ pub struct Sender {
     frame_rate: f64,
     started_at: Time,
     /// If no report arrives until then, the rate is halved.
-    silent_at: Time,
+    nofeedback_at: Time,
 }
 
 impl Sender {
@@ -41,7 +41,7 @@ impl Sender {
             queued: 0,
             frame_rate: 0.0,
             started_at: Time::NEVER,
-            silent_at: Time::NEVER,
+            nofeedback_at: Time::NEVER,
             params: Box::new(params.clone()),
         }
     }
@@ -90,7 +90,7 @@ impl SenderAlgorithm for Sender {
         let srtt = self.srtt.map_or(s, |srtt| srtt + (s - srtt) * self.params.rtt_gain);
         self.srtt = Some(srtt);
         let signal = report.signal.as_secs_f64();
-        let before = self.reference;
+        let previous = self.reference;
         if report.ramp_up {
             self.ramp_up(report.received_bps as f64);
         } else {
@@ -99,12 +99,12 @@ impl SenderAlgorithm for Sender {
         }
         // clip within RMIN and RMAX                                                            [RFC8698 §4.3]
         self.reference = self.reference.clamp(self.range.0, self.range.1);
-        if self.reference < before {
+        if self.reference < previous {
             cx.count(Count::Episodes, 1);
         }
         self.signal = signal;
         self.updated_at = now;
-        self.silent_at = now + self.params.timeout;
+        self.nofeedback_at = now + self.params.timeout;
         cx.probe("srtt", srtt);
         cx.probe("reference_rate", self.reference);
     }
@@ -133,19 +133,19 @@ impl SenderAlgorithm for Sender {
     fn on_start(&mut self, cx: &mut Cx<'_>) {
         self.started_at = cx.now();
         self.updated_at = cx.now();
-        self.silent_at = cx.now() + self.params.timeout;
+        self.nofeedback_at = cx.now() + self.params.timeout;
     }
 
     #[inline]
-    fn stamp(&mut self, sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, sending: &OutgoingPacket, _cx: &mut Cx<'_>) -> Label {
         self.queued = self.queued.saturating_sub(sending.size.as_u64());
         DataHeader { rtt: self.srtt.map(Duration::from_secs_f64) }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.silent_at <= cx.now() {
+        if self.nofeedback_at <= cx.now() {
             self.reference = (self.reference / 2.0).max(self.range.0);
-            self.silent_at = cx.now() + self.params.timeout;
+            self.nofeedback_at = cx.now() + self.params.timeout;
             cx.count(Count::Timeouts, 1);
             cx.event("silence", self.reference);
         }
@@ -153,6 +153,6 @@ impl SenderAlgorithm for Sender {
 
     #[inline]
     fn wake(&self) -> Time {
-        self.silent_at
+        self.nofeedback_at
     }
 }

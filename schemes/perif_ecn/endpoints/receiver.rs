@@ -8,13 +8,13 @@ use crate::perif_ecn::headers::{Answer, DataHeader, FeedbackMessage};
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The last request that it answered.
-    answered: Option<u32>,
+    last_answered: Option<u32>,
 }
 
 impl Receiver {
     /// A receiver that has received nothing.
     pub(crate) const fn new() -> Self {
-        Self { answered: None }
+        Self { last_answered: None }
     }
 }
 
@@ -25,16 +25,17 @@ impl ReceiverAlgorithm for Receiver {
             cx.count(Count::Ignored, 1);
             return;
         };
-        let due = match self.answered {
+        let due = match self.last_answered {
             None => true,
             Some(last) => {
-                header.question > last && header.asked.is_none_or(|endpoint| endpoint == cx.me().endpoint)
+                header.request > last && header.target.is_none_or(|endpoint| endpoint == cx.me().endpoint)
             }
         };
         if due {
-            self.answered = Some(header.question);
+            self.last_answered = Some(header.request);
             cx.feedback(
-                FeedbackMessage::Answer(Answer { question: header.question, about: data.sent_at }).encode(),
+                FeedbackMessage::Answer(Answer { request: header.request, trigger_sent_at: data.sent_at })
+                    .encode(),
             );
         }
     }

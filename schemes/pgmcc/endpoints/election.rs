@@ -63,7 +63,7 @@ impl Election {
     }
 
     /// Removes the acker and returns it.
-    pub(super) fn depose(&mut self) -> Option<EndpointId> {
+    pub(super) fn remove_acker(&mut self) -> Option<EndpointId> {
         self.previous = None;
         self.acker.take().map(|(endpoint, _)| endpoint)
     }

@@ -63,7 +63,7 @@ impl Receiver {
         true
     }
 
-    fn say(&self, kind: ReportKind, echo: Time, cx: &mut ReceiverCx<'_, '_>) {
+    fn send_report(&self, kind: ReportKind, echo: Time, cx: &mut ReceiverCx<'_, '_>) {
         cx.feedback(ReceiverReport { echo, p: self.loss.reported(), kind }.encode());
     }
 }
@@ -76,8 +76,8 @@ impl ReceiverAlgorithm for Receiver {
         let names_me = stamp.acker == AckerField::Acker(cx.me().endpoint);
         let newest = self.note(data, names_me, cx.now());
         if let Some(run) = stamp.confirmed {
-            let needless = self.naks.confirmed(&run);
-            cx.count(Count::Suppressed, needless as u64);
+            let confirmed = self.naks.confirmed(&run);
+            cx.count(Count::Suppressed, confirmed as u64);
         }
         if newest {
             match stamp.acker {
@@ -91,7 +91,7 @@ impl ReceiverAlgorithm for Receiver {
         }
         if let Some(newest) = self.newest.filter(|_| names_me) {
             let kind = ReportKind::Ack { newest: newest.seq, bitmap: self.bitmap, leaving: false };
-            self.say(kind, data.sent_at, cx);
+            self.send_report(kind, data.sent_at, cx);
         }
     }
 
@@ -112,7 +112,7 @@ impl ReceiverAlgorithm for Receiver {
                 Due::Nak(run) => ReportKind::Nak(run),
                 Due::Dummy => ReportKind::Dummy,
             };
-            self.say(kind, newest.echo(now), cx);
+            self.send_report(kind, newest.echo(now), cx);
         }
     }
 
@@ -124,7 +124,7 @@ impl ReceiverAlgorithm for Receiver {
     fn on_stop(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         if let Some(newest) = self.newest.filter(|newest| newest.names_me) {
             let kind = ReportKind::Ack { newest: newest.seq, bitmap: self.bitmap, leaving: true };
-            self.say(kind, newest.echo(cx.now()), cx);
+            self.send_report(kind, newest.echo(cx.now()), cx);
         }
     }
 }

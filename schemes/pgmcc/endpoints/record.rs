@@ -9,7 +9,7 @@ pub(crate) struct Record {
     /// Acknowledged; bit 0 is `end` − 1.
     acked: u32,
     /// Acknowledged, lost, or ignored.
-    settled: u32,
+    resolved: u32,
     /// Packets below this number are ignored.
     since: u64,
 }
@@ -30,55 +30,56 @@ pub(crate) struct AckResult {
 impl Record {
     /// Nothing acknowledged. A packet is lost when `dupacks` later ones are acknowledged.
     pub(crate) const fn new(dupacks: u32) -> Self {
-        Self { dupacks, end: 0, acked: u32::MAX, settled: u32::MAX, since: 0 }
+        Self { dupacks, end: 0, acked: u32::MAX, resolved: u32::MAX, since: 0 }
     }
 
     /// Ignores all packets below `next` from now on.
     pub(crate) fn forget(&mut self, next: u64) {
         self.since = next;
-        self.settled = u32::MAX;
+        self.resolved = u32::MAX;
     }
 
     /// Takes an acknowledgement of `newest` and the 31 before.
-    pub(crate) fn take(&mut self, newest: u64, bitmap: u32) -> AckResult {
-        let mut news = AckResult::default();
-        let theirs = if newest >= self.end {
-            news.lost += self.advance(newest);
+    pub(crate) fn on_ack(&mut self, newest: u64, bitmap: u32) -> AckResult {
+        let mut result = AckResult::default();
+        let acked_bits = if newest >= self.end {
+            result.lost += self.advance(newest);
             bitmap
         } else {
             // bits of an older acknowledgement are moved to their places
             let behind = self.end - 1 - newest;
-            let theirs = shifted(bitmap, behind);
-            news.stale = theirs & !self.settled == 0;
-            theirs
+            let acked_bits = shifted(bitmap, behind);
+            result.stale = acked_bits & !self.resolved == 0;
+            acked_bits
         };
-        news.acked = u64::from((theirs & !self.settled).count_ones());
-        self.acked |= theirs;
-        self.settled |= theirs;
+        result.acked = u64::from((acked_bits & !self.resolved).count_ones());
+        self.acked |= acked_bits;
+        self.resolved |= acked_bits;
 
         // an unacknowledged packet followed by three acknowledged ones is lost        [PGMCC]
         let mut above = self.acked;
         (1..self.dupacks).for_each(|_| above &= above.wrapping_sub(1));
         if above != 0 {
             let followed = u32::MAX << above.trailing_zeros();
-            let lost = followed & !self.settled;
-            news.lost += u64::from(lost.count_ones());
-            news.last_lost = (lost != 0).then(|| self.end - 1 - u64::from(lost.trailing_zeros()));
-            self.settled |= lost;
+            let lost = followed & !self.resolved;
+            result.lost += u64::from(lost.count_ones());
+            result.last_lost = (lost != 0).then(|| self.end - 1 - u64::from(lost.trailing_zeros()));
+            self.resolved |= lost;
         }
-        news
+        result
     }
 
     /// Makes `newest` the highest number. Returns how many packets leave the record without having been acknowledged.
     fn advance(&mut self, newest: u64) -> u64 {
         let ahead = newest + 1 - self.end;
-        let leaving = if ahead < 32 { !self.settled >> (32 - ahead) } else { !self.settled };
+        let leaving = if ahead < 32 { !self.resolved >> (32 - ahead) } else { !self.resolved };
         // packets that were never in the record
         let skipped = (newest + 1).saturating_sub(32).saturating_sub(self.end.max(self.since));
         self.end = newest + 1;
         self.acked = shifted(self.acked, ahead);
         // among the new packets, those below `since` are ignored
-        self.settled = shifted(self.settled, ahead) | shifted(u32::MAX, self.end.saturating_sub(self.since));
+        self.resolved =
+            shifted(self.resolved, ahead) | shifted(u32::MAX, self.end.saturating_sub(self.since));
         u64::from(leaving.count_ones()) + skipped
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::election::{Election, Outcome, slowness};
@@ -29,7 +29,7 @@ pub struct Sender {
     /// Number of the next packet.
     next: u64,
     /// Losses of packets below this number have reduced the window already.
-    answered: u64,
+    reduced_up_to: u64,
     /// The window does not change until feedback for this packet or a later one.
     resumes: Option<u64>,
     /// Expiry of the timeout; [`Time::NEVER`] before its start.
@@ -51,7 +51,7 @@ impl Sender {
             unconfirmed: VecDeque::with_capacity(CONFIRMATIONS),
             started_at: Time::ZERO,
             next: 0,
-            answered: 0,
+            reduced_up_to: 0,
             resumes: None,
             expires: Time::NEVER,
             timeouts: 0,
@@ -71,7 +71,7 @@ impl Sender {
     }
 
     /// The message of `from`, if it is valid.
-    fn hear(&self, feedback: &Feedback, now: Time) -> Option<(ReceiverReport, Duration)> {
+    fn decode_report(&self, feedback: &Feedback, now: Time) -> Option<(ReceiverReport, Duration)> {
         let report = ReceiverReport::decode(feedback.label)?;
         let sent = match report.kind {
             ReportKind::Ack { newest, .. } => newest < self.next,
@@ -96,49 +96,49 @@ impl Sender {
             Outcome::Elected => {
                 // T ← T + 1: the packet that requested an election has arrived, and is not acknowledged
                 self.record.forget(self.next);
-                self.window.give();
+                self.window.return_token();
             }
             Outcome::Switched => {}
             Outcome::Kept | Outcome::Refused => return outcome,
         }
         self.timeout.restart();
         self.timeout.sample(rtt);
-        self.heard(cx.now());
+        self.restart_timeout(cx.now());
         cx.event("acker", f64::from(from.0));
         outcome
     }
 
     /// Restarts the timeout after feedback of the acker.
-    fn heard(&mut self, now: Time) {
+    fn restart_timeout(&mut self, now: Time) {
         self.timeouts = 0;
         self.expires = now + self.timeout.span();
     }
 
     /// Takes an acknowledgement of `newest` and the 31 before. Returns whether it is new.
     fn acknowledged(&mut self, newest: u64, bitmap: u32, cx: &mut Cx<'_>) -> bool {
-        let news = self.record.take(newest, bitmap);
-        if news.stale {
+        let result = self.record.on_ack(newest, bitmap);
+        if result.stale {
             return false;
         }
         if self.resumes.is_some_and(|packet| newest >= packet) {
             self.resumes = None;
         }
-        if news.last_lost.is_some_and(|lost| lost >= self.answered) {
-            self.window.halve(news.acked, news.lost);
+        if result.last_lost.is_some_and(|lost| lost >= self.reduced_up_to) {
+            self.window.halve(result.acked, result.lost);
             self.suspend();
             self.resumes = Some(self.next);
             cx.count(Count::Episodes, 1);
         } else if self.resumes.is_some() {
-            self.window.hold(news.acked, news.lost);
+            self.window.hold(result.acked, result.lost);
         } else {
-            self.window.grow(news.acked, news.lost);
+            self.window.grow(result.acked, result.lost);
         }
         true
     }
 
     /// Excludes further reductions for packets that were sent up to now.
     fn suspend(&mut self) {
-        self.answered = self.next;
+        self.reduced_up_to = self.next;
     }
 
     /// Restarts with a window of one packet.
@@ -151,10 +151,10 @@ impl Sender {
     }
 
     /// Removes the acker: the next packet requests an election.
-    fn depose(&mut self, cx: &mut Cx<'_>) {
+    fn remove_acker(&mut self, cx: &mut Cx<'_>) {
         self.timeout.restart();
         self.timeouts = 0;
-        if self.election.depose().is_some() {
+        if self.election.remove_acker().is_some() {
             cx.event("acker", -1.0);
         }
     }
@@ -181,7 +181,7 @@ impl Sender {
 impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let Some((report, rtt)) = self.hear(feedback, now) else {
+        let Some((report, rtt)) = self.decode_report(feedback, now) else {
             cx.count(Count::Ignored, 1);
             return;
         };
@@ -193,7 +193,7 @@ impl SenderAlgorithm for Sender {
                 let stale = named && !self.acknowledged(newest, bitmap, cx);
                 if leaving {
                     if self.election.acker() == Some(from) {
-                        self.depose(cx);
+                        self.remove_acker(cx);
                         self.restart();
                     }
                 } else if stale {
@@ -203,7 +203,7 @@ impl SenderAlgorithm for Sender {
                     match self.consider(from, &report, rtt, cx) {
                         Outcome::Kept => {
                             self.timeout.sample(rtt);
-                            self.heard(now);
+                            self.restart_timeout(now);
                             cx.measured_rtt(rtt);
                         }
                         Outcome::Refused if !named => cx.count(Count::Ignored, 1),
@@ -236,7 +236,7 @@ impl SenderAlgorithm for Sender {
         self.started_at = cx.now();
     }
 
-    fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
         self.window.send();
         self.next = sending.seq + 1;
         if self.expires == Time::NEVER {
@@ -257,7 +257,7 @@ impl SenderAlgorithm for Sender {
             self.timeout.back_off();
             self.timeouts += 1;
             if self.timeouts >= self.max_timeouts {
-                self.depose(cx);
+                self.remove_acker(cx);
             }
         }
         self.show(cx);

@@ -40,7 +40,7 @@ impl Window {
     }
 
     /// Returns the token of a packet that is not acknowledged.
-    pub(crate) fn give(&mut self) {
+    pub(crate) fn return_token(&mut self) {
         // T ← T + 1, for the first acker
         self.add(1.0);
     }

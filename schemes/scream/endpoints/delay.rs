@@ -56,7 +56,7 @@ pub(crate) struct Target {
     value: f64,
     /// Queueing delays relative to the minimum target, the newest last.
     samples: VecDeque<f64>,
-    due: Time,
+    next_report: Time,
     /// loss_event_rate: smoothed share of round trips with losses.
     loss_rate: f64,
     /// A loss was detected in this round trip.
@@ -69,7 +69,7 @@ impl Target {
         Self {
             value: params.target_min.as_secs_f64(),
             samples: VecDeque::with_capacity(LONG + 1),
-            due: Time::ZERO,
+            next_report: Time::ZERO,
             loss_rate: 0.0,
             lost: false,
             round_ends: Time::ZERO,
@@ -92,10 +92,10 @@ impl Target {
             self.lost = false;
             self.round_ends = now + Duration::from_secs_f64(srtt);
         }
-        if now < self.due {
+        if now < self.next_report {
             return;
         }
-        self.due = now + params.sample_every;
+        self.next_report = now + params.sample_every;
         let (low, high) = (params.target_min.as_secs_f64(), params.target_max.as_secs_f64());
         if self.samples.len() == LONG {
             self.samples.pop_front();

@@ -53,7 +53,7 @@ impl Flight {
     }
 
     /// Whether a packet of this number was sent.
-    pub(crate) fn knows(&self, seq: u64) -> bool {
+    pub(crate) fn contains(&self, seq: u64) -> bool {
         seq < self.first + self.sent.len() as u64
     }
 

@@ -14,13 +14,13 @@ pub struct Receiver {
     report: Option<Report>,
     /// Packets since the last report.
     unreported: u32,
-    due: Time,
+    next_report: Time,
 }
 
 impl Receiver {
     /// A receiver.
     pub(crate) fn new(params: &Params) -> Self {
-        Self { report: None, unreported: 0, due: Time::NEVER, params: Box::new(params.clone()) }
+        Self { report: None, unreported: 0, next_report: Time::NEVER, params: Box::new(params.clone()) }
     }
 
     fn take(&mut self, data: &Arrival, now: Time) {
@@ -50,7 +50,7 @@ impl Receiver {
             cx.feedback(report.encode());
         }
         self.unreported = 0;
-        self.due = Time::NEVER;
+        self.next_report = Time::NEVER;
     }
 }
 
@@ -63,7 +63,7 @@ impl ReceiverAlgorithm for Receiver {
         let now = cx.now();
         self.take(data, now);
         self.unreported += 1;
-        self.due = self.due.min(now + self.params.feedback_interval);
+        self.next_report = self.next_report.min(now + self.params.feedback_interval);
         // N packets, or the last one of a frame
         if header.last || self.unreported >= self.params.feedback_packets {
             self.send(cx);
@@ -71,14 +71,14 @@ impl ReceiverAlgorithm for Receiver {
     }
 
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
-        if self.due <= cx.now() {
+        if self.next_report <= cx.now() {
             self.send(cx);
         }
     }
 
     #[inline]
     fn wake(&self) -> Time {
-        self.due
+        self.next_report
     }
 
     fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {

@@ -1,6 +1,6 @@
 //! SCReAM at the source: the reference window, the send window, and the target rate.
 
-use contract::{Allowance, Count, Cx, EncodedFrame, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, EncodedFrame, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Rate, Time};
 
 use super::delay::{Delay, Target};
@@ -23,7 +23,7 @@ pub struct Sender {
     srtt: Option<f64>,
     /// Bytes in the RTP queue.
     queued: u64,
-    silent_at: Time,
+    nofeedback_at: Time,
 }
 
 impl Sender {
@@ -38,7 +38,7 @@ impl Sender {
             media: Media::new(mss, params),
             srtt: None,
             queued: 0,
-            silent_at: Time::NEVER,
+            nofeedback_at: Time::NEVER,
             params: Box::new(params.clone()),
         }
     }
@@ -51,7 +51,8 @@ impl Sender {
 impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let Some(report) = Report::decode(feedback.label).filter(|it| self.flight.knows(it.highest)) else {
+        let Some(report) = Report::decode(feedback.label).filter(|it| self.flight.contains(it.highest))
+        else {
             cx.count(Count::Ignored, 1);
             return;
         };
@@ -73,7 +74,7 @@ impl SenderAlgorithm for Sender {
             cx.count(Count::Episodes, 1);
         }
         self.media.update(self.window.value(), srtt, &self.params);
-        self.silent_at = now + self.params.timeout;
+        self.nofeedback_at = now + self.params.timeout;
         if cx.probing() {
             cx.probe("srtt", srtt);
             cx.probe("reference_window", self.window.value());
@@ -106,11 +107,11 @@ impl SenderAlgorithm for Sender {
     }
 
     fn on_start(&mut self, cx: &mut Cx<'_>) {
-        self.silent_at = cx.now() + self.params.timeout;
+        self.nofeedback_at = cx.now() + self.params.timeout;
     }
 
     #[inline]
-    fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
         self.queued = self.queued.saturating_sub(sending.size.as_u64());
         self.flight.send(sending.size, cx.now());
         self.window.sent(self.flight.bytes().as_f64(), self.rtt(), cx.now());
@@ -118,11 +119,11 @@ impl SenderAlgorithm for Sender {
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.silent_at <= cx.now() {
+        if self.nofeedback_at <= cx.now() {
             self.flight.clear();
             self.window.collapse(&self.params);
             self.media.update(self.window.value(), self.rtt(), &self.params);
-            self.silent_at = cx.now() + self.params.timeout;
+            self.nofeedback_at = cx.now() + self.params.timeout;
             cx.count(Count::Timeouts, 1);
             cx.event("silence", self.window.value());
         }
@@ -130,6 +131,6 @@ impl SenderAlgorithm for Sender {
 
     #[inline]
     fn wake(&self) -> Time {
-        self.silent_at
+        self.nofeedback_at
     }
 }

@@ -99,8 +99,8 @@ impl Window {
         self.delivered += acked.packets;
         self.marked += acked.marked;
         let every = srtt.min(ALPHA_EVERY);
-        let due = self.alpha_at.is_none_or(|at| now.saturating_since(at).as_secs_f64() >= every);
-        if !due || self.delivered == 0 {
+        let next_report = self.alpha_at.is_none_or(|at| now.saturating_since(at).as_secs_f64() >= every);
+        if !next_report || self.delivered == 0 {
             return;
         }
         let fraction = self.marked as f64 / self.delivered as f64;
@@ -132,8 +132,8 @@ impl Window {
 
     /// scl_t = min(1, max(0.1, (8·(ref_wnd − ref_wnd_i)/ref_wnd_i)²))
     fn nearness(&self) -> f64 {
-        let apart = 8.0 * (self.value - self.inflection) / self.inflection;
-        (apart * apart).clamp(0.1, 1.0)
+        let distance = 8.0 * (self.value - self.inflection) / self.inflection;
+        (distance * distance).clamp(0.1, 1.0)
     }
 
     fn reduce(

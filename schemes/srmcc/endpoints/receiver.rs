@@ -12,7 +12,7 @@ pub struct Receiver {
     c_access: Rate,
     newest: Option<Newest>,
     /// Time of its last message.
-    spoke_at: Time,
+    last_report: Time,
 }
 
 /// The newest data packet.
@@ -26,13 +26,13 @@ struct Newest {
 impl Receiver {
     /// A receiver without a measurement of its access link.
     pub(crate) const fn new() -> Self {
-        Self { c_access: Rate::UNLIMITED, newest: None, spoke_at: Time::ZERO }
+        Self { c_access: Rate::UNLIMITED, newest: None, last_report: Time::ZERO }
     }
 
     /// Sends an MCC to its tree node.
-    fn speak(&mut self, newest: &Newest, cx: &mut ReceiverCx<'_, '_>) {
+    fn send_mcc(&mut self, newest: &Newest, cx: &mut ReceiverCx<'_, '_>) {
         let held = cx.now() - newest.arrived_at;
-        self.spoke_at = cx.now();
+        self.last_report = cx.now();
         // Min fair = C_access, Max qocc = 0, Min qocc = 1                             [SRMCC §3.2]
         let mcc = Mcc {
             min_fair: self.c_access,
@@ -57,7 +57,7 @@ impl ReceiverAlgorithm for Receiver {
         let newest = Newest { header, sent_at: data.sent_at, arrived_at: cx.now() };
         self.newest = Some(newest);
         if first {
-            self.speak(&newest, cx);
+            self.send_mcc(&newest, cx);
         }
     }
 
@@ -77,11 +77,11 @@ impl ReceiverAlgorithm for Receiver {
         if let Some(newest) = self.newest
             && self.wake() <= cx.now()
         {
-            self.speak(&newest, cx);
+            self.send_mcc(&newest, cx);
         }
     }
 
     fn wake(&self) -> Time {
-        self.newest.map_or(Time::NEVER, |newest| self.spoke_at + newest.header.t_adapt)
+        self.newest.map_or(Time::NEVER, |newest| self.last_report + newest.header.t_adapt)
     }
 }

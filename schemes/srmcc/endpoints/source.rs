@@ -1,6 +1,6 @@
 //! SRMCC at the source: one rate, adapted once per cycle from the measurements of the routers of the tree.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Duration, Rate, Time};
 
 use crate::srmcc::adaptation::{Adaptation, Known};
@@ -24,13 +24,13 @@ pub struct Sender {
     /// Senders of messages to the source, sorted: the first tree node, or the members if there is none.
     children: Vec<Child>,
     /// Number of them without a message in this cycle.
-    awaited: usize,
+    pending_children: usize,
     /// The aggregate of this cycle's messages.
-    heard: Option<MessageAggregate>,
+    aggregate: Option<MessageAggregate>,
     started_at: Time,
     adapted_at: Time,
     /// End of the cycle.
-    due: Time,
+    next_message: Time,
     /// Consecutive cycles without a message.
     misses: u32,
 }
@@ -39,7 +39,7 @@ pub struct Sender {
 struct Child {
     endpoint: EndpointId,
     heard_at: Time,
-    spoke: bool,
+    reported: bool,
 }
 
 impl Sender {
@@ -51,11 +51,11 @@ impl Sender {
             round: 0,
             heard_round: None,
             children: Vec::new(),
-            awaited: 0,
-            heard: None,
+            pending_children: 0,
+            aggregate: None,
             started_at: Time::ZERO,
             adapted_at: Time::ZERO,
-            due: Time::NEVER,
+            next_message: Time::NEVER,
             misses: 0,
             params: Box::new(params.clone()),
         };
@@ -70,7 +70,7 @@ impl Sender {
     }
 
     /// Whether a message is implausible now.
-    fn doubts(&self, mcc: &Mcc, now: Time) -> bool {
+    fn is_implausible(&self, mcc: &Mcc, now: Time) -> bool {
         let too_old = |newest| rounds_between(mcc.round, newest) > self.params.stale as i32;
         !(self.started_at..=now).contains(&mcc.t_echo)
             || rounds_between(self.round, mcc.round) > 0
@@ -82,32 +82,33 @@ impl Sender {
         match self.children.binary_search_by_key(&endpoint, |child| child.endpoint) {
             Ok(at) => {
                 let child = &mut self.children[at];
-                self.awaited -= usize::from(!child.spoke);
-                (child.heard_at, child.spoke) = (now, true);
+                self.pending_children -= usize::from(!child.reported);
+                (child.heard_at, child.reported) = (now, true);
             }
-            Err(at) => self.children.insert(at, Child { endpoint, heard_at: now, spoke: true }),
+            Err(at) => self.children.insert(at, Child { endpoint, heard_at: now, reported: true }),
         }
     }
 
     /// Waits for the children, except those that have been silent for too long.
-    fn await_children(&mut self, now: Time) {
-        let patience = self.t_adapt().scaled(self.params.forget);
+    fn reset_pending(&mut self, now: Time) {
+        let child_timeout = self.t_adapt().scaled(self.params.forget);
         self.children.retain_mut(|child| {
-            child.spoke = false;
-            now - child.heard_at < patience
+            child.reported = false;
+            now - child.heard_at < child_timeout
         });
-        self.awaited = self.children.len();
+        self.pending_children = self.children.len();
     }
 
     /// Adapts the rate to the messages of this cycle.
-    fn adapt(&mut self, heard: &MessageAggregate, cx: &mut Cx<'_>) {
+    fn adapt(&mut self, aggregate: &MessageAggregate, cx: &mut Cx<'_>) {
         if self.params.rtt == Rtt::Measured {
             // RTT = 7/8 RTT + 1/8 s
-            let age_s = heard.age_ns.unwrap_or(0) as f64 / 1e9;
+            let age_s = aggregate.age_ns.unwrap_or(0) as f64 / 1e9;
             self.srtt += (age_s - self.srtt) * self.params.rtt_gain;
         }
-        let fair = if heard.fair == Rate::UNLIMITED { f64::INFINITY } else { heard.fair.as_bps_f64() };
-        let known = Known { o_max: heard.max, o_min: heard.min, fair };
+        let fair =
+            if aggregate.fair == Rate::UNLIMITED { f64::INFINITY } else { aggregate.fair.as_bps_f64() };
+        let known = Known { o_max: aggregate.max, o_min: aggregate.min, fair };
         let next = self.adaptation.next(&known, self.rate);
         if next < self.rate {
             cx.count(Count::Episodes, 1);
@@ -133,12 +134,12 @@ impl Sender {
         // differs: the paper does not mention missing messages, which can be caused by congestion before the first message no receiver is
         // known, so there is no congestion
         if self.heard_round.is_none() {
-            self.due = cx.now() + self.t_adapt();
+            self.next_message = cx.now() + self.t_adapt();
             return;
         }
         self.misses = self.misses.saturating_add(1);
         if self.misses < self.params.misses {
-            self.due = cx.now() + self.t_adapt();
+            self.next_message = cx.now() + self.t_adapt();
             return;
         }
         self.set_rate(0.5 * self.rate);
@@ -149,8 +150,8 @@ impl Sender {
 
     fn begin_cycle(&mut self, cx: &mut Cx<'_>) {
         self.round = self.round.wrapping_add(1);
-        self.await_children(cx.now());
-        self.due = cx.now() + self.t_adapt();
+        self.reset_pending(cx.now());
+        self.next_message = cx.now() + self.t_adapt();
     }
 
     fn set_rate(&mut self, rate: f64) {
@@ -161,24 +162,24 @@ impl Sender {
 impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let Some(mcc) = Mcc::decode(feedback.label).filter(|mcc| !self.doubts(mcc, now)) else {
+        let Some(mcc) = Mcc::decode(feedback.label).filter(|mcc| !self.is_implausible(mcc, now)) else {
             return cx.count(Count::Ignored, 1);
         };
         cx.measured_rtt(now - mcc.t_echo);
         self.note(feedback.from, now);
-        let mut heard = self.heard.take().unwrap_or(MessageAggregate::NOTHING);
-        heard.add(&mcc, now);
+        let mut aggregate = self.aggregate.take().unwrap_or(MessageAggregate::NOTHING);
+        aggregate.add(&mcc, now);
         if self.heard_round.is_none_or(|newest| rounds_between(newest, mcc.round) > 0) {
             self.heard_round = Some(mcc.round);
         }
         // after the last child's message, if nearly a whole cycle has passed; otherwise at the end of the cycle
         let early = self.adapted_at + self.t_adapt().scaled(self.params.slack);
-        if self.awaited == 0 && now >= early {
-            return self.adapt(&heard, cx);
+        if self.pending_children == 0 && now >= early {
+            return self.adapt(&aggregate, cx);
         }
-        self.heard = Some(heard);
-        if self.awaited == 0 {
-            self.due = self.due.min(early);
+        self.aggregate = Some(aggregate);
+        if self.pending_children == 0 {
+            self.next_message = self.next_message.min(early);
         }
     }
 
@@ -191,26 +192,26 @@ impl SenderAlgorithm for Sender {
         *self = Self::new(&self.params);
         self.started_at = cx.now();
         self.adapted_at = cx.now();
-        self.due = cx.now() + self.t_adapt();
+        self.next_message = cx.now() + self.t_adapt();
         cx.probe("t_adapt", self.t_adapt().as_secs_f64());
     }
 
-    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, _sending: &OutgoingPacket, _cx: &mut Cx<'_>) -> Label {
         Header { round: self.round, t_adapt: self.t_adapt() }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.due > cx.now() {
+        if self.next_message > cx.now() {
             return;
         }
-        match self.heard.take() {
-            Some(heard) => self.adapt(&heard, cx),
+        match self.aggregate.take() {
+            Some(aggregate) => self.adapt(&aggregate, cx),
             None => self.miss(cx),
         }
     }
 
     #[inline]
     fn wake(&self) -> Time {
-        self.due
+        self.next_message
     }
 }

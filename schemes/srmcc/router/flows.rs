@@ -20,10 +20,10 @@ pub(super) struct Flows {
 #[derive(Clone, Debug)]
 struct Link {
     port: PortId,
-    /// By flow: its index in `seen` plus one; 0 before its first packet.
-    places: Vec<u32>,
+    /// By flow: its index in `last_seen` plus one; 0 before its first packet.
+    indices: Vec<u32>,
     /// Time of the last packet of each.
-    seen: Vec<Time>,
+    last_seen: Vec<Time>,
     /// Indices of unicast flows by their ends; used at a flow's first packet only.
     ends: BTreeMap<(NodeId, NodeId), u32>,
 }
@@ -37,7 +37,7 @@ impl Flows {
     #[inline]
     pub(super) fn watch(&mut self, port: PortId) {
         if let Err(at) = self.links.binary_search_by_key(&port, |link| link.port) {
-            let link = Link { port, places: Vec::new(), seen: Vec::new(), ends: BTreeMap::new() };
+            let link = Link { port, indices: Vec::new(), last_seen: Vec::new(), ends: BTreeMap::new() };
             self.links.insert(at, link);
         }
     }
@@ -46,7 +46,7 @@ impl Flows {
     #[inline]
     pub(super) fn saw_stream(&mut self, packet: &Packet, at: &TransitCx<'_>) {
         let Some(link) = self.link(at.port) else { return };
-        link.note(packet, at.now, |link| link.place());
+        link.note(packet, at.now, |link| link.new_index());
     }
 
     /// Counts another packet. Unicast flows are identified by their ends [SRMCC §3.2].
@@ -60,11 +60,11 @@ impl Flows {
         }
         let ends = (packet.source.node, to);
         link.note(packet, at.now, |link| match link.ends.get(&ends) {
-            Some(place) => *place,
+            Some(new_index) => *new_index,
             None => {
-                let place = link.place();
-                link.ends.insert(ends, place);
-                place
+                let new_index = link.new_index();
+                link.ends.insert(ends, new_index);
+                new_index
             }
         });
     }
@@ -72,7 +72,7 @@ impl Flows {
     /// N(t): flows with packets on `port` in the window before `now`.
     pub(super) fn count(&self, port: PortId, now: Time) -> u64 {
         let Ok(at) = self.links.binary_search_by_key(&port, |link| link.port) else { return 0 };
-        self.links[at].seen.iter().filter(|seen| now - **seen <= self.window).count() as u64
+        self.links[at].last_seen.iter().filter(|last_seen| now - **last_seen <= self.window).count() as u64
     }
 
     fn link(&mut self, port: PortId) -> Option<&mut Link> {
@@ -86,23 +86,23 @@ impl Link {
     #[inline]
     fn note(&mut self, packet: &Packet, now: Time, find: impl FnOnce(&mut Self) -> u32) {
         let flow = packet.flow.index();
-        let known = self.places.get(flow).copied().unwrap_or(0);
-        let place = if known > 0 {
+        let known = self.indices.get(flow).copied().unwrap_or(0);
+        let new_index = if known > 0 {
             known
         } else {
-            let place = find(self);
-            if self.places.len() <= flow {
-                self.places.resize(flow + 1, 0);
+            let new_index = find(self);
+            if self.indices.len() <= flow {
+                self.indices.resize(flow + 1, 0);
             }
-            self.places[flow] = place;
-            place
+            self.indices[flow] = new_index;
+            new_index
         };
-        self.seen[place as usize - 1] = now;
+        self.last_seen[new_index as usize - 1] = now;
     }
 
     /// A new index.
-    fn place(&mut self) -> u32 {
-        self.seen.push(Time::ZERO);
-        self.seen.len() as u32
+    fn new_index(&mut self) -> u32 {
+        self.last_seen.push(Time::ZERO);
+        self.last_seen.len() as u32
     }
 }

@@ -26,7 +26,7 @@ pub struct Router {
     /// The MCC table, by group.
     table: Vec<Option<Box<Row>>>,
     /// The earliest deadline of a row.
-    due: Time,
+    next_message: Time,
 }
 
 impl Router {
@@ -37,7 +37,7 @@ impl Router {
             flows: Flows::new(params),
             headers: Vec::new(),
             table: Vec::new(),
-            due: Time::NEVER,
+            next_message: Time::NEVER,
             params: Box::new(params.clone()),
         }
     }
@@ -52,7 +52,7 @@ impl Router {
 
     fn find_due(&mut self) {
         let rows = self.table.iter().flatten();
-        self.due = rows.map(|row| row.due()).min().unwrap_or(Time::NEVER);
+        self.next_message = rows.map(|row| row.next_message()).min().unwrap_or(Time::NEVER);
     }
 }
 
@@ -118,18 +118,18 @@ impl RouterAlgorithm for Router {
             let own = measure(&self.queues, &self.flows, &entry, cx);
             row.measured(own);
         }
-        if row.due() <= now {
+        if row.next_message() <= now {
             self.emit(group, cx);
         }
         self.find_due();
     }
 
     fn on_timer(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
-        if self.due > cx.now() {
+        if self.next_message > cx.now() {
             return;
         }
         for group in 0..self.table.len() {
-            if self.table[group].as_ref().is_some_and(|row| row.due() <= cx.now()) {
+            if self.table[group].as_ref().is_some_and(|row| row.next_message() <= cx.now()) {
                 self.emit(GroupId(group as u32), cx);
             }
         }
@@ -138,7 +138,7 @@ impl RouterAlgorithm for Router {
 
     #[inline]
     fn wake(&self) -> Time {
-        self.due
+        self.next_message
     }
 }
 

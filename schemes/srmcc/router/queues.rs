@@ -78,7 +78,7 @@ impl Queues {
     }
 }
 
-/// `part` / `whole`, at most 1; 0 if `whole` is 0.
-fn over(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { (part / whole).min(1.0) } else { 0.0 }
+/// `part` / `all_reported`, at most 1; 0 if `all_reported` is 0.
+fn over(part: f64, all_reported: f64) -> f64 {
+    if all_reported > 0.0 { (part / all_reported).min(1.0) } else { 0.0 }
 }

@@ -13,21 +13,21 @@ pub(super) struct Row {
     /// T_adapt of the group.
     cycle: Duration,
     /// The aggregate of the children's messages since the last message upstream; `None` without any.
-    said: Option<MessageAggregate>,
+    aggregate: Option<MessageAggregate>,
     /// The measurements of this node.
     own: Option<Own>,
     /// The last aggregate, unless it is discarded after sending.
-    kept: Option<MessageAggregate>,
+    last_aggregate: Option<MessageAggregate>,
     /// Start of the wait for the children.
     since: Time,
     /// A child sent a message that does not belong to the last aggregate.
-    timely: bool,
+    fresh: bool,
     /// When the message upstream is due.
-    due: Option<Time>,
+    next_message: Option<Time>,
     /// Children with messages, sorted by address.
     children: Vec<Child>,
     /// Number of them that are waited for.
-    awaited: usize,
+    pending_children: usize,
     emitted: Option<Emitted>,
 }
 
@@ -45,14 +45,14 @@ pub(super) struct Own {
 struct Child {
     address: Address,
     heard_at: Time,
-    word: Word,
+    message: ChildMessage,
     /// It sent nothing before the last message upstream.
     missed: bool,
 }
 
 /// The message of a child since the last message upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+enum ChildMessage {
     Nothing,
     /// A message that belongs to the last aggregate.
     Late,
@@ -79,13 +79,13 @@ impl Row {
     }
 
     /// When the message upstream is due.
-    pub(super) fn due(&self) -> Time {
-        self.due.unwrap_or(Time::NEVER)
+    pub(super) fn next_message(&self) -> Time {
+        self.next_message.unwrap_or(Time::NEVER)
     }
 
     /// Whether measurements of this node are needed now: at the first message of a row, and at the one that completes it.
     pub(super) fn wants_own(&self) -> bool {
-        self.own.is_none() || self.awaited == 0
+        self.own.is_none() || self.pending_children == 0
     }
 
     /// Takes the measurements of this node, which replace earlier ones of this row.
@@ -96,70 +96,73 @@ impl Row {
     /// Adds a child's message that arrived now. `cycle` is the length of a cycle according to the message and to data.
     pub(super) fn add(&mut self, from: Address, mcc: &Mcc, cycle: Duration, now: Time, params: &Params) {
         self.cycle = cycle;
-        let first = self.said.is_none();
-        let said = self.said.get_or_insert_with(|| self.kept.take().unwrap_or(MessageAggregate::NOTHING));
-        said.add(mcc, now);
+        let first = self.aggregate.is_none();
+        let aggregate = self
+            .aggregate
+            .get_or_insert_with(|| self.last_aggregate.take().unwrap_or(MessageAggregate::NOTHING));
+        aggregate.add(mcc, now);
         let alone = self.children.is_empty();
         let at = match self.children.binary_search_by_key(&from, |child| child.address) {
             Ok(at) => at,
             Err(at) => {
                 // the message of a new child belongs to the last aggregate, from the viewpoint of the others
-                let child = Child { address: from, heard_at: now, word: Word::Nothing, missed: !alone };
+                let child =
+                    Child { address: from, heard_at: now, message: ChildMessage::Nothing, missed: !alone };
                 self.children.insert(at, child);
-                self.awaited += 1;
+                self.pending_children += 1;
                 at
             }
         };
         let child = &mut self.children[at];
         child.heard_at = now;
-        match child.word {
-            Word::Nothing if std::mem::take(&mut child.missed) => child.word = Word::Late,
-            Word::Nothing | Word::Late => {
-                child.word = Word::Now;
-                self.awaited -= 1;
+        match child.message {
+            ChildMessage::Nothing if std::mem::take(&mut child.missed) => child.message = ChildMessage::Late,
+            ChildMessage::Nothing | ChildMessage::Late => {
+                child.message = ChildMessage::Now;
+                self.pending_children -= 1;
             }
-            Word::Now => {}
+            ChildMessage::Now => {}
         }
-        let timely = child.word == Word::Now;
-        if first || (timely && !self.timely) {
+        let fresh = child.message == ChildMessage::Now;
+        if first || (fresh && !self.fresh) {
             self.since = now;
         }
-        self.timely |= timely;
-        let whole = params.aggregate == Aggregate::WhenAll && self.awaited == 0;
-        let ready = if whole { now } else { self.since + self.cycle.scaled(params.wait) };
+        self.fresh |= fresh;
+        let all_reported = params.aggregate == Aggregate::WhenAll && self.pending_children == 0;
+        let ready = if all_reported { now } else { self.since + self.cycle.scaled(params.wait) };
         // at most one per cycle. Children send one per cycle, so the slack only lets a delayed message catch up; otherwise a delay would
         // persist in every later cycle
         let span = self.cycle.scaled(params.slack);
         let earliest = self.emitted.map_or(Time::ZERO, |emitted| emitted.at + span);
-        self.due = Some(ready.max(earliest));
+        self.next_message = Some(ready.max(earliest));
     }
 
     /// Removes children that are no longer branches, before the first message of a row.
     pub(super) fn keep_children(&mut self, entry: &Entry<'_>) {
-        if self.said.is_some() {
+        if self.aggregate.is_some() {
             return;
         }
         self.children.retain(|child| entry.has(child.address));
-        self.awaited = self.children.len();
+        self.pending_children = self.children.len();
     }
 
     /// Returns the message upstream, and clears the row.
     pub(super) fn emit(&mut self, now: Time, params: &Params) -> Mcc {
-        let mut fold = self.said.take().unwrap_or(MessageAggregate::NOTHING);
+        let mut fold = self.aggregate.take().unwrap_or(MessageAggregate::NOTHING);
         if let Some(own) = self.own.take() {
             fold.measured(own.max, own.min, own.fair);
         }
         if !params.reset {
-            self.kept = Some(MessageAggregate { age_ns: None, ..fold });
+            self.last_aggregate = Some(MessageAggregate { age_ns: None, ..fold });
         }
-        let patience = self.cycle.scaled(params.forget);
+        let child_timeout = self.cycle.scaled(params.forget);
         self.children.retain_mut(|child| {
-            child.missed = child.word == Word::Nothing;
-            child.word = Word::Nothing;
-            now - child.heard_at < patience
+            child.missed = child.message == ChildMessage::Nothing;
+            child.message = ChildMessage::Nothing;
+            now - child.heard_at < child_timeout
         });
-        self.awaited = self.children.len();
-        (self.due, self.timely) = (None, false);
+        self.pending_children = self.children.len();
+        (self.next_message, self.fresh) = (None, false);
         let round = fold.round.unwrap_or(0);
         self.emitted = Some(Emitted { at: now, round });
         Mcc {

@@ -1,7 +1,7 @@
 //! The source and the receiver.
 
 use contract::{
-    Arrival, Count, EndpointId, FeedbackTarget, Note, ReceiverAlgorithm, SenderAlgorithm, Sending,
+    Arrival, Count, EndpointId, FeedbackTarget, Note, OutgoingPacket, ReceiverAlgorithm, SenderAlgorithm,
 };
 use proptest::prelude::*;
 
@@ -10,8 +10,8 @@ use super::*;
 use crate::shared::stream_testing::{PACKET, StreamBench};
 
 /// Gives a source's algorithm a word of `from`.
-fn tell(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, label: Label) {
-    end.tell(algorithm, from, end.now, label);
+fn send_feedback(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, label: Label) {
+    end.send_feedback(algorithm, from, end.now, label);
 }
 
 fn notes(end: &StreamBench, name: &str) -> Vec<Note> {
@@ -28,7 +28,7 @@ fn source(params: &Params) -> (StreamBench, Sender) {
     end.cx(|cx| algorithm.on_start(cx));
     end.now = ms(350);
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, ROOT, label);
+    send_feedback(&mut end, &mut algorithm, ROOT, label);
     (end, algorithm)
 }
 
@@ -37,7 +37,7 @@ fn kbps(algorithm: &Sender) -> f64 {
 }
 
 fn header(end: &mut StreamBench, algorithm: &mut Sender) -> Header {
-    let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
+    let sending = OutgoingPacket { seq: 0, size: PACKET, bytes_before: 0 };
     Header::decode(end.cx(|cx| algorithm.stamp(&sending, cx))).expect("a header")
 }
 
@@ -53,7 +53,7 @@ fn the_source_starts_at_the_initial_rate_and_doubles_once_a_cycle() {
     for cycle in 1..=5u32 {
         end.now = ms(390 * u64::from(cycle));
         let label = mcc(end.now, 100, cycle - 1, 0.0, 0.0, FAIR);
-        tell(&mut end, &mut algorithm, ROOT, label);
+        send_feedback(&mut end, &mut algorithm, ROOT, label);
         assert_eq!(kbps(&algorithm), 50.0 * f64::from(1 << cycle));
         assert_eq!(header(&mut end, &mut algorithm).round, cycle);
         assert_eq!(algorithm.wake(), end.now + Duration::from_millis(400));
@@ -73,7 +73,7 @@ fn a_word_that_comes_early_is_applied_at_nine_tenths_of_the_cycle() {
     for cycle in 0..12u64 {
         end.run(&mut algorithm, ms(370 + 400 * cycle));
         let label = mcc(end.now, 100, 1, 0.375, 0.375, FAIR);
-        tell(&mut end, &mut algorithm, ROOT, label);
+        send_feedback(&mut end, &mut algorithm, ROOT, label);
         held.push((algorithm.wake() - end.now).as_nanos() / 1_000_000);
     }
     assert_eq!(held, [350, 310, 270, 230, 190, 150, 110, 70, 30, 400, 400, 400]);
@@ -81,11 +81,11 @@ fn a_word_that_comes_early_is_applied_at_nine_tenths_of_the_cycle() {
     // another one that is silent
     let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, OTHER, label);
+    send_feedback(&mut end, &mut algorithm, OTHER, label);
     end.run(&mut algorithm, ms(360));
     end.run(&mut algorithm, ms(700));
     let label = mcc(end.now, 100, 1, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, ROOT, label);
+    send_feedback(&mut end, &mut algorithm, ROOT, label);
     assert_eq!((kbps(&algorithm), algorithm.wake()), (100.0, ms(760)));
 }
 
@@ -99,25 +99,25 @@ fn a_word_that_comes_late_is_applied_at_once() {
     end.run(&mut algorithm, ms(801));
     assert_eq!(kbps(&algorithm), 100.0);
     let label = mcc(end.now, 100, 1, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, ROOT, label);
+    send_feedback(&mut end, &mut algorithm, ROOT, label);
     assert_eq!(kbps(&algorithm), 200.0);
 }
 
-/// S000-06 at the source: the maximum, the minimum, the least of one cycle, and nothing of the one before.
+/// S000-06 at the source: the maximum occupancy, the minimum occupancy and the minimum fair share of one cycle, and nothing of the one before.
 #[test]
 fn words_of_one_cycle_are_folded_and_applied_once() {
     let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, OTHER, label);
+    send_feedback(&mut end, &mut algorithm, OTHER, label);
     end.run(&mut algorithm, ms(400));
     assert_eq!(kbps(&algorithm), 100.0);
     // both are known now
     end.now = ms(770);
     let labels =
         [mcc(end.now, 100, 1, 0.75, 0.5, FAIR), mcc(end.now, 100, 1, 0.25, 0.0, Rate::from_kbps(60))];
-    tell(&mut end, &mut algorithm, ROOT, labels[0]);
+    send_feedback(&mut end, &mut algorithm, ROOT, labels[0]);
     assert_eq!(kbps(&algorithm), 100.0, "the other is awaited");
-    tell(&mut end, &mut algorithm, OTHER, labels[1]);
+    send_feedback(&mut end, &mut algorithm, OTHER, labels[1]);
     // 50 + 0.15·(200 − 50)
     assert_eq!(kbps(&algorithm), 72.5);
     let last = |name: &str| notes(&end, name).last().expect("it was recorded").value;
@@ -126,7 +126,7 @@ fn words_of_one_cycle_are_folded_and_applied_once() {
     end.now = ms(1150);
     for endpoint in [ROOT, OTHER] {
         let label = mcc(end.now, 100, 2, 0.375, 0.375, FAIR);
-        tell(&mut end, &mut algorithm, endpoint, label);
+        send_feedback(&mut end, &mut algorithm, endpoint, label);
     }
     assert_eq!(kbps(&algorithm), 73.633);
     assert_eq!(notes(&end, "adapted").len(), 3);
@@ -134,10 +134,10 @@ fn words_of_one_cycle_are_folded_and_applied_once() {
 
 /// The slowest member's time, smoothed by an eighth; the cycle follows it.
 #[test]
-fn the_round_trip_time_is_the_greatest_of_a_cycle_smoothed() {
+fn the_round_trip_time_is_the_maximum_of_a_cycle_smoothed() {
     let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 180, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, OTHER, label);
+    send_feedback(&mut end, &mut algorithm, OTHER, label);
     end.run(&mut algorithm, ms(400));
     // 4·(100 + 80/8) ms
     assert_eq!(algorithm.t_adapt(), Duration::from_millis(440));
@@ -145,7 +145,7 @@ fn the_round_trip_time_is_the_greatest_of_a_cycle_smoothed() {
 
     let (mut end, mut algorithm) = source(&Params { rtt: Rtt::Static, ..Params::default() });
     let label = mcc(end.now, 180, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, OTHER, label);
+    send_feedback(&mut end, &mut algorithm, OTHER, label);
     end.run(&mut algorithm, ms(400));
     assert_eq!(algorithm.t_adapt(), Duration::from_millis(400));
 }
@@ -168,7 +168,7 @@ fn three_cycles_of_silence_halve_the_rate_and_each_further_one_again() {
     assert_eq!(kbps(&algorithm), 8.0);
     let round = header(&mut end, &mut algorithm).round;
     let label = mcc(end.now, 100, round, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, ROOT, label);
+    send_feedback(&mut end, &mut algorithm, ROOT, label);
     end.run(&mut algorithm, ms(20_400));
     assert_eq!(kbps(&algorithm), 16.0);
 }
@@ -185,13 +185,13 @@ fn before_the_first_word_silence_says_nothing() {
 fn a_child_that_went_silent_is_waited_for_no_longer() {
     let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, OTHER, label);
+    send_feedback(&mut end, &mut algorithm, OTHER, label);
     end.run(&mut algorithm, ms(400));
     let mut adapted = Vec::new();
     for cycle in 1..=5u32 {
         end.run(&mut algorithm, ms(400 * u64::from(cycle) + 370));
         let label = mcc(end.now, 100, cycle, 0.375, 0.375, FAIR);
-        tell(&mut end, &mut algorithm, ROOT, label);
+        send_feedback(&mut end, &mut algorithm, ROOT, label);
         adapted.push(notes(&end, "adapted").last().expect("it adapts").at);
     }
     // until the adaptation that is 1.2 s after its last word the other is waited for to the end of the cycle
@@ -207,7 +207,7 @@ fn the_rate_keeps_between_its_limits() {
     assert_eq!(kbps(&algorithm), 80.0);
     end.run(&mut algorithm, ms(770));
     let label = mcc(end.now, 100, 1, 1.0, 1.0, Rate::from_kbps(10));
-    tell(&mut end, &mut algorithm, ROOT, label);
+    send_feedback(&mut end, &mut algorithm, ROOT, label);
     assert_eq!(kbps(&algorithm), 60.0);
 }
 
@@ -219,7 +219,7 @@ fn a_source_that_starts_again_knows_nothing_of_before() {
     assert_eq!((kbps(&algorithm), header(&mut end, &mut algorithm).round), (50.0, 0));
     // a word about data of before
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut algorithm, ROOT, label);
+    send_feedback(&mut end, &mut algorithm, ROOT, label);
     assert_eq!(end.meter.count(Count::Ignored), 1);
 }
 
@@ -227,20 +227,20 @@ fn a_source_that_starts_again_knows_nothing_of_before() {
 #[test]
 fn the_source_ignores_what_is_malformed_or_stale() {
     let (mut end, mut algorithm) = source(&Params::default());
-    let mut heard = 0;
+    let mut aggregate = 0;
     for cycle in 1..=12u32 {
         end.run(&mut algorithm, ms(400 * u64::from(cycle) - 30));
-        heard = header(&mut end, &mut algorithm).round;
-        let label = mcc(end.now, 100, heard, 0.0, 0.0, Rate::from_kbps(100));
-        tell(&mut end, &mut algorithm, ROOT, label);
+        aggregate = header(&mut end, &mut algorithm).round;
+        let label = mcc(end.now, 100, aggregate, 0.0, 0.0, Rate::from_kbps(100));
+        send_feedback(&mut end, &mut algorithm, ROOT, label);
     }
     end.run(&mut algorithm, ms(4800));
     let (now, round, rate) = (end.now, header(&mut end, &mut algorithm).round, kbps(&algorithm));
-    assert!(heard >= 10, "{heard}");
+    assert!(aggregate >= 10, "{aggregate}");
     let good = mcc(now, 100, round, 1.0, 1.0, FAIR);
-    let with = |word: usize, value: u64| {
+    let with = |message: usize, value: u64| {
         let mut label = good;
-        label.0[word] = value;
+        label.0[message] = value;
         label
     };
     let bad = [
@@ -251,15 +251,15 @@ fn the_source_ignores_what_is_malformed_or_stale() {
         with(1, 0),                                   // no share at all
         with(0, u64::from(round) << 32),              // no cycle
         with(0, good.0[0] + (1 << 32)),               // of a round to come
-        mcc(now, 100, heard - 9, 1.0, 1.0, FAIR),     // of long ago
+        mcc(now, 100, aggregate - 9, 1.0, 1.0, FAIR), // of long ago
         Label::default(),
     ];
     for label in bad {
-        tell(&mut end, &mut algorithm, ROOT, label);
+        send_feedback(&mut end, &mut algorithm, ROOT, label);
     }
     assert_eq!(end.meter.count(Count::Ignored), bad.len() as u64);
     assert_eq!(kbps(&algorithm), rate);
-    tell(&mut end, &mut algorithm, ROOT, mcc(now, 100, heard - 8, 1.0, 1.0, FAIR));
+    send_feedback(&mut end, &mut algorithm, ROOT, mcc(now, 100, aggregate - 8, 1.0, 1.0, FAIR));
     assert_eq!(end.meter.count(Count::Ignored), bad.len() as u64);
 }
 
@@ -285,9 +285,9 @@ fn a_receivers_message_carries_its_access_link_zero_and_one() {
     end.listen(|cx| algorithm.on_start(cx));
     assert_eq!(algorithm.wake(), Time::NEVER);
     end.now = ms(1020);
-    let said = end.listen(|cx| algorithm.on_data(&data(ms(1000), 3, 400), cx));
-    assert_eq!(said.len(), 1);
-    assert_eq!(said[0].target, FeedbackTarget::Parent);
+    let aggregate = end.listen(|cx| algorithm.on_data(&data(ms(1000), 3, 400), cx));
+    assert_eq!(aggregate.len(), 1);
+    assert_eq!(aggregate[0].target, FeedbackTarget::Parent);
     let wanted = Mcc {
         min_fair: Rate::from_kbps(1500),
         max_qocc: 0.0,
@@ -296,14 +296,14 @@ fn a_receivers_message_carries_its_access_link_zero_and_one() {
         t_echo: ms(1000),
         t_adapt: Duration::from_millis(400),
     };
-    assert_eq!(read(said[0].label), wanted);
+    assert_eq!(read(aggregate[0].label), wanted);
 }
 
 #[test]
 fn an_access_link_that_could_not_be_measured_limits_nothing() {
     let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Receiver::new());
-    let said = end.listen(|cx| algorithm.on_data(&data(ms(0), 0, 400), cx));
-    assert_eq!(read(said[0].label).min_fair, Rate::UNLIMITED);
+    let aggregate = end.listen(|cx| algorithm.on_data(&data(ms(0), 0, 400), cx));
+    assert_eq!(read(aggregate[0].label).min_fair, Rate::UNLIMITED);
 }
 
 /// One message a cycle, whose time leaves out how long it was held. S000-08: nothing else is ever sent.
@@ -312,7 +312,7 @@ fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
     let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Receiver::new());
     algorithm.on_access(Rate::from_kbps(1500));
     end.listen(|cx| algorithm.on_start(cx));
-    let mut said = Vec::new();
+    let mut aggregate = Vec::new();
     for i in 0..=120u64 {
         // a packet every 10 ms that takes 20 ms; the cycle shrinks from 400 ms to 200 ms
         let packet = data(ms(10 * i), i as u32, if i < 60 { 400 } else { 200 });
@@ -323,12 +323,12 @@ fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
                 algorithm.on_timer(cx);
             }
         });
-        said.extend(spoken.into_iter().map(|answer| (end.now, read(answer.label))));
+        aggregate.extend(spoken.into_iter().map(|answer| (end.now, read(answer.label))));
     }
-    let times: Vec<Time> = said.iter().map(|row| row.0).collect();
+    let times: Vec<Time> = aggregate.iter().map(|row| row.0).collect();
     assert_eq!(times, [20, 420, 620, 820, 1020, 1220].map(ms));
-    assert!(said.iter().all(|(at, mcc)| *at - mcc.t_echo == Duration::from_millis(20)), "{said:?}");
-    assert_eq!(said.iter().map(|row| row.1.round).collect::<Vec<_>>(), [0, 40, 60, 80, 100, 120]);
+    assert!(aggregate.iter().all(|(at, mcc)| *at - mcc.t_echo == Duration::from_millis(20)), "{aggregate:?}");
+    assert_eq!(aggregate.iter().map(|row| row.1.round).collect::<Vec<_>>(), [0, 40, 60, 80, 100, 120]);
 
     // data stop: the news ages by the way alone
     end.now = algorithm.wake();

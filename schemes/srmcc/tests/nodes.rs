@@ -48,14 +48,14 @@ fn fill(node: &mut Node, algorithm: &mut Router, port: PortId, waiting: u32) {
 }
 
 /// Child `i` speaks; what the node says upstream.
-fn speak(node: &mut Node, algorithm: &mut Router, i: u32, label: Label, branches: &[Branch]) -> Vec<Mcc> {
+fn send_mcc(node: &mut Node, algorithm: &mut Router, i: u32, label: Label, branches: &[Branch]) -> Vec<Mcc> {
     messages(node.report(algorithm, GROUP, child(i), label, entry(branches)))
 }
 
 fn messages(words: Vec<GroupMessage>) -> Vec<Mcc> {
-    let message = |word: GroupMessage| {
-        assert_eq!((word.group, word.target), (GROUP, FeedbackTarget::Parent));
-        read(word.label)
+    let message = |message: GroupMessage| {
+        assert_eq!((message.group, message.target), (GROUP, FeedbackTarget::Parent));
+        read(message.label)
     };
     words.into_iter().map(message).collect()
 }
@@ -73,7 +73,7 @@ fn said_of(samples: &[u32], params: &Params, busy: bool) -> Mcc {
         node.enqueue(&mut algorithm, &tcp(1, 60, 61), PortId(1), *waiting);
     }
     node.now = ms(100);
-    speak(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0]
+    send_mcc(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0]
 }
 
 fn near(found: f64, wanted: f64) {
@@ -126,7 +126,7 @@ fn limits_in_bytes_and_no_limit_at_all_are_understood() {
             (limit_packets, limit_bytes, Bytes::new(9000));
         node.enqueue(&mut algorithm, &tcp(1, 60, 61), PortId(1), 9);
         node.now = ms(100);
-        speak(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0].max_qocc
+        send_mcc(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0].max_qocc
     };
     near(with(u32::MAX, Bytes::new(20_000)), 0.9 * 0.5);
     near(with(40, Bytes::new(20_000)), 0.9 * 0.5);
@@ -143,15 +143,15 @@ fn queues_can_be_sampled_when_a_message_passes() {
     node.enqueue(&mut algorithm, &tcp(1, 60, 61), PortId(1), 50);
     node.ports.get(PortId(1)).backlog.packets = 25;
     node.now = ms(100);
-    let said = speak(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches);
-    near(said[0].max_qocc, 0.45);
+    let aggregate = send_mcc(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches);
+    near(aggregate[0].max_qocc, 0.45);
 }
 
 // ---- folding ----
 
 /// S000-06, Fig. 3: the maximum, the minimum, the minimum; nothing of an earlier period.
 #[test]
-fn messages_are_folded_by_greatest_least_least() {
+fn messages_are_aggregated_by_maximum_and_minima() {
     let (mut node, mut algorithm, branches) = node(3, &Params::default());
     fill(&mut node, &mut algorithm, PortId(2), 10);
     fill(&mut node, &mut algorithm, PortId(3), 15);
@@ -159,14 +159,14 @@ fn messages_are_folded_by_greatest_least_least() {
     let bps = Rate::from_bps;
     let mut period = |at: u64, words: [(f64, f64, u64); 3]| {
         node.now = ms(at);
-        let mut said = Vec::new();
+        let mut aggregate = Vec::new();
         for (i, (max, min, fair)) in (1..).zip(words) {
             let label = mcc(node.now, 50, 0, max, min, bps(fair));
-            said.extend(speak(&mut node, &mut algorithm, i, label, &branches));
+            aggregate.extend(send_mcc(&mut node, &mut algorithm, i, label, &branches));
         }
         let last = node.run(&mut algorithm, ms(at + 500)).into_iter().map(|row| row.1).collect();
-        said.extend(messages(last));
-        said
+        aggregate.extend(messages(last));
+        aggregate
     };
     // the first child alone is known at first; the others are heard of within the cycle
     let first = period(1000, [(0.5, 0.5, 5_000_000), (0.25, 0.125, 3_000_000), (0.75, 0.5, 4_000_000)]);
@@ -187,16 +187,25 @@ fn messages_are_folded_by_greatest_least_least() {
 fn without_a_reset_extremes_stay() {
     let (mut node, mut algorithm, branches) = node(1, &Params { reset: false, ..Params::default() });
     node.now = ms(1000);
-    speak(&mut node, &mut algorithm, 1, mcc(ms(1000), 50, 0, 0.75, 0.125, Rate::from_kbps(300)), &branches);
+    send_mcc(
+        &mut node,
+        &mut algorithm,
+        1,
+        mcc(ms(1000), 50, 0, 0.75, 0.125, Rate::from_kbps(300)),
+        &branches,
+    );
     node.now = ms(2000);
-    let said = speak(&mut node, &mut algorithm, 1, mcc(ms(2000), 70, 0, 0.5, 0.25, FAST), &branches);
-    assert_eq!((said[0].max_qocc, said[0].min_qocc, said[0].min_fair), (0.75, 0.0, Rate::from_kbps(300)));
-    assert_eq!(said[0].t_echo, ms(1930), "times are not extremes");
+    let aggregate = send_mcc(&mut node, &mut algorithm, 1, mcc(ms(2000), 70, 0, 0.5, 0.25, FAST), &branches);
+    assert_eq!(
+        (aggregate[0].max_qocc, aggregate[0].min_qocc, aggregate[0].min_fair),
+        (0.75, 0.0, Rate::from_kbps(300))
+    );
+    assert_eq!(aggregate[0].t_echo, ms(1930), "times are not extremes");
 }
 
 /// S000-07, eq. 2.
 #[test]
-fn the_fair_share_is_the_least_of_all_links_and_access_links() {
+fn the_fair_share_is_the_minimum_of_all_links_and_access_links() {
     // a node below: 4 Mbit/s up, two flows; above: 9 Mbit/s up, five flows; an access link of 2.5 Mbit/s
     let (mut below, mut algorithm_below, one) = node(1, &Params::default());
     let (mut above, mut algorithm_above, _) = node(1, &Params::default());
@@ -217,8 +226,8 @@ fn the_fair_share_is_the_least_of_all_links_and_access_links() {
     let mut fair = |access: Rate, flows_above: u32| {
         through(access, flows_above, &mut below, &mut above, [&mut algorithm_below, &mut algorithm_above]);
         let now = below.now;
-        let up = speak(&mut below, &mut algorithm_below, 1, mcc(now, 50, 0, 0.0, 1.0, access), &one);
-        speak(&mut above, &mut algorithm_above, 1, up[0].encode(), &one)[0].min_fair
+        let up = send_mcc(&mut below, &mut algorithm_below, 1, mcc(now, 50, 0, 0.0, 1.0, access), &one);
+        send_mcc(&mut above, &mut algorithm_above, 1, up[0].encode(), &one)[0].min_fair
     };
     // 4/2 = 2, 9/5 = 1.8
     assert_eq!(fair(Rate::from_kbps(2500), 5), Rate::from_kbps(1800));
@@ -232,7 +241,7 @@ fn the_fair_share_is_the_least_of_all_links_and_access_links() {
 fn share(node: &mut Node, algorithm: &mut Router, at: Time, branches: &[Branch]) -> u64 {
     node.now = at;
     let label = mcc(at, 50, 0, 0.0, 1.0, FAST);
-    speak(node, algorithm, 1, label, branches)[0].min_fair.as_bps()
+    send_mcc(node, algorithm, 1, label, branches)[0].min_fair.as_bps()
 }
 
 /// §3.2: groups by identifier, unicast flows by their ends, from upstream alone.
@@ -299,8 +308,8 @@ fn without_a_link_above_there_is_no_share() {
     node.now = ms(100);
     let label = mcc(ms(100), 50, 0, 0.0, 1.0, FAST);
     let root = Entry { incoming: None, branches: &branches };
-    let said = messages(node.report(&mut algorithm, GROUP, child(1), label, root));
-    assert_eq!(said[0].min_fair, FAST);
+    let aggregate = messages(node.report(&mut algorithm, GROUP, child(1), label, root));
+    assert_eq!(aggregate[0].min_fair, FAST);
 }
 
 // ---- when messages leave ----
@@ -311,20 +320,20 @@ fn a_node_says_one_message_a_cycle_for_any_number_of_children() {
     for children in [1u32, 4, 64] {
         let (mut node, mut algorithm, branches) = node(children, &Params::default());
         node.arrive(&mut algorithm, &data(0, 400), UP);
-        let mut said = Vec::new();
+        let mut aggregate = Vec::new();
         for cycle in 0..20u64 {
             for i in 1..=children {
                 // each child at a phase of its own
                 let at = ms(1000 + 400 * cycle) + Duration::from_micros(u64::from(i) * 5000);
-                said.extend(node.run(&mut algorithm, at).into_iter().map(|row| row.0));
+                aggregate.extend(node.run(&mut algorithm, at).into_iter().map(|row| row.0));
                 let label = mcc(at, 50, 0, 0.0, 1.0, FAST);
-                said.extend(speak(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| at));
+                aggregate.extend(send_mcc(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| at));
             }
         }
         // after the first child, alone at first, always with the last child of the cycle
         let last = |cycle: u64| ms(1000 + 400 * cycle) + Duration::from_micros(u64::from(children) * 5000);
-        assert_eq!(said[0], ms(1005));
-        assert_eq!(said[1..], (1..20).map(last).collect::<Vec<_>>(), "{children}");
+        assert_eq!(aggregate[0], ms(1005));
+        assert_eq!(aggregate[1..], (1..20).map(last).collect::<Vec<_>>(), "{children}");
         assert_eq!(node.meter.count(Count::Ignored), 0);
     }
 }
@@ -333,10 +342,10 @@ fn a_node_says_one_message_a_cycle_for_any_number_of_children() {
 fn a_message_leaves_when_all_known_children_spoke_or_the_wait_is_over() {
     let (mut node, mut algorithm, branches) = node(2, &Params::default());
     let mut at = |t: u64, i: u32| {
-        let mut said: Vec<Time> = node.run(&mut algorithm, ms(t)).into_iter().map(|row| row.0).collect();
+        let mut aggregate: Vec<Time> = node.run(&mut algorithm, ms(t)).into_iter().map(|row| row.0).collect();
         let label = mcc(ms(t), 50, 0, 0.0, 1.0, FAST);
-        said.extend(speak(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| ms(t)));
-        said
+        aggregate.extend(send_mcc(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| ms(t)));
+        aggregate
     };
     assert_eq!(at(1000, 1), [ms(1000)]);
     // the second is new, too late for the first message
@@ -358,7 +367,7 @@ fn a_message_leaves_when_all_known_children_spoke_or_the_wait_is_over() {
 #[test]
 fn a_node_comes_back_into_step_after_a_loss() {
     let (mut node, mut algorithm, branches) = node(2, &Params::default());
-    let mut said = Vec::new();
+    let mut aggregate = Vec::new();
     for cycle in 0..16u64 {
         for (i, phase) in [(1, 0), (2, 20)] {
             // one is lost
@@ -366,12 +375,12 @@ fn a_node_comes_back_into_step_after_a_loss() {
                 continue;
             }
             let at = ms(1000 + 400 * cycle + phase);
-            said.extend(node.run(&mut algorithm, at).into_iter().map(|row| row.0));
+            aggregate.extend(node.run(&mut algorithm, at).into_iter().map(|row| row.0));
             let label = mcc(at, 50, 0, 0.0, 1.0, FAST);
-            said.extend(speak(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| at));
+            aggregate.extend(send_mcc(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| at));
         }
     }
-    let (before, after) = said.split_at(3);
+    let (before, after) = aggregate.split_at(3);
     assert_eq!(before, [1000, 1420, 1820].map(ms));
     // the lost one was waited for to the end of the cycle, and the next of the same child came just too late
     assert_eq!(after[..4], [2600, 3000, 3360, 3720].map(ms));
@@ -384,7 +393,9 @@ fn messages_can_wait_for_a_whole_period() {
     let params = Params { aggregate: Aggregate::Period, wait: 0.5, ..Params::default() };
     let (mut node, mut algorithm, branches) = node(1, &params);
     node.now = ms(1000);
-    assert!(speak(&mut node, &mut algorithm, 1, mcc(ms(1000), 50, 0, 0.0, 1.0, FAST), &branches).is_empty());
+    assert!(
+        send_mcc(&mut node, &mut algorithm, 1, mcc(ms(1000), 50, 0, 0.0, 1.0, FAST), &branches).is_empty()
+    );
     assert_eq!(algorithm.wake(), ms(1200));
     assert_eq!(node.run(&mut algorithm, ms(1300)).len(), 1);
 }
@@ -395,7 +406,7 @@ fn held_time_is_left_out_of_the_echo() {
     let (mut node, mut algorithm, branches) = node(2, &Params::default());
     let mut at = |t: u64, i: u32, age: u64| {
         node.now = ms(t);
-        speak(&mut node, &mut algorithm, i, mcc(ms(t), age, 0, 0.0, 1.0, FAST), &branches)
+        send_mcc(&mut node, &mut algorithm, i, mcc(ms(t), age, 0, 0.0, 1.0, FAST), &branches)
     };
     assert_eq!(at(1000, 1, 80)[0].t_echo, ms(920));
     assert_eq!(at(1100, 2, 130), []);
@@ -409,15 +420,15 @@ fn the_cycle_follows_the_data() {
     let (mut node, mut algorithm, branches) = node(1, &Params::default());
     let at = |t: u64, node: &mut Node, algorithm: &mut Router| {
         node.now = ms(t);
-        speak(node, algorithm, 1, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches).len()
+        send_mcc(node, algorithm, 1, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches).len()
     };
     assert_eq!((at(1000, &mut node, &mut algorithm), algorithm.wake()), (1, Time::NEVER));
     assert_eq!((at(1100, &mut node, &mut algorithm), algorithm.wake()), (0, ms(1360)));
     node.run(&mut algorithm, ms(1400));
     node.arrive(&mut algorithm, &data(0, 200), UP);
     assert_eq!((at(1500, &mut node, &mut algorithm), algorithm.wake()), (0, ms(1540)));
-    let said = node.run(&mut algorithm, ms(1600));
-    assert_eq!(read(said[0].1.label).t_adapt, Duration::from_millis(200));
+    let aggregate = node.run(&mut algorithm, ms(1600));
+    assert_eq!(read(aggregate[0].1.label).t_adapt, Duration::from_millis(200));
     node.arrive(&mut algorithm, &data(0, 600), UP);
     assert_eq!((at(1800, &mut node, &mut algorithm), algorithm.wake()), (0, ms(1900)));
 }
@@ -430,9 +441,9 @@ fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
     node.arrive(&mut algorithm, &data(20, 400), UP);
     node.now = ms(10_000);
     let good = mcc(node.now, 50, 20, 0.0, 1.0, FAST);
-    let with = |word: usize, value: u64| {
+    let with = |message: usize, value: u64| {
         let mut label = good;
-        label.0[word] = value;
+        label.0[message] = value;
         label
     };
     let bad = [
@@ -443,23 +454,23 @@ fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
         Label::default(),
     ];
     for label in bad {
-        assert!(speak(&mut node, &mut algorithm, 1, label, &branches).is_empty());
+        assert!(send_mcc(&mut node, &mut algorithm, 1, label, &branches).is_empty());
     }
-    assert!(speak(&mut node, &mut algorithm, 2, good, &branches).is_empty(), "not a branch");
+    assert!(send_mcc(&mut node, &mut algorithm, 2, good, &branches).is_empty(), "not a branch");
     assert_eq!(node.meter.count(Count::Ignored), bad.len() as u64 + 1);
     assert_eq!(algorithm.wake(), Time::NEVER, "nothing was folded");
-    assert_eq!(speak(&mut node, &mut algorithm, 1, good, &branches).len(), 1);
+    assert_eq!(send_mcc(&mut node, &mut algorithm, 1, good, &branches).len(), 1);
     // nine rounds behind what was passed on, and eight
     node.now = ms(10_500);
     let late = |round| mcc(ms(10_500), 50, round, 0.0, 1.0, FAST);
-    assert!(speak(&mut node, &mut algorithm, 1, late(11), &branches).is_empty());
+    assert!(send_mcc(&mut node, &mut algorithm, 1, late(11), &branches).is_empty());
     assert_eq!(node.meter.count(Count::Ignored), bad.len() as u64 + 2);
-    assert_eq!(speak(&mut node, &mut algorithm, 1, late(12), &branches).len(), 1);
+    assert_eq!(send_mcc(&mut node, &mut algorithm, 1, late(12), &branches).len(), 1);
     // the source begins again
     node.arrive(&mut algorithm, &data(0, 400), UP);
     node.now = ms(11_000);
     let label = mcc(node.now, 50, 0, 0.0, 1.0, FAST);
-    assert_eq!(speak(&mut node, &mut algorithm, 1, label, &branches).len(), 1);
+    assert_eq!(send_mcc(&mut node, &mut algorithm, 1, label, &branches).len(), 1);
 }
 
 /// Only differences on one clock mean anything: the times in messages are the source's, and a node passes on such a one.
@@ -470,15 +481,19 @@ fn a_nodes_clock_need_not_agree_with_the_sources() {
         node.now = ms(10_000);
         let source = |now: Time| now + Duration::from_secs(ahead_s);
         let label = |now: Time, age: u64| mcc(source(now), age, 0, 0.0, 1.0, FAST);
-        let mut said = Vec::new();
+        let mut aggregate = Vec::new();
         for cycle in 0..4 {
             node.now = ms(10_000 + 400 * cycle);
             let (one, other) = (label(node.now, 50), label(node.now, 80));
-            said = speak(&mut node, &mut algorithm, 2, other, &branches);
-            said.extend(speak(&mut node, &mut algorithm, 1, one, &branches));
+            aggregate = send_mcc(&mut node, &mut algorithm, 2, other, &branches);
+            aggregate.extend(send_mcc(&mut node, &mut algorithm, 1, one, &branches));
         }
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert_eq!(said[0].t_echo, source(ms(11_200)) - Duration::from_millis(80), "the slowest member's");
+        assert_eq!(aggregate.len(), 1, "{aggregate:?}");
+        assert_eq!(
+            aggregate[0].t_echo,
+            source(ms(11_200)) - Duration::from_millis(80),
+            "the slowest member's"
+        );
     }
 }
 
@@ -486,7 +501,7 @@ fn a_nodes_clock_need_not_agree_with_the_sources() {
 #[test]
 fn a_node_that_lost_its_memory_goes_on() {
     let (mut node, mut algorithm, branches) = node(2, &Params::default());
-    let mut said = Vec::new();
+    let mut aggregate = Vec::new();
     for cycle in 0..8u64 {
         if cycle == 4 {
             algorithm = Router::new(&Params::default(), Bytes::new(1000));
@@ -494,18 +509,20 @@ fn a_node_that_lost_its_memory_goes_on() {
         for i in [1, 2] {
             let at = ms(1000 + 400 * cycle + 10 * u64::from(i));
             let words = node.run(&mut algorithm, at);
-            said.extend(words.into_iter().map(|(at, word)| (cycle, at, read(word.label))));
+            aggregate.extend(words.into_iter().map(|(at, message)| (cycle, at, read(message.label))));
             node.arrive(&mut algorithm, &data(cycle as u32 + 90, 400), UP);
             fill(&mut node, &mut algorithm, PortId(1), 30);
             let label = mcc(at, 50, cycle as u32 + 90, 0.0, 1.0, FAST);
-            said.extend(
-                speak(&mut node, &mut algorithm, i, label, &branches).into_iter().map(|mcc| (cycle, at, mcc)),
+            aggregate.extend(
+                send_mcc(&mut node, &mut algorithm, i, label, &branches)
+                    .into_iter()
+                    .map(|mcc| (cycle, at, mcc)),
             );
         }
     }
-    assert_eq!(said.iter().map(|row| row.0).collect::<Vec<_>>(), (0..8).collect::<Vec<u64>>());
+    assert_eq!(aggregate.iter().map(|row| row.0).collect::<Vec<_>>(), (0..8).collect::<Vec<u64>>());
     assert_eq!(node.meter.count(Count::Ignored), 0);
-    for (cycle, at, mcc) in said {
+    for (cycle, at, mcc) in aggregate {
         // the first message after the start and after the loss is about the first child alone
         let phase = if cycle == 0 || cycle == 4 { 10 } else { 20 };
         assert_eq!(at, ms(1000 + 400 * cycle + phase));
@@ -522,13 +539,15 @@ fn a_branch_that_left_is_out() {
     for t in [1000, 1400, 1800] {
         node.run(&mut algorithm, ms(t));
         for i in [1, 2] {
-            let said = speak(&mut node, &mut algorithm, i, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches);
-            said.iter().for_each(|mcc| near(mcc.max_qocc, 0.8));
+            let aggregate =
+                send_mcc(&mut node, &mut algorithm, i, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches);
+            aggregate.iter().for_each(|mcc| near(mcc.max_qocc, 0.8));
         }
     }
     node.run(&mut algorithm, ms(2600));
-    let said = speak(&mut node, &mut algorithm, 2, mcc(ms(2600), 50, 0, 0.0, 1.0, FAST), &branches[1..]);
-    assert_eq!((said.len(), said[0].max_qocc), (1, 0.0));
+    let aggregate =
+        send_mcc(&mut node, &mut algorithm, 2, mcc(ms(2600), 50, 0, 0.0, 1.0, FAST), &branches[1..]);
+    assert_eq!((aggregate.len(), aggregate[0].max_qocc), (1, 0.0));
 }
 
 // ---- nothing is lost and nothing is made up ----
@@ -551,12 +570,12 @@ proptest! {
         let (mut accepted, mut passed_on, mut last) = (0, 0, None);
         for (i, wait, max, min, fair, age) in words {
             let until = node.now + Duration::from_millis(wait);
-            let said = node.run(&mut algorithm, until);
-            prop_assert!(said.len() <= 1);
-            let mut said: Vec<(Time, Mcc)> = said.into_iter().map(|(at, word)| (at, read(word.label))).collect();
+            let aggregate = node.run(&mut algorithm, until);
+            prop_assert!(aggregate.len() <= 1);
+            let mut aggregate: Vec<(Time, Mcc)> = aggregate.into_iter().map(|(at, message)| (at, read(message.label))).collect();
             let label = mcc(until, age, 0, f64::from(max), f64::from(min), Rate::from_bps(fair));
             for round in 0..2 {
-                for (at, up) in said.drain(..) {
+                for (at, up) in aggregate.drain(..) {
                     let (max, min, fair, echo) = pending.take().expect("something was said");
                     prop_assert_eq!((up.max_qocc, up.min_qocc, up.min_fair.as_bps()), (max, min, fair));
                     // ages, for held time does not count
@@ -575,7 +594,7 @@ proptest! {
                         fold.2.min(fair),
                         fold.3.max(aged),
                     ));
-                    said = speak(&mut node, &mut algorithm, i, label, &branches).into_iter().map(|up| (until, up)).collect();
+                    aggregate = send_mcc(&mut node, &mut algorithm, i, label, &branches).into_iter().map(|up| (until, up)).collect();
                 }
             }
         }

@@ -125,7 +125,7 @@ fn a_moderate_queue_lets_the_rate_grow_ever_less_and_never_fall() {
 
 /// §4.3: with one queue alone there is nothing to select from.
 #[test]
-fn gamma_is_inert_where_greatest_and_least_occupancy_are_the_same() {
+fn gamma_is_inert_where_maximum_and_minimum_occupancy_are_the_same() {
     let rates =
         [0.0, 0.15, 0.333].map(|gamma| next(&Adaptation { gamma, ..controller() }, 900.0, 1000.0, 0.3, 0.3));
     assert!(rates[0] == rates[1] && rates[1] == rates[2], "{rates:?}");

@@ -1,6 +1,6 @@
 //! Conformance tests of the parts of schemes in NDN forwarders.
 
-use contract::{Admission, Departure, FaceId, Label, LinkAlgorithm, NackReason, Name, NameId};
+use contract::{Admission, FaceId, Label, LinkAlgorithm, NackReason, Name, NameId, SendResult};
 use proptest::prelude::*;
 use schemes::catalogue;
 use units::{Duration, Rate, Time};
@@ -35,7 +35,7 @@ enum Turn {
         entry: usize,
     },
     /// Outcome of the next Interest that is sent.
-    Departure(u8),
+    SendResult(u8),
     /// Backlog of the queue of a link.
     Backlog {
         face: u32,
@@ -51,7 +51,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         6 => (0usize..64, 0u32..3).prop_map(|(entry, from)| Turn::Data { entry, from }),
         3 => (0usize..64, 0u32..3, 0u8..3).prop_map(|(entry, from, reason)| Turn::Nack { entry, from, reason }),
         1 => (0usize..64).prop_map(|entry| Turn::Expire { entry }),
-        1 => (0u8..4).prop_map(Turn::Departure),
+        1 => (0u8..4).prop_map(Turn::SendResult),
         1 => (0u32..5, 0u32..=100).prop_map(|(face, packets)| Turn::Backlog { face, packets }),
         1 => Just(Turn::Timer),
     ]
@@ -61,7 +61,7 @@ fn turn() -> impl Strategy<Value = Turn> {
 fn cross(algorithm: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Action> {
     let mut node = StrategyBench::new(faces(5, Rate::from_mbps(10), 1), &[10, 10, 20]);
     let mut entries = Vec::new();
-    let mut deeds = Vec::new();
+    let mut actions = Vec::new();
     algorithm.on_start(&mut node);
     for turn in turns {
         let mut asked = None;
@@ -81,12 +81,12 @@ fn cross(algorithm: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Action>
             Turn::Expire { entry } if !entries.is_empty() => {
                 node.expire(algorithm, entries[entry % entries.len()]);
             }
-            Turn::Departure(which) => node.departures.push_back(
+            Turn::SendResult(which) => node.results.push_back(
                 [
-                    Departure::Sent,
-                    Departure::Held,
-                    Departure::Refused(NackReason::Congestion),
-                    Departure::Dropped,
+                    SendResult::Sent,
+                    SendResult::Held,
+                    SendResult::Refused(NackReason::Congestion),
+                    SendResult::Dropped,
                 ][usize::from(which)],
             ),
             Turn::Backlog { face, packets } => {
@@ -102,15 +102,15 @@ fn cross(algorithm: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Action>
             }
             Turn::Data { .. } | Turn::Nack { .. } | Turn::Expire { .. } => {}
         }
-        for deed in node.done() {
-            if let Action::Sent(_, face) | Action::Probed(_, face) = deed {
-                assert!(face.0 < 3, "{deed:?} leads to nobody");
-                assert!(asked != Some(face), "{deed:?} is where it came from");
+        for action in node.done() {
+            if let Action::Sent(_, face) | Action::Probed(_, face) = action {
+                assert!(face.0 < 3, "{action:?} leads to nobody");
+                assert!(asked != Some(face), "{action:?} is where it came from");
             }
-            deeds.push(deed);
+            actions.push(action);
         }
     }
-    deeds
+    actions
 }
 
 proptest! {
@@ -133,7 +133,7 @@ proptest! {
 
 /// An event of a link part.
 #[derive(Clone, Debug)]
-enum Passage {
+enum Operation {
     Wait(u64),
     Interest { name: Name, from: u32, to: u32 },
     Data { name: Name, from: u32, to: u32 },
@@ -142,15 +142,15 @@ enum Passage {
     Timer,
 }
 
-fn passage() -> impl Strategy<Value = Passage> {
+fn operation() -> impl Strategy<Value = Operation> {
     let name = || (1u32..4, 0u64..12).prop_map(|(prefix, segment)| Name { prefix: NameId(prefix), segment });
     prop_oneof![
-        3 => (1u64..30_000_000).prop_map(Passage::Wait),
-        8 => (name(), 0u32..5, 0u32..3).prop_map(|(name, from, to)| Passage::Interest { name, from, to }),
-        8 => (name(), 0u32..3, 0u32..5).prop_map(|(name, from, to)| Passage::Data { name, from, to }),
-        1 => (name(), 0u32..3).prop_map(|(name, from)| Passage::Nack { name, from }),
-        2 => (0u32..3, 0u32..=100).prop_map(|(face, packets)| Passage::Backlog { face, packets }),
-        3 => Just(Passage::Timer),
+        3 => (1u64..30_000_000).prop_map(Operation::Wait),
+        8 => (name(), 0u32..5, 0u32..3).prop_map(|(name, from, to)| Operation::Interest { name, from, to }),
+        8 => (name(), 0u32..3, 0u32..5).prop_map(|(name, from, to)| Operation::Data { name, from, to }),
+        1 => (name(), 0u32..3).prop_map(|(name, from)| Operation::Nack { name, from }),
+        2 => (0u32..3, 0u32..=100).prop_map(|(face, packets)| Operation::Backlog { face, packets }),
+        3 => Just(Operation::Timer),
     ]
 }
 
@@ -158,18 +158,18 @@ fn passage() -> impl Strategy<Value = Passage> {
 type Passed = (Vec<Admission>, Vec<Outcome>, Vec<(Label, contract::Ecn)>);
 
 /// A node with three links and two endpoints. At the end queues are empty and no Interest arrives, so that all held Interests must leave.
-fn pass(algorithm: &mut impl LinkAlgorithm, passages: &[Passage]) -> Passed {
+fn pass(algorithm: &mut impl LinkAlgorithm, operations: &[Operation]) -> Passed {
     let mut node = LinkBench::new(faces(3, Rate::from_mbps(10), 2));
     let (mut admissions, mut stamps) = (Vec::new(), Vec::new());
     let mut lanes: Vec<Option<u32>> = Vec::new();
     algorithm.on_start(&mut node);
-    for passage in passages {
-        match *passage {
-            Passage::Wait(nanos) => {
+    for operation in operations {
+        match *operation {
+            Operation::Wait(nanos) => {
                 let end = node.now + Duration::from_nanos(nanos);
                 node.run(algorithm, end);
             }
-            Passage::Interest { name, from, to } if from != to => {
+            Operation::Interest { name, from, to } if from != to => {
                 let admission = node.interest(algorithm, name, FaceId(from), FaceId(to));
                 if let Admission::Hold(lane) = admission {
                     if lanes.len() <= lane.index() {
@@ -180,25 +180,25 @@ fn pass(algorithm: &mut impl LinkAlgorithm, passages: &[Passage]) -> Passed {
                 }
                 admissions.push(admission);
             }
-            Passage::Data { name, from, to } if from != to => {
+            Operation::Data { name, from, to } if from != to => {
                 let packet = node.data(algorithm, name, FaceId(from), FaceId(to));
                 stamps.push((packet.label, packet.ecn));
             }
-            Passage::Nack { name, from } => node.nack(algorithm, name, FaceId(from)),
-            Passage::Backlog { face, packets } => {
+            Operation::Nack { name, from } => node.nack(algorithm, name, FaceId(from)),
+            Operation::Backlog { face, packets } => {
                 let link = node.link(FaceId(face));
                 link.backlog.packets = packets;
                 link.backlog.bytes = fakes::DATA * u64::from(packets);
                 link.busy = packets > 0;
             }
-            Passage::Timer => {
+            Operation::Timer => {
                 if algorithm.wake() != Time::NEVER {
                     node.now = node.now.max(algorithm.wake());
                 }
                 node.timer(algorithm);
                 assert!(algorithm.wake() > node.now, "a deadline that has passed stays");
             }
-            Passage::Interest { .. } | Passage::Data { .. } => {}
+            Operation::Interest { .. } | Operation::Data { .. } => {}
         }
     }
     for face in 0..3 {
@@ -206,24 +206,24 @@ fn pass(algorithm: &mut impl LinkAlgorithm, passages: &[Passage]) -> Passed {
     }
     // empty queues and ample time: all held Interests must leave
     let end = node.now + Duration::from_secs(600);
-    while node.held() > 0 && algorithm.wake() <= end {
+    while node.queued() > 0 && algorithm.wake() <= end {
         node.now = node.now.max(algorithm.wake());
         node.timer(algorithm);
     }
-    assert_eq!(node.held(), 0, "Interests are held for ever");
+    assert_eq!(node.queued(), 0, "Interests are held for ever");
     (admissions, node.outcomes, stamps)
 }
 
 proptest! {
     #[test]
     fn link_parts_let_go_of_what_they_hold_and_repeat_themselves(
-        passages in prop::collection::vec(passage(), 1..200),
+        operations in prop::collection::vec(operation(), 1..200),
         pick in any::<u64>(),
     ) {
         for entry in catalogue() {
             let Some(make) = entry.link else { continue };
             for params in [Vec::new(), some_params(&entry, pick)] {
-                let run = || pass(&mut make(&params, &STREAM).expect("allowed parameters"), &passages);
+                let run = || pass(&mut make(&params, &STREAM).expect("allowed parameters"), &operations);
                 prop_assert_eq!(run(), run(), "{}: the same list gives the same", entry.scheme.name);
             }
         }

@@ -15,7 +15,7 @@ pub struct Receiver {
     params: Box<Params>,
     packet: Bytes,
     /// Content and arrival of the newest packet.
-    heard: Option<Heard>,
+    newest: Option<Newest>,
     /// Last evidence that the source sends: data or a loss.
     alive_at: Time,
     round_trip: RoundTrip,
@@ -37,7 +37,7 @@ pub struct Receiver {
 
 /// Content and arrival of the newest packet.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct Newest {
     seq: u64,
     header: Header,
     at: Time,
@@ -49,7 +49,7 @@ impl Receiver {
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         Self {
             packet,
-            heard: None,
+            newest: None,
             alive_at: Time::ZERO,
             round_trip: RoundTrip::default(),
             arriving: ReceiveRate::new(),
@@ -71,7 +71,7 @@ impl Receiver {
     /// R in seconds: its own round-trip time, or the group's maximum before the first measurement.
     pub(crate) fn rtt_s(&self) -> f64 {
         let r_max =
-            || self.heard.map_or(self.params.initial_rtt.as_secs_f64(), |heard| heard.header.r_max.secs());
+            || self.newest.map_or(self.params.initial_rtt.as_secs_f64(), |newest| newest.header.r_max.secs());
         self.round_trip.secs().unwrap_or_else(r_max)
     }
 
@@ -101,7 +101,7 @@ impl Receiver {
         let rtt_s = self.rtt_s();
         let window = Duration::from_secs_f64(rtt_s * self.params.rate_window);
         // one packet gives no rate: the first rate of a session is one packet per R_max
-        self.arriving.over(window, 1).unwrap_or(self.packet.as_f64() * 8.0 / rtt_s)
+        self.arriving.rate_over(window, 1).unwrap_or(self.packet.as_f64() * 8.0 / rtt_s)
     }
 
     /// The assumed length of the interval before the first loss event in packets: the inverse of the loss event rate for the receive rate.
@@ -125,7 +125,7 @@ impl Receiver {
     fn wake_up(&mut self, now: Time) {
         let silence = now.saturating_since(self.alive_at);
         self.alive_at = now;
-        if self.heard.is_some_and(|heard| silence > heard.r_max.scaled(self.params.forget_after)) {
+        if self.newest.is_some_and(|newest| silence > newest.r_max.scaled(self.params.forget_after)) {
             self.losses.clear();
             self.assumed_rtt = None;
         }
@@ -134,19 +134,19 @@ impl Receiver {
     /// Takes the round-trip time and the CLR from `header`.
     fn listen(&mut self, header: &Header, cx: &ReceiverCx<'_, '_>) {
         let now = Millis::of(cx.now());
-        let mine = header.echo.filter(|echo| echo.endpoint == cx.me().endpoint);
-        match (mine, header.echo) {
-            (Some(mine), _) => self.limiting = mine.clr,
+        let own_echo = header.echo.filter(|echo| echo.endpoint == cx.me().endpoint);
+        match (own_echo, header.echo) {
+            (Some(own_echo), _) => self.limiting = own_echo.clr,
             // another receiver is the CLR
             (None, Some(echo)) if echo.clr => self.limiting = false,
             _ => {}
         }
-        let Some(mine) = mine else {
+        let Some(own_echo) = own_echo else {
             self.round_trip.adjust(now, header.ts);
             return;
         };
         let q = if self.limiting { self.params.limiting_q } else { self.params.q };
-        let first = self.round_trip.measure(now, header.ts, mine.tr, q);
+        let first = self.round_trip.measure(now, header.ts, own_echo.tr, q);
         if first && let Some(assumed_s) = self.assumed_rtt.take() {
             // l₀ ← l₀·(R/R_max)²                                                  [RFC4654 §5.6]
             let share = self.rtt_s() / assumed_s;
@@ -154,21 +154,21 @@ impl Receiver {
         }
     }
 
-    /// Runs the timer of the feedback round. `before` is the state before `header`.
-    fn wait(&mut self, before: Option<Heard>, heard: &Heard, cx: &mut ReceiverCx<'_, '_>) {
-        if let (Some(timer), Some(before)) = (&mut self.timer, before) {
-            timer.adjust(heard.at, heard.at.saturating_since(before.at), before.r_max, heard.r_max);
+    /// Runs the timer of the feedback round. `previous` is the state before `header`.
+    fn update_timer(&mut self, previous: Option<Newest>, newest: &Newest, cx: &mut ReceiverCx<'_, '_>) {
+        if let (Some(timer), Some(previous)) = (&mut self.timer, previous) {
+            timer.adjust(newest.at, newest.at.saturating_since(previous.at), previous.r_max, newest.r_max);
         }
         let (rate, rtt_s) = (self.calculated(), self.rtt_s());
-        let header = &heard.header;
-        if before.is_none_or(|before| before.header.round != header.round) {
+        let header = &newest.header;
+        if previous.is_none_or(|previous| previous.header.round != header.round) {
             // a new round ends the previous one
             self.cancel(cx);
             if !self.limiting && Timer::begins(header, rate, rtt_s) {
-                let round = heard.r_max.scaled(self.params.round);
-                let wait = draw(round, self.params.receivers, cx.random());
-                self.timer = Some(Timer::new(heard.at + wait, rate));
-                cx.event("feedback_timer", wait.as_secs_f64());
+                let round = newest.r_max.scaled(self.params.round);
+                let update_timer = draw(round, self.params.receivers, cx.random());
+                self.timer = Some(Timer::new(newest.at + update_timer, rate));
+                cx.event("feedback_timer", update_timer.as_secs_f64());
             }
         } else if self.limiting || self.timer.is_some_and(|timer| timer.is_cancelled(header, rate, rtt_s)) {
             self.cancel(cx);
@@ -183,12 +183,12 @@ impl Receiver {
     }
 
     /// Leaves permanently if the group was faster than the calculated rate for too long [RFC4654 §4].
-    fn consider_leaving(&mut self, heard: &Heard) {
+    fn check_leave(&mut self, newest: &Newest) {
         if self.losses.any() && self.calculated() < self.params.min_reported_rate.as_bps_f64() {
-            let since = *self.below_since.get_or_insert(heard.at);
-            if self.leaves_at.is_none() && heard.at.saturating_since(since) > self.params.leave_after {
+            let since = *self.below_since.get_or_insert(newest.at);
+            if self.leaves_at.is_none() && newest.at.saturating_since(since) > self.params.leave_after {
                 // differs: it cannot leave the tree by itself; it stops sending after the round in which it announces that
-                self.leaves_at = Some(heard.at + heard.r_max.scaled(self.params.round));
+                self.leaves_at = Some(newest.at + newest.r_max.scaled(self.params.round));
             }
         } else {
             self.below_since = None;
@@ -199,12 +199,12 @@ impl Receiver {
     fn report(&mut self, leave: bool, cx: &mut ReceiverCx<'_, '_>) {
         let now = cx.now();
         self.fresh = false;
-        let Some(heard) = self.heard.filter(|_| self.leaves_at.is_none_or(|at| now <= at)) else { return };
+        let Some(newest) = self.newest.filter(|_| self.leaves_at.is_none_or(|at| now <= at)) else { return };
         let report = Report {
             tr: Millis::of(now),
-            ts: heard.header.ts.plus(now.saturating_since(heard.at)),
+            ts: newest.header.ts.plus(now.saturating_since(newest.at)),
             rate: RateCode::nearest(self.calculated().max(self.params.min_reported_rate.as_bps_f64())),
-            round: heard.header.round,
+            round: newest.header.round,
             have_rtt: self.round_trip.secs().is_some(),
             have_loss: self.losses.any(),
             leave: leave || self.leaves_at.is_some(),
@@ -223,8 +223,8 @@ impl Receiver {
 
     /// When the timer of the feedback round expires. It is suspended while no data arrive for more than R_max.
     fn timer_due(&self) -> Time {
-        match (self.timer, self.heard) {
-            (Some(timer), Some(heard)) if timer.at <= heard.at + heard.r_max => timer.at,
+        match (self.timer, self.newest) {
+            (Some(timer), Some(newest)) if timer.at <= newest.at + newest.r_max => timer.at,
             _ => Time::NEVER,
         }
     }
@@ -244,20 +244,20 @@ impl ReceiverAlgorithm for Receiver {
         if data.marked {
             // a mark counts as a loss of its packet                               [RFC4654 §5.1], [RFC5348 §5.1]
             let (had_any, first) = (self.losses.any(), self.first_interval());
-            let begun = self.losses.marked(data.seq, now, rtt, || first);
-            self.on_events(u64::from(begun), had_any, cx);
+            let new_event = self.losses.marked(data.seq, now, rtt, || first);
+            self.on_events(u64::from(new_event), had_any, cx);
         }
-        if self.heard.is_some_and(|heard| heard.seq >= data.seq) {
+        if self.newest.is_some_and(|newest| newest.seq >= data.seq) {
             // out of order: a newer packet contained this already
             return;
         }
         let r_max = Duration::from_secs_f64(header.r_max.secs());
-        let heard = Heard { seq: data.seq, header, at: now, r_max };
-        let before = self.heard.replace(heard);
+        let newest = Newest { seq: data.seq, header, at: now, r_max };
+        let previous = self.newest.replace(newest);
         self.fresh = true;
         self.listen(&header, cx);
-        self.consider_leaving(&heard);
-        self.wait(before, &heard, cx);
+        self.check_leave(&newest);
+        self.update_timer(previous, &newest, cx);
         if self.report_due() <= now {
             self.report(false, cx);
         }
@@ -273,8 +273,8 @@ impl ReceiverAlgorithm for Receiver {
         let rtt = Duration::from_secs_f64(self.rtt_s());
         let (had_any, first) = (self.losses.any(), self.first_interval());
         let run = (gap.first_missing, gap.packets);
-        let begun = self.losses.lost(run, (gap.before.seq, cx.now()), rtt, || first);
-        self.on_events(begun, had_any, cx);
+        let new_event = self.losses.lost(run, (gap.before.seq, cx.now()), rtt, || first);
+        self.on_events(new_event, had_any, cx);
     }
 
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {

@@ -1,6 +1,6 @@
 //! TFMCC at the source: the rate of the current limiting receiver (CLR), and the feedback rounds of the other receivers.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::echoes::{Echoes, Stamp};
@@ -25,7 +25,7 @@ pub struct Sender {
     r_max_said: RttCode,
     clr: Option<Limiting>,
     /// The last CLR left or timed out.
-    orphaned: bool,
+    clr_lost: bool,
     round: Round,
     suppression: RateCode,
     echoes: Echoes,
@@ -55,7 +55,7 @@ struct Round {
     number: u64,
     began_at: Time,
     /// Whether a receiver other than the CLR reported.
-    heard: bool,
+    has_reports: bool,
     /// Whether the round-trip time of a receiver was above R_max.
     exceeded: bool,
     /// R_peak: the maximum round-trip time in this round, in seconds.
@@ -86,8 +86,8 @@ impl Sender {
             r_max,
             r_max_said: RttCode::at_least(r_max),
             clr: None,
-            orphaned: false,
-            round: Round { number: 0, began_at: Time::ZERO, heard: false, exceeded: false, peak: 0.0 },
+            clr_lost: false,
+            round: Round { number: 0, began_at: Time::ZERO, has_reports: false, exceeded: false, peak: 0.0 },
             suppression: RateCode::MAX,
             echoes: Echoes::new(),
             started_at: Time::ZERO,
@@ -177,15 +177,15 @@ impl Sender {
             echoed_at: None,
             lacks_rtt: stamp.lacks_rtt(),
         });
-        self.orphaned = false;
+        self.clr_lost = false;
         self.echoes.forget(stamp.endpoint);
         cx.event("clr", f64::from(stamp.endpoint.0));
     }
 
     /// Removes the CLR.
-    fn orphan(&mut self, cx: &mut Cx<'_>) {
+    fn remove_clr(&mut self, cx: &mut Cx<'_>) {
         self.clr = None;
-        self.orphaned = true;
+        self.clr_lost = true;
         // the target of the increase is unknown
         self.set_rate(self.rate);
         cx.event("clr", -1.0);
@@ -212,7 +212,7 @@ impl Sender {
             }
             Some(_) => {}
             // case 3: the last CLR left; the rate does not increase for a feedback round
-            None if self.orphaned => {
+            None if self.clr_lost => {
                 self.paused_until = now + self.rounds(self.params.pause);
                 self.choose(stamp, now, cx);
                 self.follow(rate, now);
@@ -240,7 +240,7 @@ impl Sender {
 
     /// Handles a report of a receiver other than the CLR in this round [RFC4654 §3.4]; it may become the CLR.
     fn hear_other(&mut self, rate: f64, leaves: bool, cx: &mut Cx<'_>) {
-        self.round.heard = true;
+        self.round.has_reports = true;
         if !leaves && rate < self.suppression.bps() {
             // X_supp ← (1 − g)·X_r, as it was reported
             self.suppression = RateCode::nearest((1.0 - self.params.slack) * rate);
@@ -253,7 +253,7 @@ impl Sender {
 
     /// End of the feedback round: after T if a receiver has reported, otherwise at the first report, at most after 2T.
     fn round_ends_at(&self) -> Time {
-        self.round.began_at + self.rounds(if self.round.heard { 1.0 } else { self.params.round_limit })
+        self.round.began_at + self.rounds(if self.round.has_reports { 1.0 } else { self.params.round_limit })
     }
 
     fn end_round(&mut self, cx: &mut Cx<'_>) {
@@ -265,7 +265,7 @@ impl Sender {
         // R_max ≥ 8s/X + granularity                                               [RFC4654 §3.2]
         self.set_r_max(r_max.max(self.packet_bits / self.rate + self.params.clock.as_secs_f64()));
         let number = self.round.number + 1;
-        self.round = Round { number, began_at: now, heard: false, exceeded: false, peak: 0.0 };
+        self.round = Round { number, began_at: now, has_reports: false, exceeded: false, peak: 0.0 };
         self.suppression = RateCode::MAX;
         cx.event("round", number as f64);
         cx.probe("r_max", self.r_max);
@@ -289,7 +289,7 @@ impl Sender {
     }
 
     /// When the rate is halved if no receiver reports.
-    fn silence_ends_at(&self) -> Time {
+    fn nofeedback_at(&self) -> Time {
         self.heard_at + self.times_r_max(self.params.feedback_timeout)
     }
 
@@ -348,7 +348,7 @@ impl SenderAlgorithm for Sender {
         if report.leave {
             self.echoes.forget(endpoint);
             if from_limiting {
-                self.orphan(cx);
+                self.remove_clr(cx);
             }
         } else {
             if report.have_loss && self.slowstart {
@@ -380,7 +380,7 @@ impl SenderAlgorithm for Sender {
         cx.probe("suppression_rate", self.suppression.bps());
     }
 
-    fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, _sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
         let now = cx.now();
         self.advance(now);
         let header = Header {
@@ -401,7 +401,7 @@ impl SenderAlgorithm for Sender {
             self.end_round(cx);
         }
         if self.gone_at() <= now {
-            self.orphan(cx);
+            self.remove_clr(cx);
         }
         if self.halving_at() <= now {
             self.halve(cx);
@@ -409,7 +409,7 @@ impl SenderAlgorithm for Sender {
                 clr.halved = true;
             }
         }
-        if self.silence_ends_at() <= now {
+        if self.nofeedback_at() <= now {
             self.halve(cx);
             self.heard_at = now;
         }
@@ -418,7 +418,7 @@ impl SenderAlgorithm for Sender {
     #[inline]
     fn wake(&self) -> Time {
         let rise = self.rise.map_or(Time::NEVER, |rise| rise.ends_at);
-        rise.min(self.gone_at()).min(self.halving_at()).min(self.silence_ends_at()).min(self.round_ends_at())
+        rise.min(self.gone_at()).min(self.halving_at()).min(self.nofeedback_at()).min(self.round_ends_at())
     }
 }
 

@@ -112,15 +112,15 @@ mod tests {
     }
 
     #[test]
-    fn whoever_could_take_less_than_the_suppression_rate_speaks_and_whoever_is_farther_than_all() {
-        for (suppression, rate, rtt_s, speaks) in [
+    fn the_timer_starts_below_the_suppression_rate_or_with_a_longer_round_trip_time() {
+        for (suppression, rate, rtt_s, starts) in [
             (None, 1e12, 0.1, true),
             (Some(200e3), 150e3, 0.1, true),
             (Some(200e3), 250e3, 0.1, false),
             (Some(200e3), 250e3, 0.104, false),
             (Some(200e3), 250e3, 0.105, true),
         ] {
-            assert_eq!(Timer::begins(&header(suppression), rate, rtt_s), speaks, "{rate} at {rtt_s}");
+            assert_eq!(Timer::begins(&header(suppression), rate, rtt_s), starts, "{rate} at {rtt_s}");
         }
     }
 

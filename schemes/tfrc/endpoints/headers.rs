@@ -21,7 +21,7 @@ pub(crate) struct Report {
     /// t_recvdata: departure of the newest data packet by the sender's clock.
     pub(crate) sent_at: Time,
     /// t_delay: time that the receiver has held it.
-    pub(crate) held: Duration,
+    pub(crate) t_delay: Duration,
     /// X_recv in bit/s: receive rate over the last round-trip time.
     pub(crate) received_bps: u64,
     /// p: loss event rate, within 0 and 1.
@@ -52,18 +52,18 @@ impl Report {
     pub(crate) fn encode(&self) -> Label {
         // p is not negative, so its sign bit can distinguish a report from data
         let loss = self.loss.to_bits() | REPORT;
-        Label([self.sent_at.as_nanos(), self.held.as_nanos(), self.received_bps, loss])
+        Label([self.sent_at.as_nanos(), self.t_delay.as_nanos(), self.received_bps, loss])
     }
 
     /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
-        let [sent_at, held, received_bps, loss] = label.0;
+        let [sent_at, t_delay, received_bps, loss] = label.0;
         let p = f64::from_bits(loss & !REPORT);
-        if loss & REPORT == 0 || !(0.0..=1.0).contains(&p) || sent_at == u64::MAX || held > LONGEST {
+        if loss & REPORT == 0 || !(0.0..=1.0).contains(&p) || sent_at == u64::MAX || t_delay > LONGEST {
             return None;
         }
-        let (sent_at, held) = (Time::from_nanos(sent_at), Duration::from_nanos(held));
-        Some(Self { sent_at, held, received_bps, loss: p })
+        let (sent_at, t_delay) = (Time::from_nanos(sent_at), Duration::from_nanos(t_delay));
+        Some(Self { sent_at, t_delay, received_bps, loss: p })
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(header.encode(), Label([7, 9, 0, 0x7466_7263]));
         let report = Report {
             sent_at: Time::from_nanos(7),
-            held: Duration::from_nanos(3),
+            t_delay: Duration::from_nanos(3),
             received_bps: 80_000,
             loss: 1.0,
         };

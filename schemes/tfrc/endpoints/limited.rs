@@ -33,7 +33,7 @@ impl Limited {
 
     /// Takes feedback that arrives at `now` about a packet sent at `sent_at`. Returns whether the sender was app-limited in the whole
     /// interval since the packet of the last feedback.
-    pub(super) fn heard(&mut self, sent_at: Time, now: Time) -> bool {
+    pub(super) fn on_feedback(&mut self, sent_at: Time, now: Time) -> bool {
         let (old, new) = (self.spoken_of, Some(sent_at));
         let within = |busy: Option<Time>| old < busy && busy <= new;
         let limited = !within(self.first) && !within(self.second);
@@ -56,27 +56,27 @@ mod tests {
     fn an_interval_with_one_busy_instant_was_not_limited() {
         let mut limited = Limited::new();
         limited.busy(ms(10));
-        assert!(!limited.heard(ms(50), ms(150)));
+        assert!(!limited.on_feedback(ms(50), ms(150)));
         // nothing since
-        assert!(limited.heard(ms(150), ms(250)));
+        assert!(limited.on_feedback(ms(150), ms(250)));
         // not app-limited at 260 ms: earlier packets do not belong to this interval
         limited.busy(ms(260));
-        assert!(limited.heard(ms(250), ms(350)));
-        assert!(!limited.heard(ms(350), ms(450)));
-        assert!(limited.heard(ms(450), ms(550)));
+        assert!(limited.on_feedback(ms(250), ms(350)));
+        assert!(!limited.on_feedback(ms(350), ms(450)));
+        assert!(limited.on_feedback(ms(450), ms(550)));
     }
 
     #[test]
     fn busy_instants_of_two_intervals_are_both_remembered() {
         let mut limited = Limited::new();
-        limited.heard(ms(0), ms(100));
+        limited.on_feedback(ms(0), ms(100));
         // one before the next packet with feedback, one after this feedback
         limited.busy(ms(50));
-        assert!(!limited.heard(ms(100), ms(200)));
+        assert!(!limited.on_feedback(ms(100), ms(200)));
         limited.busy(ms(150));
         limited.busy(ms(210));
-        assert!(!limited.heard(ms(200), ms(300)));
-        assert!(!limited.heard(ms(300), ms(400)));
-        assert!(limited.heard(ms(400), ms(500)));
+        assert!(!limited.on_feedback(ms(200), ms(300)));
+        assert!(!limited.on_feedback(ms(300), ms(400)));
+        assert!(limited.on_feedback(ms(400), ms(500)));
     }
 }

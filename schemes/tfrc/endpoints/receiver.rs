@@ -17,13 +17,13 @@ pub struct Receiver {
     /// Bytes and packets received.
     arrived: (u64, u64),
     /// Content and arrival of the newest packet.
-    heard: Option<Heard>,
+    newest: Option<Newest>,
     losses: LossEvents,
     arriving: ReceiveRate,
     /// Maximum X_recv so far, in bit/s.
     fastest: f64,
     /// Expiry of the feedback timer.
-    due: Time,
+    feedback_deadline: Time,
     /// Data arrived since the last report.
     fresh: bool,
     /// p has increased since the last report, so the next one is sent at once.
@@ -31,7 +31,7 @@ pub struct Receiver {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct Newest {
     seq: u64,
     at: Time,
     header: Header,
@@ -44,11 +44,11 @@ impl Receiver {
         Self {
             packet,
             arrived: (0, 0),
-            heard: None,
+            newest: None,
             losses: LossEvents::new(params.intervals as usize, discount),
             arriving: ReceiveRate::new(),
             fastest: 0.0,
-            due: Time::ZERO,
+            feedback_deadline: Time::ZERO,
             fresh: false,
             urgent: false,
             params: Box::new(params.clone()),
@@ -61,9 +61,9 @@ impl Receiver {
         self.losses.rate()
     }
 
-    /// R_m: the round-trip time in the newest packet, or in `said` if that is newer.
-    fn rtt(&self, said: Option<Header>) -> Option<Duration> {
-        said.or(self.heard.map(|heard| heard.header)).and_then(|header| header.rtt)
+    /// R_m: the round-trip time in the newest packet, or in `packet_header` if that is newer.
+    fn rtt(&self, packet_header: Option<Header>) -> Option<Duration> {
+        packet_header.or(self.newest.map(|newest| newest.header)).and_then(|header| header.rtt)
     }
 
     /// The assumed length of the interval before the first loss event, in packets.
@@ -86,11 +86,11 @@ impl Receiver {
     /// Adds losses or a mark to the history by `take`, which gets the round-trip time and the first interval.
     fn lose(
         &mut self,
-        said: Option<Header>,
+        packet_header: Option<Header>,
         cx: &mut ReceiverCx<'_, '_>,
         take: impl FnOnce(&mut LossEvents, Duration, f64),
     ) {
-        let rtt = self.rtt(said).unwrap_or(self.params.initial_rtt);
+        let rtt = self.rtt(packet_header).unwrap_or(self.params.initial_rtt);
         let before = self.losses.rate();
         let first = if self.losses.any() { 1.0 } else { self.first_interval(rtt) };
         take(&mut self.losses, rtt, first);
@@ -104,20 +104,20 @@ impl Receiver {
 
     fn report(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         let now = cx.now();
-        let Some(heard) = self.heard else { return };
-        let rtt = heard.header.rtt;
+        let Some(newest) = self.newest else { return };
+        let rtt = newest.header.rtt;
         // X_recv over the previous R_m, unknown before there is one                [RFC5348 §6.2, §6.3]
         let received = rtt.map_or(0.0, |rtt| self.arriving.within(rtt));
         self.fastest = self.fastest.max(received);
         let report = Report {
-            sent_at: heard.header.sent_at,
-            held: now.saturating_since(heard.at),
+            sent_at: newest.header.sent_at,
+            t_delay: now.saturating_since(newest.at),
             received_bps: (received + 0.5) as u64,
             loss: self.losses.rate(),
         };
         cx.feedback(report.encode());
         // without a round-trip time each packet is answered                        [RFC5348 §6.3]
-        self.due = rtt.map_or(now, |rtt| now + rtt);
+        self.feedback_deadline = rtt.map_or(now, |rtt| now + rtt);
         (self.fresh, self.urgent) = (false, false);
         if cx.probing() {
             cx.probe("loss_event_rate", report.loss);
@@ -137,8 +137,8 @@ impl ReceiverAlgorithm for Receiver {
         let window = self.rtt(Some(header)).unwrap_or(self.params.initial_rtt);
         self.arriving.record(now, data.size, window);
         self.arrived = (self.arrived.0 + data.size.as_u64(), self.arrived.1 + 1);
-        if self.heard.is_none_or(|heard| heard.seq < data.seq) {
-            self.heard = Some(Heard { seq: data.seq, at: now, header });
+        if self.newest.is_none_or(|newest| newest.seq < data.seq) {
+            self.newest = Some(Newest { seq: data.seq, at: now, header });
         }
         if data.marked {
             // a mark counts as a loss                                              [RFC5348 §5.1]
@@ -148,7 +148,7 @@ impl ReceiverAlgorithm for Receiver {
         }
         self.fresh = true;
         // once per round-trip time; at once if p increased, or if the timer expired without new data    [RFC5348 §6.1, §6.2]
-        if self.urgent || self.due <= now {
+        if self.urgent || self.feedback_deadline <= now {
             self.report(cx);
         }
     }
@@ -168,6 +168,6 @@ impl ReceiverAlgorithm for Receiver {
 
     #[inline]
     fn wake(&self) -> Time {
-        if self.fresh { self.due } else { Time::NEVER }
+        if self.fresh { self.feedback_deadline } else { Time::NEVER }
     }
 }

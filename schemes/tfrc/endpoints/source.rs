@@ -1,6 +1,6 @@
 //! TFRC at the sender: the rate of the throughput equation, limited to twice the receive rate.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, SenderAlgorithm, Sending};
+use contract::{Allowance, Count, Cx, Feedback, Label, OutgoingPacket, SenderAlgorithm};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::headers::{Header, Report};
@@ -145,7 +145,7 @@ impl Sender {
     }
 
     /// The nofeedback timer expired [RFC5348 §4.4].
-    fn on_silence(&mut self, cx: &mut Cx<'_>) {
+    fn on_nofeedback_timer(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         let idle = self.sent_at.is_none_or(|at| at < self.timer.0);
         let before = self.rate;
@@ -189,19 +189,19 @@ impl SenderAlgorithm for Sender {
         let now = cx.now();
         let report = Report::decode(feedback.label).filter(|report| {
             // about a packet that this source has sent, with a plausible hold time
-            report.sent_at >= self.started_at && report.sent_at + report.held <= now
+            report.sent_at >= self.started_at && report.sent_at + report.t_delay <= now
         });
         let Some(report) = report else {
             cx.count(Count::Ignored, 1);
             return;
         };
         // R_sample = (t_now − t_recvdata) − t_delay                               [RFC5348 §4.3]
-        let sample = (now - (report.sent_at + report.held)).max(SHORTEST_RTT);
+        let sample = (now - (report.sent_at + report.t_delay)).max(SHORTEST_RTT);
         cx.measured_rtt(sample);
         let sample_s = sample.as_secs_f64();
         self.note_busy();
         self.measure_size();
-        let data_limited = self.limited.heard(report.sent_at, now);
+        let data_limited = self.limited.on_feedback(report.sent_at, now);
         let Some(before) = self.path else {
             let root = sample_s.sqrt();
             self.path = Some(Path { rtt_s: sample_s, root_mean: root, loss: report.loss, doubled_at: now });
@@ -266,7 +266,7 @@ impl SenderAlgorithm for Sender {
     }
 
     #[inline]
-    fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
         let now = cx.now();
         self.note_busy();
         self.sizes.sent(sending.size);
@@ -282,7 +282,7 @@ impl SenderAlgorithm for Sender {
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         if self.timer.1 <= cx.now() {
-            self.on_silence(cx);
+            self.on_nofeedback_timer(cx);
         }
     }
 

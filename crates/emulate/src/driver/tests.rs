@@ -20,7 +20,7 @@ struct Stage {
     planned: VecDeque<(Time, usize, Vec<u8>)>,
     /// Instant, device, packet.
     out: Vec<(Time, usize, Vec<u8>)>,
-    told: Vec<(Time, bool, FlowId)>,
+    observed: Vec<(Time, bool, FlowId)>,
     news: Vec<ProgramUpdate>,
     /// Calls for live endpoints.
     live: Vec<(Time, EndpointId, String)>,
@@ -64,15 +64,15 @@ impl Platform for Stage {
     }
 
     fn start(&mut self, flow: FlowId) {
-        self.told.push((self.clock, true, flow));
+        self.observed.push((self.clock, true, flow));
     }
 
     fn stop(&mut self, flow: FlowId) {
-        self.told.push((self.clock, false, flow));
+        self.observed.push((self.clock, false, flow));
     }
 
-    fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate)) {
-        self.news.drain(..).for_each(tell);
+    fn program_updates(&mut self, emit: &mut dyn FnMut(ProgramUpdate)) {
+        self.news.drain(..).for_each(emit);
     }
 
     fn start_endpoint(&mut self, endpoint: EndpointId, _: LiveEndpoint) {
@@ -87,8 +87,8 @@ impl Platform for Stage {
         self.live.push((self.clock, endpoint, mode.to_owned()));
     }
 
-    fn endpoint_reports(&mut self, tell: &mut dyn FnMut(EndpointId, &EndpointReport)) {
-        self.report.drain(..).for_each(|(endpoint, report)| tell(endpoint, &report));
+    fn endpoint_reports(&mut self, emit: &mut dyn FnMut(EndpointId, &EndpointReport)) {
+        self.report.drain(..).for_each(|(endpoint, report)| emit(endpoint, &report));
     }
 }
 
@@ -298,13 +298,13 @@ fn live_endpoints_follow_the_scenario_and_their_reports_are_in_the_tables() {
     report.late.record(Duration::from_millis(3));
     let mut stage = Stage { report: vec![(EndpointId(0), report)], ..Stage::default() };
     let (world, accuracy) = play(&blueprint, &mut stage);
-    let told = |endpoint: u32| {
+    let observed = |endpoint: u32| {
         let its = stage.live.iter().filter(|(_, of, _)| of.0 == endpoint);
         its.map(|(at, _, what)| (at.as_nanos() / 1_000_000, what.as_str())).collect::<Vec<_>>()
     };
-    assert_eq!(told(0), [(0, "begin"), (40, "background")]);
-    assert_eq!(told(2), [(0, "begin"), (40, "background"), (50, "end")]);
-    assert_eq!(stage.told, [], "they are no programs");
+    assert_eq!(observed(0), [(0, "begin"), (40, "background")]);
+    assert_eq!(observed(2), [(0, "begin"), (40, "background"), (50, "end")]);
+    assert_eq!(stage.observed, [], "they are no programs");
     assert_eq!(accuracy.faults().len(), 1, "{:?}", accuracy.faults());
     let trace = world.finish();
     assert_eq!((trace.flows[0].meter.goodput_bytes, trace.flows[0].meter.count(Count::Feedback)), (1234, 3));
@@ -419,7 +419,7 @@ fn programs_follow_the_scenario_and_their_progress_is_in_the_tables() {
     };
     let mut stage = Stage { news: vec![news], ..Stage::default() };
     let (world, _) = play(&blueprint, &mut stage);
-    assert_eq!(stage.told, [(at_ms(30), true, FlowId(0)), (at_ms(80), false, FlowId(0))]);
+    assert_eq!(stage.observed, [(at_ms(30), true, FlowId(0)), (at_ms(80), false, FlowId(0))]);
     let trace = world.finish();
     assert_eq!(trace.receivers[0].meter.goodput_bytes, 5000);
     assert_eq!(trace.flows[0].meter.count(Count::Retransmits), 2);

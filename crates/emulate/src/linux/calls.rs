@@ -60,9 +60,9 @@ pub(super) fn discard(socket: &impl AsRawFd, max: usize) -> io::Result<usize> {
 
 /// Gives the calling thread real-time priority.
 pub(super) fn prefer() -> io::Result<()> {
-    let wanted = libc::sched_param { sched_priority: 1 };
+    let required = libc::sched_param { sched_priority: 1 };
     // SAFETY: reads one `sched_param`
     done(unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const wanted)
+        libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const required)
     })
 }

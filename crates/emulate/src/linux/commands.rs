@@ -18,7 +18,7 @@ struct Running {
     text: String,
     child: Child,
     /// It was signalled to end, so its exit code has no meaning.
-    told: bool,
+    signalled: bool,
 }
 
 /// All commands of a run.
@@ -56,14 +56,14 @@ impl Commands {
             };
             command.stdout(out).stderr(err).spawn()
         })?;
-        self.running.push(Running { flow, text: text.to_owned(), child, told: false });
+        self.running.push(Running { flow, text: text.to_owned(), child, signalled: false });
         Ok(())
     }
 
     /// Signals the commands of a flow to end.
     pub(super) fn stop(&mut self, flow: FlowId) {
         for running in self.running.iter_mut().filter(|running| running.flow == flow) {
-            running.told = true;
+            running.signalled = true;
             signal(&running.child, Signal::SIGTERM);
         }
     }
@@ -73,7 +73,7 @@ impl Commands {
         let mut notes = Vec::new();
         for running in &mut self.running {
             match running.child.try_wait() {
-                Ok(Some(status)) if !status.success() && !running.told => {
+                Ok(Some(status)) if !status.success() && !running.signalled => {
                     notes.push((running.flow, format!("`{}` ended with {}", running.text, ending(status))));
                 }
                 Ok(Some(_)) => {}

@@ -47,7 +47,7 @@ struct Seat {
     /// Header bytes in the size of a TCP packet.
     header: u32,
     /// The peers from which it accepts datagrams.
-    known: Arc<BTreeMap<Ipv4Addr, Address>>,
+    peers: Arc<BTreeMap<Ipv4Addr, Address>>,
     /// The state machine; a restarted flow continues its random stream.
     machine: Option<StateMachine<Hosted>>,
     /// Number of its next datagram.
@@ -103,7 +103,7 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
     let mut seats = Vec::new();
     for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
         let (Some(FlowEmulation::Live), Some(ends)) = (&flow.emulation, gates.ends(id)) else { continue };
-        let known = Arc::new(gates.known_to(id));
+        let peers = Arc::new(gates.known_to(id));
         let field = |capable: bool| Some(if capable { Ecn::Capable } else { Ecn::NotCapable });
         let (header, ecn) = match &flow.kind {
             FlowKind::Tcp(config) => (config.header.as_u64() as u32, field(config.ecn)),
@@ -125,7 +125,7 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
                 socket,
                 ecn,
                 header,
-                known: known.clone(),
+                peers: peers.clone(),
                 machine: None,
                 number: 0,
                 datagram: Vec::new(),
@@ -210,9 +210,9 @@ impl Live {
     }
 
     /// Passes on the reports since the last call.
-    pub(super) fn endpoint_reports(&self, tell: &mut dyn FnMut(EndpointId, &EndpointReport)) {
+    pub(super) fn endpoint_reports(&self, emit: &mut dyn FnMut(EndpointId, &EndpointReport)) {
         for (endpoint, report) in self.endpoints.iter().zip(self.reports.iter()) {
-            tell(*endpoint, &std::mem::take(&mut *locked(report)));
+            emit(*endpoint, &std::mem::take(&mut *locked(report)));
         }
     }
 
@@ -278,15 +278,15 @@ impl Work {
             match self.orders.try_recv() {
                 Ok(Order::Begin(index, machine)) => {
                     self.begin(index, machine);
-                    self.give(index, Input::Start);
+                    self.input(index, Input::Start);
                 }
                 Ok(Order::End(index)) => {
-                    self.give(index, Input::Stop);
+                    self.input(index, Input::Stop);
                     if let Some(machine) = &mut self.seats[index].machine {
                         machine.endpoint = Hosted(None);
                     }
                 }
-                Ok(Order::Mode(index, mode)) => self.give(index, Input::Mode(&mode)),
+                Ok(Order::Mode(index, mode)) => self.input(index, Input::Mode(&mode)),
                 Ok(Order::Over) | Err(TryRecvError::Disconnected) => return false,
                 Err(TryRecvError::Empty) => return true,
             }
@@ -314,22 +314,22 @@ impl Work {
             return wake;
         }
         locked(&self.reports[index]).late.record(now.saturating_since(wake));
-        self.give(index, Input::Timer);
+        self.input(index, Input::Timer);
         self.seats[index].wake()
     }
 
     /// Gives an input to the state machine of an endpoint, and sends its output.
-    fn give(&mut self, index: usize, input: Input<'_>) {
-        self.seats[index].give(input, self.clock.now(), &self.reports[index]);
+    fn input(&mut self, index: usize, input: Input<'_>) {
+        self.seats[index].input(input, self.clock.now(), &self.reports[index]);
     }
 
     /// Waits for a datagram, an order, or `until`.
     fn wait(&self, until: Time, ready: &mut Vec<usize>) {
-        let left = until.saturating_since(self.clock.now()).min(MAX_WAIT);
+        let remaining = until.saturating_since(self.clock.now()).min(MAX_WAIT);
         let sockets = self.seats.iter().map(|seat| seat.socket.as_fd()).chain([self.bell.as_fd()]);
         let mut asked: Vec<PollFd<'_>> =
             sockets.map(|socket| PollFd::new(socket, PollFlags::POLLIN)).collect();
-        if wait_readable(&mut asked, left) {
+        if wait_readable(&mut asked, remaining) {
             let has = |asked: &PollFd<'_>| asked.any().unwrap_or(false);
             let sockets = asked[..self.seats.len()].iter().enumerate();
             ready.extend(sockets.filter(|(_, asked)| has(asked)).map(|(index, _)| index));
@@ -346,7 +346,7 @@ impl Work {
         for (from, ecn, bytes) in batch.iter() {
             let now = clock.now();
             if let Some(packet) = seat.packet(bytes, from, ecn, now) {
-                seat.give(Input::Packet(&packet), now, &reports[index]);
+                seat.input(Input::Packet(&packet), now, &reports[index]);
             }
         }
     }
@@ -359,7 +359,7 @@ impl Seat {
     }
 
     /// Gives an input to its state machine, and sends the output.
-    fn give(&mut self, input: Input<'_>, now: Time, report: &Mutex<EndpointReport>) {
+    fn input(&mut self, input: Input<'_>, now: Time, report: &Mutex<EndpointReport>) {
         let Self { machine: Some(machine), socket, flow, ecn, header, number, datagram, .. } = self else {
             return;
         };
@@ -392,7 +392,7 @@ impl Seat {
     /// The packet in a datagram of a known peer.
     fn packet(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<Packet> {
         let IpAddr::V4(from) = from.ip() else { return None };
-        let source = *self.known.get(&from)?;
+        let source = *self.peers.get(&from)?;
         if let Some(header) = self.machine.as_mut()?.endpoint.put_payload(bytes, now) {
             let (flow, to) = (self.flow, self.me.into());
             let size_bytes = datagrams::OUTER + bytes.len() as u32;

@@ -102,18 +102,18 @@ struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn new(blueprint: &'a Blueprint, gates: &Gates, settings: &Settings) -> Result<Self, Error> {
         let real = &blueprint.emulation.real;
-        let told = KernelSettings::of(blueprint)?;
-        let made: Result<Vec<Namespace>, Error> =
+        let signalled = KernelSettings::of(blueprint)?;
+        let created: Result<Vec<Namespace>, Error> =
             real.iter().map(|node| Namespace::new(&blueprint.nodes[node.index()])).collect();
-        let namespaces: Arc<[Namespace]> = made?.into();
+        let namespaces: Arc<[Namespace]> = created?.into();
         let devices: Result<Vec<Tun>, Error> = real
             .iter()
             .zip(namespaces.iter())
-            .zip(&told.tunings)
+            .zip(&signalled.tunings)
             .map(|((node, namespace), tuning)| Tun::new(namespace, wire::address_of(*node), tuning))
             .collect();
         let devices = devices?;
-        for ((from, to), metrics) in &told.routes {
+        for ((from, to), metrics) in &signalled.routes {
             if let Ok(place) = real.binary_search(from) {
                 tun::route(&namespaces[place], wire::address_of(*to), metrics)?;
             }
@@ -214,11 +214,11 @@ impl Platform for Machine<'_> {
     }
 
     fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time {
-        let watched = self.pause.rest(self.began);
-        let left = until.saturating_since(watched).saturating_sub(self.spin);
+        let watched = self.pause.sleep_if_due(self.began);
+        let remaining = until.saturating_since(watched).saturating_sub(self.spin);
         let mut asked: Vec<PollFd<'_>> =
             self.devices.iter().map(|device| PollFd::new(device.file(), PollFlags::POLLIN)).collect();
-        let timeout = TimeSpec::nanoseconds(left.as_nanos().min(1_000_000_000) as i64);
+        let timeout = TimeSpec::nanoseconds(remaining.as_nanos().min(1_000_000_000) as i64);
         // an interrupted wait is a wake-up: the loop looks at the clock and waits again
         if ppoll(&mut asked, Some(timeout), None).is_ok_and(|count| count > 0) {
             let has = |asked: &PollFd<'_>| asked.any().unwrap_or(false);
@@ -254,8 +254,8 @@ impl Platform for Machine<'_> {
         }
     }
 
-    fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate)) {
-        self.traffic.program_updates(tell);
+    fn program_updates(&mut self, emit: &mut dyn FnMut(ProgramUpdate)) {
+        self.traffic.program_updates(emit);
     }
 
     fn start_endpoint(&mut self, endpoint: EndpointId, machine: LiveEndpoint) {
@@ -270,7 +270,7 @@ impl Platform for Machine<'_> {
         self.live.mode(endpoint, mode);
     }
 
-    fn endpoint_reports(&mut self, tell: &mut dyn FnMut(EndpointId, &EndpointReport)) {
-        self.live.endpoint_reports(tell);
+    fn endpoint_reports(&mut self, emit: &mut dyn FnMut(EndpointId, &EndpointReport)) {
+        self.live.endpoint_reports(emit);
     }
 }

@@ -42,13 +42,13 @@ impl Namespace {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let unique = format!("{PREFIX}{}-{}-{number}-{node}", std::process::id(), started("self"));
         let path = Path::new(FOLDER).join(unique);
-        let made = on_a_thread(|| {
+        let created = on_a_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)
                 .map_err(|error| ("making a network namespace", error.into()))?;
             let file = File::open(OWN).map_err(|error| ("opening it", error))?;
             Ok((file, name(&path).is_ok()))
         });
-        match made {
+        match created {
             Ok((file, named)) => Ok(Self { file, path: named.then_some(path) }),
             Err((what, source)) => Err(failed(what, source)),
         }
@@ -86,8 +86,8 @@ impl Drop for Namespace {
 
 /// Whether this process may make namespaces.
 pub fn permitted() -> Result<(), Error> {
-    let tried = on_a_thread(|| unshare(CloneFlags::CLONE_NEWNET));
-    tried.map_err(|error| failed("making a network namespace", error.into()))?;
+    let result = on_a_thread(|| unshare(CloneFlags::CLONE_NEWNET));
+    result.map_err(|error| failed("making a network namespace", error.into()))?;
     let tunnel = "/dev/net/tun";
     let opened = File::options().read(true).write(true).open(tunnel);
     opened.map(drop).map_err(|source| failed("opening /dev/net/tun", source))

@@ -27,7 +27,7 @@ pub(super) struct Pause {
     /// When it last finished watching devices.
     back: Time,
     /// When it last read the CPU time of its thread, and that time.
-    looked: (Time, Duration),
+    last_sample: (Time, Duration),
     owed: Duration,
 }
 
@@ -38,13 +38,13 @@ impl Pause {
             poll_interval,
             urgent,
             back: Time::ZERO,
-            looked: (Time::ZERO, Duration::ZERO),
+            last_sample: (Time::ZERO, Duration::ZERO),
             owed: Duration::ZERO,
         }
     }
 
     /// Sleeps if a pause is due. Returns the time.
-    pub(super) fn rest(&mut self, began: Instant) -> Time {
+    pub(super) fn sleep_if_due(&mut self, began: Instant) -> Time {
         let now = since(began);
         let due = self.due(now, used);
         if due == Duration::ZERO {
@@ -57,14 +57,14 @@ impl Pause {
     /// Duration of the pause that is due at `now`. `used` returns the total CPU time of this thread.
     fn due(&mut self, now: Time, used: impl FnOnce() -> Duration) -> Duration {
         let left = self.poll_interval.saturating_sub(now.saturating_since(self.back));
-        let passed = now.saturating_since(self.looked.0);
+        let passed = now.saturating_since(self.last_sample.0);
         if !self.urgent || passed < LOOKS {
             return left;
         }
         let used = used();
         // short calls that do not block count as CPU time
-        let off = passed.saturating_sub(used.saturating_sub(self.looked.1));
-        self.looked = (now, used);
+        let off = passed.saturating_sub(used.saturating_sub(self.last_sample.1));
+        self.last_sample = (now, used);
         self.owed = (self.owed + passed / PARTS).saturating_sub(off).min(MAX);
         if self.owed >= MIN { left.max(self.owed) } else { left }
     }

@@ -37,13 +37,16 @@ pub(super) fn bring_up(interface: &str) -> io::Result<()> {
     let mut link = LinkMessage::default();
     link.header.index = if_nametoindex(interface)?;
     (link.header.flags, link.header.change_mask) = (LinkFlags::Up, LinkFlags::Up);
-    ask(NLM_F_REQUEST | NLM_F_ACK, RouteNetlinkMessage::SetLink(link))
+    send_request(NLM_F_REQUEST | NLM_F_ACK, RouteNetlinkMessage::SetLink(link))
 }
 
 /// Adds a route to `destination` (address and prefix length) through `interface`.
 pub(super) fn add(interface: &str, destination: (Ipv4Addr, u8), metrics: &Metrics) -> io::Result<()> {
     let message = route(if_nametoindex(interface)?, destination, metrics);
-    ask(NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE, RouteNetlinkMessage::NewRoute(message))
+    send_request(
+        NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE,
+        RouteNetlinkMessage::NewRoute(message),
+    )
 }
 
 fn route(interface: u32, (destination, bits): (Ipv4Addr, u8), metrics: &Metrics) -> RouteMessage {
@@ -73,7 +76,7 @@ fn route(interface: u32, (destination, bits): (Ipv4Addr, u8), metrics: &Metrics)
 }
 
 /// Sends a request and waits for the acknowledgement of the kernel.
-fn ask(flags: u16, message: RouteNetlinkMessage) -> io::Result<()> {
+fn send_request(flags: u16, message: RouteNetlinkMessage) -> io::Result<()> {
     let mut header = NetlinkHeader::default();
     (header.flags, header.sequence_number) = (flags, 1);
     let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));

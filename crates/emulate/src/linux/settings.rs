@@ -47,7 +47,7 @@ impl KernelSettings {
     /// different settings.
     pub(super) fn of(blueprint: &Blueprint) -> Result<Self, Error> {
         let real = &blueprint.emulation.real;
-        let mut told = Self { tunings: vec![Tuning::default(); real.len()], routes: BTreeMap::new() };
+        let mut signalled = Self { tunings: vec![Tuning::default(); real.len()], routes: BTreeMap::new() };
         let mut by_node: BTreeMap<NodeId, (&str, Tuning)> = BTreeMap::new();
         let mut by_way: BTreeMap<(NodeId, NodeId), (&str, Metrics)> = BTreeMap::new();
         for flow in &blueprint.flows {
@@ -59,24 +59,24 @@ impl KernelSettings {
             refuse(flow, config)?;
             let tuning = tuning(config);
             for node in [flow.from, to] {
-                let (other, known) = by_node.entry(node).or_insert((&flow.name, tuning));
-                if (Tuning { mtu: 0, ..*known }) != (Tuning { mtu: 0, ..tuning }) {
-                    let what = different(known, &tuning);
+                let (other, peers) = by_node.entry(node).or_insert((&flow.name, tuning));
+                if (Tuning { mtu: 0, ..*peers }) != (Tuning { mtu: 0, ..tuning }) {
+                    let what = different(peers, &tuning);
                     let place = format!("node `{}`", blueprint.nodes[node.index()]);
                     return Err(clash(flow, other, what, &place, "nodes of their own"));
                 }
-                known.mtu = known.mtu.max(tuning.mtu);
+                peers.mtu = peers.mtu.max(tuning.mtu);
             }
             for (way, wanted) in [((flow.from, to), sending(config)), ((to, flow.from), receiving(config))] {
-                let (other, known) = by_way.entry(way).or_insert((&flow.name, wanted));
-                if *known != wanted {
+                let (other, peers) = by_way.entry(way).or_insert((&flow.name, wanted));
+                if *peers != wanted {
                     return Err(clash(flow, other, "route", "their two nodes", "nodes of their own"));
                 }
             }
         }
         for (node, (_, tuning)) in by_node {
             if let Ok(place) = real.binary_search(&node) {
-                told.tunings[place] = tuning;
+                signalled.tunings[place] = tuning;
             }
         }
         for flow in blueprint.flows.iter().filter(|flow| flow.emulation.is_some()) {
@@ -89,17 +89,17 @@ impl KernelSettings {
             };
             for node in [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node)) {
                 if let Ok(place) = real.binary_search(&node) {
-                    let mtu = &mut told.tunings[place].mtu;
+                    let mtu = &mut signalled.tunings[place].mtu;
                     *mtu = (*mtu).max(longest.as_u64() as u32);
                 }
             }
         }
-        told.routes = by_way
+        signalled.routes = by_way
             .into_iter()
             .map(|(way, (_, metrics))| (way, metrics))
             .filter(|(_, metrics)| *metrics != Metrics::default())
             .collect();
-        Ok(told)
+        Ok(signalled)
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     /// Two real nodes, and one flow of the kernel's TCP per element of `settings`.
-    fn told(settings: &[Config]) -> Result<KernelSettings, String> {
+    fn signalled(settings: &[Config]) -> Result<KernelSettings, String> {
         let mut net = Blueprint::new(Duration::from_secs(1));
         let (a, b) = (net.node("a"), net.node("b"));
         net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 10));
@@ -209,9 +209,9 @@ mod tests {
 
     #[test]
     fn settings_without_a_value_keep_the_kernels_default() {
-        let told = told(&[Config::default(), Config::default()]).expect("nothing is wanted");
-        assert_eq!(told.tunings, [Tuning::default(); 2]);
-        assert!(told.routes.is_empty());
+        let signalled = signalled(&[Config::default(), Config::default()]).expect("nothing is wanted");
+        assert_eq!(signalled.tunings, [Tuning::default(); 2]);
+        assert!(signalled.routes.is_empty());
     }
 
     #[test]
@@ -224,35 +224,35 @@ mod tests {
             sack: false,
             ..Config::default()
         };
-        let told = told(&[wanted]).expect("the kernel has doors for all of it");
+        let signalled = signalled(&[wanted]).expect("the kernel has doors for all of it");
         let there = Metrics { initial_window: 3, min_rto_ms: 500, ..Metrics::default() };
         let back = Metrics { quick_ack: 1, window: 100_000, ..Metrics::default() };
         assert_eq!(
-            told.routes,
+            signalled.routes,
             BTreeMap::from([((NodeId(0), NodeId(1)), there), ((NodeId(1), NodeId(0)), back)])
         );
-        assert_eq!(told.tunings, [Tuning { sack: false, ..Tuning::default() }; 2]);
+        assert_eq!(signalled.tunings, [Tuning { sack: false, ..Tuning::default() }; 2]);
     }
 
     #[test]
     fn settings_that_linux_lacks_are_refused_by_name() {
         let other = Config { limited_transmit: false, ..Config::default() };
-        let message = told(&[Config::default(), other]).expect_err("there is no such setting");
+        let message = signalled(&[Config::default(), other]).expect_err("there is no such setting");
         assert!(message.starts_with("flow `f1`") && message.contains("`tcp.limited_transmit`"), "{message}");
         let other = Config { ack_delay: Duration::from_millis(100), ..Config::default() };
-        assert!(told(&[other]).expect_err("there is no such setting").contains("`tcp.ack_delay`"));
+        assert!(signalled(&[other]).expect_err("there is no such setting").contains("`tcp.ack_delay`"));
     }
 
     #[test]
     fn flows_of_one_namespace_with_different_settings_are_refused() {
-        let message = told(&[Config::default(), Config { sack: false, ..Config::default() }]);
+        let message = signalled(&[Config::default(), Config { sack: false, ..Config::default() }]);
         let message = message.expect_err("a namespace has one setting");
         assert!(
             message.contains("`sack`") && message.contains("`f0`") && message.contains("`a`"),
             "{message}"
         );
         let quick = Config { delayed_ack: false, ..Config::default() };
-        let message = told(&[quick, Config::default()]).expect_err("a route has one setting");
+        let message = signalled(&[quick, Config::default()]).expect_err("a route has one setting");
         assert!(message.contains("`delayed_ack`"), "{message}");
     }
 }

@@ -49,7 +49,7 @@ struct Counters {
     /// Completion in nanoseconds since the start of the run; 0 before.
     completed_ns: AtomicU64,
     /// Number of samples of the sender.
-    looks: AtomicU64,
+    samples: AtomicU64,
     window: AtomicU64,
     threshold: AtomicU64,
     in_flight: AtomicU64,
@@ -74,7 +74,7 @@ pub(super) struct Traffic {
     thread: Option<JoinHandle<()>>,
     jobs: Vec<Job>,
     counters: Arc<[Counters]>,
-    told: Vec<Reported>,
+    signalled: Vec<Reported>,
 }
 
 /// The counters of a flow at the last report.
@@ -82,7 +82,7 @@ pub(super) struct Traffic {
 struct Reported {
     delivered: u64,
     completed: bool,
-    looks: u64,
+    samples: u64,
     retransmits: u64,
     timeouts: u64,
 }
@@ -132,8 +132,8 @@ impl Traffic {
             work.run();
         });
         let thread = thread.map_err(|source| failed("starting a thread", source))?;
-        let told = vec![Reported::default(); jobs.len()];
-        Ok((Self { orders, bell, thread: Some(thread), jobs, counters, told }, began))
+        let signalled = vec![Reported::default(); jobs.len()];
+        Ok((Self { orders, bell, thread: Some(thread), jobs, counters, signalled }, began))
     }
 
     /// Starts the sender if the flow is one of these. Returns whether it is.
@@ -157,31 +157,33 @@ impl Traffic {
     }
 
     /// Passes on the changes of counters since the last call.
-    pub(super) fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate)) {
-        for ((job, counters), told) in self.jobs.iter().zip(self.counters.iter()).zip(&mut self.told) {
+    pub(super) fn program_updates(&mut self, emit: &mut dyn FnMut(ProgramUpdate)) {
+        for ((job, counters), signalled) in
+            self.jobs.iter().zip(self.counters.iter()).zip(&mut self.signalled)
+        {
             let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
             let delivered = read(&counters.delivered);
             let completed_ns = read(&counters.completed_ns);
-            let mut news = ProgramUpdate { flow: job.flow, ..ProgramUpdate::default() };
-            news.delivered = Bytes::new(delivered - std::mem::replace(&mut told.delivered, delivered));
-            if completed_ns > 0 && !told.completed {
-                told.completed = true;
-                news.completed = Some(Time::from_nanos(completed_ns));
+            let mut update = ProgramUpdate { flow: job.flow, ..ProgramUpdate::default() };
+            update.delivered = Bytes::new(delivered - std::mem::replace(&mut signalled.delivered, delivered));
+            if completed_ns > 0 && !signalled.completed {
+                signalled.completed = true;
+                update.completed = Some(Time::from_nanos(completed_ns));
             }
-            let looks = counters.looks.load(Ordering::Acquire);
-            if looks > std::mem::replace(&mut told.looks, looks) {
+            let samples = counters.samples.load(Ordering::Acquire);
+            if samples > std::mem::replace(&mut signalled.samples, samples) {
                 let (retransmits, timeouts) = (read(&counters.retransmits), read(&counters.timeouts));
-                news.sender = Some(SenderState {
+                update.sender = Some(SenderState {
                     window: Bytes::new(read(&counters.window)),
                     threshold: Bytes::new(read(&counters.threshold)),
                     in_flight: Bytes::new(read(&counters.in_flight)),
                     rtt: Duration::from_nanos(read(&counters.rtt_ns)),
-                    retransmits: retransmits - std::mem::replace(&mut told.retransmits, retransmits),
-                    timeouts: timeouts - std::mem::replace(&mut told.timeouts, timeouts),
+                    retransmits: retransmits - std::mem::replace(&mut signalled.retransmits, retransmits),
+                    timeouts: timeouts - std::mem::replace(&mut signalled.timeouts, timeouts),
                 });
             }
-            if news != (ProgramUpdate { flow: job.flow, ..ProgramUpdate::default() }) {
-                tell(news);
+            if update != (ProgramUpdate { flow: job.flow, ..ProgramUpdate::default() }) {
+                emit(update);
             }
         }
     }
@@ -318,7 +320,7 @@ impl Work {
         loop {
             let now = since(self.began);
             if now >= look_at {
-                self.look();
+                self.sample();
                 look_at = now + self.look_every;
             }
             let paced = self.flows.iter().any(|flow| flow.outgoing.is_some() && flow.rate().is_some());
@@ -348,7 +350,7 @@ impl Work {
                     Ok(Order::Start(index)) => self.start(index),
                     Ok(Order::Stop(index)) => self.flows[index].cut(),
                     Ok(Order::End) | Err(TryRecvError::Disconnected) => {
-                        self.look();
+                        self.sample();
                         return self.flows.iter_mut().for_each(Flow::cut);
                     }
                     Err(TryRecvError::Empty) => break,
@@ -388,16 +390,16 @@ impl Work {
         }
         let stream = TcpStream::from(fd);
         // senders with a rate write at their ticks, others when the socket has room
-        let wanted = if flow.rate().is_some() { EpollFlags::empty() } else { EpollFlags::EPOLLOUT };
-        self.epoll.add(stream.as_fd(), EpollEvent::new(wanted, (index as u64) << 2 | OUTGOING))?;
+        let required = if flow.rate().is_some() { EpollFlags::empty() } else { EpollFlags::EPOLLOUT };
+        self.epoll.add(stream.as_fd(), EpollEvent::new(required, (index as u64) << 2 | OUTGOING))?;
         flow.outgoing = Some(stream);
         Ok(())
     }
 
     fn accept(&mut self, index: usize) {
         while let Ok((stream, _)) = self.flows[index].listener.accept() {
-            let wanted = EpollEvent::new(EpollFlags::EPOLLIN, (index as u64) << 2 | INCOMING);
-            if stream.set_nonblocking(true).is_ok() && self.epoll.add(stream.as_fd(), wanted).is_ok() {
+            let required = EpollEvent::new(EpollFlags::EPOLLIN, (index as u64) << 2 | INCOMING);
+            if stream.set_nonblocking(true).is_ok() && self.epoll.add(stream.as_fd(), required).is_ok() {
                 self.flows[index].incoming = Some(stream);
             }
         }
@@ -453,7 +455,7 @@ impl Work {
     }
 
     /// Samples all senders.
-    fn look(&mut self) {
+    fn sample(&mut self) {
         let mut bytes = [0u8; 256];
         for (flow, counters) in self.flows.iter().zip(self.counters.iter()) {
             let Some(stream) = &flow.outgoing else { continue };
@@ -471,7 +473,7 @@ impl Work {
             put(&counters.rtt_ns, u64::from(info.word(68)) * 1000);
             counters.retransmits.fetch_max(u64::from(info.word(100)), Ordering::Relaxed);
             counters.timeouts.fetch_max(u64::from(info.half(240)), Ordering::Relaxed);
-            counters.looks.fetch_add(1, Ordering::Release);
+            counters.samples.fetch_add(1, Ordering::Release);
         }
     }
 }

@@ -201,7 +201,7 @@ kernel = "reno"
 
 /// A kernel flow over a round-trip time of 100 ms: its initial window in segments, and acknowledgements per segment. It is long enough for
 /// the receiver's window to open, since Linux acknowledges each segment while that grows.
-fn told(tcp: &str) -> Option<(f64, f64)> {
+fn observed(tcp: &str) -> Option<(f64, f64)> {
     let text = PAIR
         .replace("duration = \"2 s\"", "duration = \"5 s\"")
         .replace("rate = \"8 Mbit/s\", delay = \"5 ms\"", "rate = \"16 Mbit/s\", delay = \"50 ms\"")
@@ -225,10 +225,10 @@ fn tcp_settings_of_the_scenario_are_applied_in_the_kernel() {
     if !possible("settings of TCP") {
         return;
     }
-    let Some((window, answers)) = told("") else { return };
+    let Some((window, answers)) = observed("") else { return };
     assert_eq!(window, 10.0, "the kernel's own");
     assert!(answers < 0.8, "{answers} acknowledgements a segment, though they are delayed");
-    let Some((window, answers)) = told("initial_window = 3, delayed_ack = false") else { return };
+    let Some((window, answers)) = observed("initial_window = 3, delayed_ack = false") else { return };
     assert_eq!(window, 3.0);
     assert!(answers > 0.95, "{answers} acknowledgements a segment");
 }
@@ -271,11 +271,11 @@ fn emulations_in_one_process_are_isolated() {
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_group() {
-    let said = |name: &str| std::env::var(name).unwrap();
-    let group: std::net::Ipv4Addr = said("GROUP").parse().unwrap();
-    let port: u16 = said("PORT").parse().unwrap();
-    if said("ROLE") == "sender" {
-        let socket = std::net::UdpSocket::bind((said("HERE").as_str(), port)).unwrap();
+    let messages = |name: &str| std::env::var(name).unwrap();
+    let group: std::net::Ipv4Addr = messages("GROUP").parse().unwrap();
+    let port: u16 = messages("PORT").parse().unwrap();
+    if messages("ROLE") == "sender" {
+        let socket = std::net::UdpSocket::bind((messages("HERE").as_str(), port)).unwrap();
         for number in 0..20u8 {
             socket.send_to(&[number; 400], (group, port)).unwrap();
             std::thread::sleep(Duration::from_millis(10));
@@ -284,10 +284,10 @@ fn a_program_of_a_group() {
     }
     let socket = std::net::UdpSocket::bind((group, port)).unwrap();
     socket.join_multicast_v4(&group, &std::net::Ipv4Addr::UNSPECIFIED).unwrap();
-    let mut heard = [0u8; 1500];
+    let mut received = [0u8; 1500];
     loop {
-        let (length, from) = socket.recv_from(&mut heard).unwrap();
-        eprintln!("got {} of {length} from {from}", heard[0]);
+        let (length, from) = socket.recv_from(&mut received).unwrap();
+        eprintln!("got {} of {length} from {from}", received[0]);
     }
 }
 
@@ -333,8 +333,8 @@ commands = {{ sender = "{}", receiver = "{}" }}
     let _ = fs::remove_dir_all(&folder);
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     for log in &logs {
-        let heard = log.lines().filter(|line| line.starts_with("got ")).count();
-        assert_eq!(heard, 20, "{log}");
+        let received = log.lines().filter(|line| line.starts_with("got ")).count();
+        assert_eq!(received, 20, "{log}");
         assert!(log.contains("got 19 of 400 from 10.0.0."), "{log}");
     }
     assert_eq!(outcome.trace.receivers.len(), 3);

@@ -183,8 +183,11 @@ fn a_pgmcc_group_of_namespaces_shares_as_the_simulated_one() {
 fn a_group_known_by_name_works_over_sockets() {
     let Some(both) = both(SRMCC.0, "srmcc", (25, 10), &SRMCC.1) else { return };
     agree(&both.rows);
-    let [.., said, heard] = both.rows.as_slice() else { panic!("{:?}", both.rows) };
-    assert!(heard.2 > 0.0 && heard.2 < said.2 / 2.0, "routers fold what members say: {heard:?} of {said:?}");
+    let [.., messages, received] = both.rows.as_slice() else { panic!("{:?}", both.rows) };
+    assert!(
+        received.2 > 0.0 && received.2 < messages.2 / 2.0,
+        "routers fold what members say: {received:?} of {messages:?}"
+    );
 }
 
 /// The same for a minute each.

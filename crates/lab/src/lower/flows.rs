@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::ParamList;
 use schemes::Build;
 use sim::{Cast, Churn as ChurnSpec, FlowEmulation, FlowKind, FlowSpec, NdnSpec, ReceiverSpec, StackSpec};
-use stack::datagram::{self, Pattern, Spell};
+use stack::datagram::{self, DurationDistribution, Pattern};
 use stack::ndn::{self, ConsumerConfig, Gaps};
 use stack::stream::{self, EncoderModel, FrameType, Frames, Modes, Video};
 use stack::tcp::{self, Demand};
@@ -35,7 +35,7 @@ pub(super) fn flows(tree: &Resolved, ids: &Ids<'_>, ndn: &mut Option<NdnSpec>) -
     made(&tree.file).map(|table| flow(table, &tree.traces, ids, &mut controller, ndn, &sizes)).collect()
 }
 
-/// A scheme with its parameters that are not default: copies of a flow share the table that says them.
+/// A scheme with its parameters that are not default: copies of a flow share the table.
 #[derive(Clone)]
 struct Controller {
     table: Option<Arc<Params>>,
@@ -47,7 +47,7 @@ struct Controller {
 impl Controller {
     /// That of the flow before, or a new one.
     fn of(table: &Flow, last: Option<Self>) -> Self {
-        let params = table.params.given().map(|at| &at.value);
+        let params = table.params.present().map(|at| &at.value);
         let shared = |controller: &Self| match (params, &controller.table) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (None, None) => true,
@@ -56,7 +56,7 @@ impl Controller {
         if let Some(controller) = last.filter(shared) {
             return controller;
         }
-        let scheme = table.scheme.given().map(|scheme| scheme.0.clone());
+        let scheme = table.scheme.present().map(|scheme| scheme.0.clone());
         let entry = scheme.as_deref().and_then(schemes::find);
         Self {
             table: params.cloned(),
@@ -77,22 +77,22 @@ fn flow(
 ) -> FlowSpec {
     let own = Controller::of(table, controller.take());
     let Controller { scheme, params, is_stream, .. } = controller.insert(own).clone();
-    let kind = match (table.stack.given(), *table.network.known(), &scheme, ndn) {
+    let kind = match (table.stack.present(), *table.network.resolved(), &scheme, ndn) {
         (Some(stack), ..) => FlowKind::Stack(over_stack(table, stack.value)),
         (_, NetworkWord::Ndn, _, Some(spec)) => FlowKind::Ndn(consumer(table, spec, sizes)),
         (_, _, Some(_), _) if is_stream => FlowKind::Stream(over_stream(table, traces)),
         (_, _, Some(_), _) => FlowKind::Tcp(over_tcp(table)),
         (_, _, None, _) => FlowKind::Datagram(datagrams(table)),
     };
-    let cast = match *table.network.known() {
+    let cast = match *table.network.resolved() {
         NetworkWord::Icn => Cast::Named,
-        NetworkWord::Ip if *table.multicast.known() => Cast::Multicast,
+        NetworkWord::Ip if *table.multicast.resolved() => Cast::Multicast,
         NetworkWord::Ip | NetworkWord::Ndn => Cast::Unicast,
     };
-    let from = table.from.known().0.first().expect("a flow of a resolved tree has its sender");
-    let to = table.to.given().map_or(&[][..], |to| &to.list);
+    let from = table.from.resolved().0.first().expect("a flow of a resolved tree has its sender");
+    let to = table.to.present().map_or(&[][..], |to| &to.list);
     FlowSpec {
-        name: table.name.known().clone(),
+        name: table.name.resolved().clone(),
         scheme,
         params,
         kind,
@@ -100,10 +100,10 @@ fn flow(
         to: to.iter().map(|target| receiver(target, ids)).collect(),
         cast,
         // a flow of an application starts with its first request
-        start: if table.app.given().is_some() { Time::NEVER } else { table.start.known().0 },
-        stop: if table.app.given().is_some() { Time::NEVER } else { table.stop.known().0 },
-        churn: table.churn.given().map(|at| churn(at)),
-        class: u8::try_from(*table.class.known()).unwrap_or(u8::MAX),
+        start: if table.app.present().is_some() { Time::NEVER } else { table.start.resolved().0 },
+        stop: if table.app.present().is_some() { Time::NEVER } else { table.stop.resolved().0 },
+        churn: table.churn.present().map(|at| churn(at)),
+        class: u8::try_from(*table.class.resolved()).unwrap_or(u8::MAX),
         emulation: emulation(table),
     }
 }
@@ -111,22 +111,22 @@ fn flow(
 /// A receiver without times is one for the whole run.
 fn receiver(target: &Member, ids: &Ids<'_>) -> ReceiverSpec {
     ReceiverSpec {
-        node: ids.node(target.node.known()),
+        node: ids.node(target.node.resolved()),
         start: target.start.or(Instant(Time::ZERO)).0,
         stop: target.stop.or(Instant(Time::NEVER)).0,
-        churn: target.churn.given().map(|at| churn(at)),
+        churn: target.churn.present().map(|at| churn(at)),
     }
 }
 
 fn emulation(table: &Flow) -> Option<FlowEmulation> {
-    if let Some(kernel) = table.kernel.given() {
+    if let Some(kernel) = table.kernel.present() {
         return Some(FlowEmulation::Kernel(kernel.value.clone()));
     }
     if table.live.is_on() {
         return Some(FlowEmulation::Live);
     }
-    let commands = table.commands.given()?;
-    let text = |field: &Field<String>| field.given().map(|at| at.value.clone());
+    let commands = table.commands.present()?;
+    let text = |field: &Field<String>| field.present().map(|at| at.value.clone());
     Some(FlowEmulation::Commands { sender: text(&commands.sender), receiver: text(&commands.receiver) })
 }
 
@@ -135,25 +135,25 @@ fn churn(table: &Churn) -> ChurnSpec {
     ChurnSpec { on, off }
 }
 
-pub(super) fn spell(mean: &Field<Duration>, shape: &Field<f64>, fixed: &Field<bool>) -> Spell {
-    let mean = *mean.known();
-    match shape.given() {
-        _ if fixed.is_on() => Spell::Constant(mean),
-        Some(shape) => Spell::Pareto { mean, shape: shape.value },
-        None => Spell::Exponential(mean),
+pub(super) fn spell(mean: &Field<Duration>, shape: &Field<f64>, fixed: &Field<bool>) -> DurationDistribution {
+    let mean = *mean.resolved();
+    match shape.present() {
+        _ if fixed.is_on() => DurationDistribution::Constant(mean),
+        Some(shape) => DurationDistribution::Pareto { mean, shape: shape.value },
+        None => DurationDistribution::Exponential(mean),
     }
 }
 
 fn over_tcp(table: &Flow) -> tcp::Config {
-    let demand = match (table.size.given(), table.rate.given()) {
-        _ if table.app.given().is_some() => Demand::Limited(Rate::ZERO),
+    let demand = match (table.size.present(), table.rate.present()) {
+        _ if table.app.present().is_some() => Demand::Limited(Rate::ZERO),
         (Some(size), _) => Demand::Finite(size.value),
         (None, Some(rate)) => Demand::Limited(rate.value),
         (None, None) => Demand::Bulk,
     };
     let mut config = tcp::Config { demand, ..tcp::Config::default() };
-    table.tcp.known().set(&mut config);
-    config.segment = *table.packet.known() - config.header;
+    table.tcp.resolved().set(&mut config);
+    config.segment = *table.packet.resolved() - config.header;
     config
 }
 
@@ -161,11 +161,11 @@ fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
     let contained = stack.contained().expect("a resolved tree names stacks that this build contains");
     StackSpec {
         name: stack.word().to_owned(),
-        controller: table.controller.given().map(|at| at.value.clone()),
-        packet: *table.packet.known(),
-        size: if table.app.given().is_some() { Bytes::ZERO } else { table.size.or(Bytes::UNLIMITED) },
+        controller: table.controller.present().map(|at| at.value.clone()),
+        packet: *table.packet.resolved(),
+        size: if table.app.present().is_some() { Bytes::ZERO } else { table.size.or(Bytes::UNLIMITED) },
         encoder: contained.encoder.map(|mut encoder| {
-            table.encoder.known().set(&mut encoder);
+            table.encoder.resolved().set(&mut encoder);
             encoder
         }),
         ends: contained.ends,
@@ -174,28 +174,28 @@ fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
 
 fn over_stream(table: &Flow, traces: &BTreeMap<String, Trace>) -> stream::Config {
     let mut config = stream::Config {
-        packet: *table.packet.known(),
-        video: match table.encoder.given() {
+        packet: *table.packet.resolved(),
+        video: match table.encoder.present() {
             Some(table) => Some(encoder(table)),
-            None => table.source.given().map(|source| video(source, traces)),
+            None => table.source.present().map(|source| video(source, traces)),
         },
-        player: table.player.given().map(|table| player(table)),
+        player: table.player.present().map(|table| player(table)),
         ..stream::Config::default()
     };
-    table.stream.known().set(&mut config);
+    table.stream.resolved().set(&mut config);
     config
 }
 
 /// Without a source nothing is sent.
 fn datagrams(table: &Flow) -> datagram::Config {
     let nothing = Pattern::Constant { rate: Rate::ZERO };
-    let pattern = table.source.given().map_or(nothing, |source| pattern(source));
-    datagram::Config { packet: *table.packet.known(), pattern }
+    let pattern = table.source.present().map_or(nothing, |source| pattern(source));
+    datagram::Config { packet: *table.packet.resolved(), pattern }
 }
 
 fn pattern(source: &Source) -> Pattern {
-    let rate = *source.rate.known();
-    match source.kind.known() {
+    let rate = *source.rate.resolved();
+    match source.kind.resolved() {
         SourceWord::Poisson => Pattern::Poisson { rate },
         SourceWord::OnOff => {
             let [on, off] = [&source.on, &source.off].map(|mean| spell(mean, &source.shape, &source.fixed));
@@ -206,12 +206,12 @@ fn pattern(source: &Source) -> Pattern {
 }
 
 fn video(source: &Source, traces: &BTreeMap<String, Trace>) -> Video {
-    let frames = match source.kind.known() {
+    let frames = match source.kind.resolved() {
         SourceWord::Trace => {
-            let file = source.file.known();
+            let file = source.file.resolved();
             let Trace { sizes, types } = traces[file].clone();
-            let rate = source.rate.given().map(|at| at.value);
-            Frames::Trace { file: file.clone(), sizes, types, rate, repeat: *source.repeat.known() }
+            let rate = source.rate.present().map(|at| at.value);
+            Frames::Trace { file: file.clone(), sizes, types, rate, repeat: *source.repeat.resolved() }
         }
         SourceWord::Frames => {
             let mut sizes = [0.0; 3];
@@ -219,18 +219,18 @@ fn video(source: &Source, traces: &BTreeMap<String, Trace>) -> Video {
                 *size = given.value;
             }
             Frames::Groups {
-                rate: *source.rate.known(),
-                pattern: source.pattern.known().chars().filter_map(FrameType::of).collect(),
+                rate: *source.rate.resolved(),
+                pattern: source.pattern.resolved().chars().filter_map(FrameType::of).collect(),
                 sizes,
-                variation: *source.variation.known(),
+                variation: *source.variation.resolved(),
             }
         }
-        _ => Frames::Equal { rate: *source.rate.known() },
+        _ => Frames::Equal { rate: *source.rate.resolved() },
     };
     Video {
         frames,
-        frame_rate: *source.frame_rate.known(),
-        live: *source.live.known(),
+        frame_rate: *source.frame_rate.resolved(),
+        live: *source.live.resolved(),
         // without a limit no frame is ever too old
         drop_after: source.drop_after.or(Duration::MAX),
     }
@@ -239,18 +239,18 @@ fn video(source: &Source, traces: &BTreeMap<String, Trace>) -> Video {
 /// The video of an encoder that follows the scheme.
 fn encoder(table: &Encoder) -> Video {
     let model = EncoderModel {
-        min: *table.min.known(),
-        max: *table.max.known(),
-        reaction: *table.reaction.known(),
-        variation: *table.variation.known(),
-        key_ratio: *table.key_ratio.known(),
+        min: *table.min.resolved(),
+        max: *table.max.resolved(),
+        reaction: *table.reaction.resolved(),
+        variation: *table.variation.resolved(),
+        key_ratio: *table.key_ratio.resolved(),
         // without it, only the first frame is a key frame
         key_every: table.key_every.or(0),
         ..EncoderModel::default()
     };
     Video {
         frames: Frames::Follows(model),
-        frame_rate: f64::from(*table.frame_rate.known()),
+        frame_rate: f64::from(*table.frame_rate.resolved()),
         live: true,
         // without a limit no frame is ever too old
         drop_after: table.drop_after.or(Duration::MAX),
@@ -264,8 +264,8 @@ fn player(table: &Player) -> stream::Player {
         [filling, full] => Some(Modes {
             filling: filling.value.clone(),
             full: full.value.clone(),
-            low: *table.low.known(),
-            high: *table.high.known(),
+            low: *table.low.resolved(),
+            high: *table.high.resolved(),
         }),
         _ => None,
     };
@@ -273,9 +273,9 @@ fn player(table: &Player) -> stream::Player {
 }
 
 fn consumer(table: &Flow, spec: &mut NdnSpec, sizes: &Sizes) -> ConsumerConfig {
-    let prefix = spec.names.intern(&table.prefix.known().0);
+    let prefix = spec.names.intern(&table.prefix.resolved().0);
     let (payload, data) = served(spec, prefix, sizes);
-    let written = table.consumer.known();
+    let written = table.consumer.resolved();
     let mut config = ConsumerConfig {
         data,
         pattern: requests(written),
@@ -283,9 +283,9 @@ fn consumer(table: &Flow, spec: &mut NdnSpec, sizes: &Sizes) -> ConsumerConfig {
         size: table.size.or(Bytes::UNLIMITED),
         ..ConsumerConfig::with_controller(prefix, payload)
     };
-    if let Some(source) = table.source.given() {
-        config.rate = *source.rate.known();
-        config.gaps = match source.kind.known() {
+    if let Some(source) = table.source.present() {
+        config.rate = *source.rate.resolved();
+        config.gaps = match source.kind.resolved() {
             SourceWord::Poisson => Gaps::Exponential,
             _ => Gaps::Even,
         };
@@ -295,16 +295,16 @@ fn consumer(table: &Flow, spec: &mut NdnSpec, sizes: &Sizes) -> ConsumerConfig {
 }
 
 fn requests(table: &Consumer) -> ndn::Pattern {
-    match table.pattern.known() {
+    match table.pattern.resolved() {
         PatternWord::Sequential => ndn::Pattern::Sequential,
         PatternWord::Batches => {
-            ndn::Pattern::Batches { size: *table.batch.known(), every: *table.every.known() }
+            ndn::Pattern::Batches { size: *table.batch.resolved(), every: *table.every.resolved() }
         }
         PatternWord::Zipf => ndn::Pattern::Zipf {
-            contents: *table.contents.known(),
-            segments: *table.segments.known(),
-            exponent: *table.exponent.known(),
-            shift: *table.shift.known(),
+            contents: *table.contents.resolved(),
+            segments: *table.segments.resolved(),
+            exponent: *table.exponent.resolved(),
+            shift: *table.shift.resolved(),
         },
     }
 }

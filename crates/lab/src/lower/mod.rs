@@ -26,16 +26,16 @@ use crate::{Expectation, Group, Plan};
 /// The plan of a resolved tree.
 pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
     let Resolved { file, groups, .. } = &**tree;
-    let topology = file.topology.known();
+    let topology = file.topology.resolved();
     let ids = Ids::of(topology);
-    let mut ndn = file.ndn.given().map(|table| network::ndn(table, file, &ids));
+    let mut ndn = file.ndn.present().map(|table| network::ndn(table, file, &ids));
     let flows = flows::flows(tree, &ids, &mut ndn);
     let events = events::events(file, &ids, &flows);
-    let routing = file.routing.known();
+    let routing = file.routing.resolved();
     let blueprint = Blueprint {
-        seed: *file.seed.known(),
-        duration: *file.duration.known(),
-        warmup: *file.warmup.known(),
+        seed: *file.seed.resolved(),
+        duration: *file.duration.resolved(),
+        warmup: *file.warmup.resolved(),
         nodes: ids.names.iter().map(|name| (*name).to_owned()).collect(),
         clocks: network::clocks(file, &ids),
         links: topology
@@ -44,12 +44,12 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
             .iter()
             .map(|link| network::link(link, &ids, &tree.rate_traces))
             .collect(),
-        metric: routing.metric.known().to_setting(),
+        metric: routing.metric.resolved().to_setting(),
         ecmp_seed: routing.ecmp_seed.or(0),
         routes: routing.routes.items().iter().map(|route| network::route(route, &ids)).collect(),
-        icn: file.icn.given().map(|table| network::icn(table, &ids)),
+        icn: file.icn.present().map(|table| network::icn(table, &ids)),
         ndn,
-        sdn: file.sdn.given().map(|table| network::sdn(table, &ids)),
+        sdn: file.sdn.present().map(|table| network::sdn(table, &ids)),
         flows,
         apps: apps::apps(file),
         events,
@@ -57,10 +57,10 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         emulation: emulation(file, &ids),
     };
     Plan {
-        title: file.title.known().clone(),
+        title: file.title.resolved().clone(),
         expect: expectations(file),
         groups: self::groups(groups, file),
-        positions: nodes(topology).iter().map(|node| (*node.x.known(), *node.y.known())).collect(),
+        positions: nodes(topology).iter().map(|node| (*node.x.resolved(), *node.y.resolved())).collect(),
         blueprint,
         tree: tree.clone(),
     }
@@ -75,8 +75,8 @@ struct Ids<'a> {
 
 impl<'a> Ids<'a> {
     fn of(topology: &'a Topology) -> Self {
-        let names: Vec<&str> = nodes(topology).iter().map(|node| node.name.known().as_str()).collect();
-        let links = topology.links.items().iter().map(|link| link.name.known().as_str());
+        let names: Vec<&str> = nodes(topology).iter().map(|node| node.name.resolved().as_str()).collect();
+        let links = topology.links.items().iter().map(|link| link.name.resolved().as_str());
         Self {
             nodes: names.iter().copied().zip((0..).map(NodeId)).collect(),
             links: links.zip((0..).map(LinkId)).collect(),
@@ -98,7 +98,7 @@ impl<'a> Ids<'a> {
 }
 
 fn nodes(topology: &Topology) -> &[At<crate::schema::file::NetworkNode>] {
-    match topology.nodes.known() {
+    match topology.nodes.resolved() {
         Nodes::List(list) => list,
         Nodes::Count(_) => &[],
     }
@@ -114,13 +114,13 @@ fn groups(names: &[String], file: &File) -> Vec<Group> {
         names.iter().map(|name| Group { name: name.clone(), flows: Vec::new() }).collect();
     let numbers: BTreeMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
     for (id, flow) in (0..).map(FlowId).zip(flows::made(file)) {
-        groups[numbers[flow.group.known().as_str()]].flows.push(id);
+        groups[numbers[flow.group.resolved().as_str()]].flows.push(id);
     }
     groups
 }
 
 fn record(file: &File) -> Record {
-    let table = file.record.known();
+    let table = file.record.resolved();
     Record {
         every: table.every.or(Duration::ZERO),
         series: table
@@ -130,16 +130,16 @@ fn record(file: &File) -> Record {
             .map(|name| name.value.clone())
             .filter(|name| name != FAIRNESS)
             .collect(),
-        events: *table.events.known(),
+        events: *table.events.resolved(),
         drops: table.drops.is_on(),
         distributions: table.distributions.is_on(),
-        packets: table.packets.given().and_then(|window| window.to_spec()),
+        packets: table.packets.present().and_then(|window| window.to_spec()),
     }
 }
 
 fn emulation(file: &File, ids: &Ids<'_>) -> Emulation {
     let mut settings = Emulation::default();
-    if let Some(table) = file.emulation.given() {
+    if let Some(table) = file.emulation.present() {
         table.set(&mut settings);
         settings.real = ids.nodes(&table.real);
     }
@@ -147,7 +147,7 @@ fn emulation(file: &File, ids: &Ids<'_>) -> Emulation {
 }
 
 fn expectations(file: &File) -> Vec<Expectation> {
-    let rows = file.expect.known().0.iter();
+    let rows = file.expect.resolved().0.iter();
     rows.map(|(key, text)| {
         let sides = Sides::read(text).expect("the relations of a resolved tree are checked");
         Expectation { key: key.value.clone(), text: text.value.clone(), sides }

@@ -24,40 +24,40 @@ use crate::schema::values::Buffer;
 type Traces = BTreeMap<TraceKey, Arc<RateTrace>>;
 
 pub(super) fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
-    let ends = link.ends.known();
+    let ends = link.ends.resolved();
     let (rate, trace) = rate(&link.rate, &link.trace, traces);
     let by_trace = trace.as_ref().map_or(Duration::ZERO, |trace| trace.min_delay());
     let forward = PortSpec {
         rate,
         trace,
-        delay: *link.delay.known() + by_trace,
-        loss: *link.loss.known(),
-        impair: link.impair.given().and_then(|table| table.to_spec()),
-        policer: link.policer.given().and_then(|table| table.to_spec()),
-        shaper: link.shaper.given().and_then(|table| table.to_spec()),
+        delay: *link.delay.resolved() + by_trace,
+        loss: *link.loss.resolved(),
+        impair: link.impair.present().and_then(|table| table.to_spec()),
+        policer: link.policer.present().and_then(|table| table.to_spec()),
+        shaper: link.shaper.present().and_then(|table| table.to_spec()),
         queue: QueueSpec {
             limit: limit(&link.buffer),
-            discipline: link.queue.given().and_then(|queue| queue.0.clone()),
-            mark_above: link.mark_above.given().map(|at| at.value),
+            discipline: link.queue.present().and_then(|queue| queue.0.clone()),
+            mark_above: link.mark_above.present().map(|at| at.value),
             class_weights: link.classes.items().iter().map(|weight| weight.value).collect(),
         },
     };
     LinkSpec {
-        name: link.name.known().clone(),
+        name: link.name.resolved().clone(),
         ends: (ids.node(&ends.0), ids.node(&ends.1)),
-        backward: link.backward.given().map_or_else(|| forward.clone(), |port| self::port(port, traces)),
+        backward: link.backward.present().map_or_else(|| forward.clone(), |port| self::port(port, traces)),
         forward,
     }
 }
 
 /// The rate of a port, and the trace that it follows.
 fn rate(rate: &Field<Rate>, trace: &Field<TraceSource>, traces: &Traces) -> (Rate, Option<Arc<RateTrace>>) {
-    match trace.given() {
+    match trace.present() {
         Some(source) => {
             let trace = traces.get(&source.key()).expect("the traces of a resolved tree are loaded");
             (trace.mean(), Some(trace.clone()))
         }
-        None => (*rate.known(), None),
+        None => (*rate.resolved(), None),
     }
 }
 
@@ -67,22 +67,22 @@ fn port(port: &Port, traces: &Traces) -> PortSpec {
     PortSpec {
         rate,
         trace,
-        delay: *port.delay.known() + by_trace,
-        loss: *port.loss.known(),
-        impair: port.impair.given().and_then(|table| table.to_spec()),
-        policer: port.policer.given().and_then(|table| table.to_spec()),
-        shaper: port.shaper.given().and_then(|table| table.to_spec()),
+        delay: *port.delay.resolved() + by_trace,
+        loss: *port.loss.resolved(),
+        impair: port.impair.present().and_then(|table| table.to_spec()),
+        policer: port.policer.present().and_then(|table| table.to_spec()),
+        shaper: port.shaper.present().and_then(|table| table.to_spec()),
         queue: QueueSpec {
             limit: limit(&port.buffer),
-            discipline: port.queue.given().and_then(|queue| queue.0.clone()),
-            mark_above: port.mark_above.given().and_then(|at| at.value.0),
+            discipline: port.queue.present().and_then(|queue| queue.0.clone()),
+            mark_above: port.mark_above.present().and_then(|at| at.value.0),
             class_weights: port.classes.items().iter().map(|weight| weight.value).collect(),
         },
     }
 }
 
 fn limit(buffer: &Field<Buffer>) -> Limit {
-    match buffer.known() {
+    match buffer.resolved() {
         Buffer::Packets(packets) => Limit::Packets(*packets),
         Buffer::Bytes(size) => Limit::Bytes(*size),
         Buffer::Bdp(_) => unreachable!("bandwidth-delay products are resolved"),
@@ -90,13 +90,13 @@ fn limit(buffer: &Field<Buffer>) -> Limit {
 }
 
 pub(super) fn route(route: &Route, ids: &Ids<'_>) -> RouteSpec {
-    let [at, to, via] = [&route.at, &route.to, &route.via].map(|name| ids.node(name.known()));
+    let [at, to, via] = [&route.at, &route.to, &route.via].map(|name| ids.node(name.resolved()));
     RouteSpec { at, to, via }
 }
 
 pub(super) fn clocks(file: &File, ids: &Ids<'_>) -> Vec<ClockSpec> {
     let clocks = file.clocks.items().iter().map(|clock| {
-        let node = ids.node(clock.node.known());
+        let node = ids.node(clock.node.resolved());
         let mut spec = ClockSpec { node, offset: Offset::ZERO, drift: Drift::ZERO };
         clock.set(&mut spec);
         spec
@@ -107,19 +107,19 @@ pub(super) fn clocks(file: &File, ids: &Ids<'_>) -> Vec<ClockSpec> {
 pub(super) fn icn(table: &Icn, ids: &Ids<'_>) -> IcnSpec {
     let mut config = icn::Config::default();
     table.set(&mut config);
-    IcnSpec { resolver: ids.node(table.resolver.known()), routers: ids.nodes(&table.routers), config }
+    IcnSpec { resolver: ids.node(table.resolver.resolved()), routers: ids.nodes(&table.routers), config }
 }
 
 /// Forwarders, producers and routes of names. Names are numbered in the order of producers, then of routes.
 pub(super) fn ndn(table: &Ndn, file: &File, ids: &Ids<'_>) -> NdnSpec {
     let mut spec = NdnSpec { nodes: ids.nodes(&table.nodes), ..NdnSpec::default() };
-    table.store.known().set(&mut spec.config.store);
-    spec.config.dead_nonces = *table.dead_nonces.known();
-    spec.config.interest = *table.interest.known();
+    table.store.resolved().set(&mut spec.config.store);
+    spec.config.dead_nonces = *table.dead_nonces.resolved();
+    spec.config.interest = *table.interest.resolved();
     for store in table.stores.items() {
-        let mut made = spec.config.store;
-        store.set(&mut made);
-        spec.stores.push((ids.node(store.node.known()), made));
+        let mut created = spec.config.store;
+        store.set(&mut created);
+        spec.stores.push((ids.node(store.node.resolved()), created));
     }
     for table in file.producers.items() {
         let producer = producer(table, ids, &mut spec);
@@ -127,26 +127,27 @@ pub(super) fn ndn(table: &Ndn, file: &File, ids: &Ids<'_>) -> NdnSpec {
     }
     spec.config.data = spec.producers.iter().map(|it| it.config.data).max().unwrap_or(spec.config.data);
     for route in table.routes.items() {
-        let prefix = spec.names.intern(&route.prefix.known().0);
-        let (at, via) = (ids.node(route.at.known()), ids.node(route.via.known()));
-        spec.routes.push(NameRoute { at, prefix, via, cost: u64::from(*route.cost.known()) });
+        let prefix = spec.names.intern(&route.prefix.resolved().0);
+        let (at, via) = (ids.node(route.at.resolved()), ids.node(route.via.resolved()));
+        spec.routes.push(NameRoute { at, prefix, via, cost: u64::from(*route.cost.resolved()) });
     }
-    let strategy = table.strategy.known();
+    let strategy = table.strategy.resolved();
     spec.strategy.clone_from(&strategy.0);
     spec.strategy_params =
-        changed(PartParams::of_strategy(&strategy.0), table.strategy_params.given().map(|at| &at.value));
-    let link = table.link.known();
+        changed(PartParams::of_strategy(&strategy.0), table.strategy_params.present().map(|at| &at.value));
+    let link = table.link.resolved();
     spec.link = Some(link.0.clone()).filter(|name| name != LinkName::NONE);
-    spec.link_params = changed(PartParams::of_scheme(&link.0), table.link_params.given().map(|at| &at.value));
+    spec.link_params =
+        changed(PartParams::of_scheme(&link.0), table.link_params.present().map(|at| &at.value));
     spec
 }
 
 fn producer(table: &Producer, ids: &Ids<'_>, spec: &mut NdnSpec) -> ProducerSpec {
-    let prefix = spec.names.intern(&table.prefix.known().0);
+    let prefix = spec.names.intern(&table.prefix.resolved().0);
     let mut config =
         ndn::ProducerConfig { prefix, payload: Bytes::ZERO, data: Bytes::ZERO, delay: Duration::ZERO };
     table.set(&mut config);
-    let node = table.node.known().0.first().expect("a producer of a resolved tree has its node");
+    let node = table.node.resolved().0.first().expect("a producer of a resolved tree has its node");
     ProducerSpec { node: ids.node(node), config }
 }
 
@@ -167,12 +168,12 @@ pub(super) fn sizes(spec: &NdnSpec) -> Sizes {
 pub(super) fn sdn(table: &Sdn, ids: &Ids<'_>) -> SdnSpec {
     let mut config = sdn::Config::default();
     table.set(&mut config);
-    let app = table.app.known().0.clone();
+    let app = table.app.resolved().0.clone();
     SdnSpec {
-        controller: ids.node(table.controller.known()),
+        controller: ids.node(table.controller.resolved()),
         nodes: ids.nodes(&table.nodes),
-        out_of_band: *table.out_of_band.known(),
-        app_params: changed(PartParams::of_scheme(&app), table.app_params.given().map(|at| &at.value)),
+        out_of_band: *table.out_of_band.resolved(),
+        app_params: changed(PartParams::of_scheme(&app), table.app_params.present().map(|at| &at.value)),
         app,
         config,
     }

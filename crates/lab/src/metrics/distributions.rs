@@ -27,7 +27,7 @@ pub(super) fn distributions(plan: &Plan, trace: &Trace, names: &Names, rows: &[F
         for (row, flow) in rows.iter().enumerate() {
             add(names.flow(row), "queueing_delay", flow.queueing().collect());
         }
-        for (port, waits) in trace.waits.iter().enumerate() {
+        for (port, waits) in trace.queueing_delays.iter().enumerate() {
             add(names.port(port), "queue", waits.iter().flat_map(sim::Delays::iter).collect());
         }
     }

@@ -44,7 +44,13 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
                 to: node(to),
                 record: &trace.ports[port],
                 waits_s: percentiles::of_counted(
-                    trace.waits.get(port).into_iter().flatten().flat_map(sim::Delays::iter).collect(),
+                    trace
+                        .queueing_delays
+                        .get(port)
+                        .into_iter()
+                        .flatten()
+                        .flat_map(sim::Delays::iter)
+                        .collect(),
                 ),
             }
         })

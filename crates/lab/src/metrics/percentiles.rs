@@ -13,11 +13,11 @@ pub(super) fn of_counted(mut values: Vec<Counted>) -> [Option<f64>; PERCENTS.len
     values.sort_unstable();
     let count: u64 = values.iter().map(|(_, n)| n).sum();
     PERCENTS.map(|percent| {
-        let wanted = (count * percent).div_ceil(100).max(1);
+        let required = (count * percent).div_ceil(100).max(1);
         let mut seen = 0;
         let reached = values.iter().find(|(_, n)| {
             seen += n;
-            seen >= wanted
+            seen >= required
         });
         reached.map(|(value, _)| value.as_secs_f64())
     })

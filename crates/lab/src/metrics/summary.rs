@@ -43,8 +43,8 @@ pub(super) fn summary(
 
     let events = changes(plan);
     let whole = Whole { trace, rows, curves: &curves, windows, events: &events };
-    let everyone: Vec<usize> = (0..rows.len()).collect();
-    group(&mut all, "flows", &everyone, flows, &whole);
+    let all_flows: Vec<usize> = (0..rows.len()).collect();
+    group(&mut all, "flows", &all_flows, flows, &whole);
     for entry in &plan.groups {
         let members: Vec<usize> = entry.flows.iter().map(|flow| flow.index()).collect();
         group(&mut all, &format!("flows.{}", entry.name), &members, flows, &whole);
@@ -292,14 +292,14 @@ impl Curves {
                 .zip(&record.values)
                 .map(|(&at, &value)| on(at, value).then_some(value))
                 .collect();
-            let settled: Vec<f64> = record
+            let convergence: Vec<f64> = record
                 .times
                 .iter()
                 .zip(&curve)
                 .filter(|(at, _)| **at > trace.warmup)
                 .filter_map(|(_, value)| *value)
                 .collect();
-            this.cov[flow] = coefficient_of_variation(&settled);
+            this.cov[flow] = coefficient_of_variation(&convergence);
             if row.scheme().is_some() {
                 curves.push(curve);
                 whose.push(flow);

@@ -100,9 +100,9 @@ impl<'a> FlowRow<'a> {
             let receivers = &trace.receivers[ranges[index].clone()];
             let done = |meter: &Meter| Some(meter.completed_at).filter(|at| *at < Time::NEVER);
             // of real programs only the completion at receivers is known
-            let heard = receivers.iter().filter(|_| spec.emulation.is_some());
+            let received = receivers.iter().filter(|_| spec.emulation.is_some());
             let completed =
-                done(&record.meter).or_else(|| heard.filter_map(|receiver| done(&receiver.meter)).min());
+                done(&record.meter).or_else(|| received.filter_map(|receiver| done(&receiver.meter)).min());
             // a finite transfer is inactive when it is complete, though its endpoint still answers
             let active = match (record.started_at, completed, spec.churn) {
                 (Some(started), Some(completed), None) => {
@@ -525,12 +525,12 @@ pub(super) fn series(
         series.push(record.name, record.times.len());
     }
     if let Some(windows) = windows.filter(|_| plan.records(FAIRNESS)) {
-        let everyone = ("flows".to_owned(), (0..rows.len()).collect::<Vec<_>>());
+        let all_flows = ("flows".to_owned(), (0..rows.len()).collect::<Vec<_>>());
         let groups = plan.groups.iter().filter(|group| group.flows.len() > 1 && plan.groups.len() > 1);
         let groups = groups.map(|group| {
             (format!("flows.{}", group.name), group.flows.iter().map(|flow| flow.index()).collect())
         });
-        for (subject, members) in [everyone].into_iter().chain(groups) {
+        for (subject, members) in [all_flows].into_iter().chain(groups) {
             let points = windows.fairness(&members, rows);
             subjects.push(subject, points.len());
             series.push(FAIRNESS, points.len());

@@ -65,7 +65,7 @@ fn trace() -> Trace {
     bulk.meter.rtt_count = 4;
     bulk.meter.rtt_sum_ns = 120_000_000;
     bulk.meter.rtt_min = Duration::from_millis(22);
-    let talk = FlowRecord {
+    let bursty = FlowRecord {
         sent_packets: 500,
         sent_bytes: 500_000,
         started_at: Some(Time::from_nanos(4_000_000_000)),
@@ -99,11 +99,11 @@ fn trace() -> Trace {
         warmup: Time::from_nanos(2_000_000_000),
         packet_hops: 4000,
         events_handled: 9000,
-        flows: vec![bulk, talk],
+        flows: vec![bulk, bursty],
         receivers,
         nodes: Vec::new(),
         apps: Vec::new(),
-        waits: Vec::new(),
+        queueing_delays: Vec::new(),
         ports,
         series: Vec::new(),
         events: Vec::new(),
@@ -266,10 +266,10 @@ fn a_total_is_over_the_measured_span_and_not_over_the_time_of_each_flow() {
 #[test]
 fn fairness_is_of_flows_that_are_on_together() {
     let at = |s: u64| Time::from_nanos(s * 1_000_000_000);
-    let index = |bulk: (u64, u64), talk: (u64, u64)| {
+    let index = |bulk: (u64, u64), bursty: (u64, u64)| {
         let mut plan = plan();
         let mut trace = trace();
-        for (flow, (start, stop)) in [bulk, talk].into_iter().enumerate() {
+        for (flow, (start, stop)) in [bulk, bursty].into_iter().enumerate() {
             plan.blueprint.flows[flow].stop = at(stop);
             trace.flows[flow].started_at = Some(at(start));
             trace.flows[flow].active = at(stop).saturating_since(at(start).max(trace.warmup));
@@ -528,7 +528,7 @@ fn the_rate_series_tells_when_a_flow_converged_and_how_it_varies() {
     let mut trace = trace();
     let clock: Vec<Time> = (1..=24).map(|tick| Time::from_nanos(tick * 500_000_000)).collect();
     let bulk: Vec<f64> = (1..=24).map(|tick| if tick <= 12 { 8e6 } else { 4e6 }).collect();
-    let talk: Vec<f64> = (1..=24)
+    let bursty: Vec<f64> = (1..=24)
         .map(|tick| {
             if tick <= 8 {
                 0.0
@@ -539,7 +539,7 @@ fn the_rate_series_tells_when_a_flow_converged_and_how_it_varies() {
             }
         })
         .collect();
-    for (flow, values) in [bulk, talk].into_iter().enumerate() {
+    for (flow, values) in [bulk, bursty].into_iter().enumerate() {
         let subject = Subject::Flow(FlowId(flow as u32));
         trace.series.push(SeriesRecord { subject, name: "rate", times: clock.clone(), values });
     }

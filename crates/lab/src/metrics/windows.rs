@@ -77,8 +77,8 @@ impl Windows {
                 return None;
             }
             let totals: Vec<f64> = (first..end).map(total).collect();
-            let settled = settling(&totals)?;
-            let began = span_ns * (first + settled) as u64;
+            let convergence = settling(&totals)?;
+            let began = span_ns * (first + convergence) as u64;
             let took = Time::from_nanos(began).saturating_since(*event).as_secs_f64();
             longest = Some(longest.map_or(took, |longest| longest.max(took)));
         }

@@ -54,7 +54,7 @@ impl Plan {
 
     /// Whether the scenario names this series under `record`.
     pub(crate) fn records(&self, series: &str) -> bool {
-        let record = self.tree.file.record.given();
+        let record = self.tree.file.record.present();
         record.is_some_and(|record| record.series.items().iter().any(|name| name.value == series))
     }
 

@@ -14,7 +14,7 @@ use crate::files::{self, Wrong};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::traffic::{AbrWord, App, AppWord, Object};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 
 use AppWord::{Incast, Page, Player, Requests};
 
@@ -54,7 +54,7 @@ const KEYS: &[(&str, &[AppWord])] = &[
 /// An application of an entry: its table with every key but its name, and the number of flows that the entry makes.
 pub(super) struct Client {
     table: At<Arc<App>>,
-    /// The table with the name that was asked for last.
+    /// The table of the last requested name.
     last: Arc<App>,
     named: Option<String>,
     pub(super) copies: u32,
@@ -67,11 +67,11 @@ impl Client {
     pub(super) fn named(&mut self, name: &str) -> At<Arc<App>> {
         let own = self.table.name.clone().filled(name.to_owned());
         // connections share the table
-        if self.named.as_deref() != Some(own.known().as_str()) {
-            self.named = Some(own.known().clone());
+        if self.named.as_deref() != Some(own.resolved().as_str()) {
+            self.named = Some(own.resolved().clone());
             self.last = Arc::new(App { name: own, ..self.table.value.as_ref().clone() });
         }
-        At { value: self.last.clone(), place: self.table.place }
+        At { value: self.last.clone(), location: self.table.location }
     }
 }
 
@@ -85,42 +85,42 @@ pub(super) fn app(
     notes: &mut Notes,
 ) -> Option<Client> {
     let before = notes.count();
-    for (key, place) in table.written() {
+    for (key, location) in table.written() {
         if matches!(key, "size" | "rate" | "churn" | "kernel" | "live" | "commands" | "encoder") {
             notes
-                .wrong(place, format!("`{key}` and `app` do not go together"))
+                .wrong(location, format!("`{key}` and `app` do not go together"))
                 .hint("the application decides what is sent; leave it out");
         }
     }
     if !matches!(model.transport, Transport::Tcp | Transport::Stack) {
         notes
-            .wrong(written.place, "an application requests data over TCP or a QUIC stack")
+            .wrong(written.location, "an application requests data over TCP or a QUIC stack")
             .hint("take a scheme that runs over TCP");
     }
-    let kind = written.kind.required("kind", "`app`", written.place, notes)?.value;
-    for (key, place) in written.written() {
+    let kind = written.kind.required("kind", "`app`", written.location, notes)?.value;
+    for (key, location) in written.written() {
         let Some((_, kinds)) = KEYS.iter().find(|row| row.0 == key) else { continue };
         if !kinds.contains(&kind) {
             let words: Vec<String> = kinds.iter().map(|kind| format!("\"{}\"", kind.word())).collect();
             notes
-                .wrong(place, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
+                .wrong(location, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
                 .hint(format!("it belongs to kind = {}", words.join(" or ")));
         }
     }
-    if let (Page, Some(count)) = (kind, table.count.given()) {
+    if let (Page, Some(count)) = (kind, table.count.present()) {
         notes
-            .wrong(count.place, "the connections of a page are counted by the application")
+            .wrong(count.location, "the connections of a page are counted by the application")
             .hint("write `connections` in `app` instead");
     }
-    if let (Some(shape), true) = (written.think_shape.given(), written.think_fixed.is_on()) {
-        notes.wrong(shape.place, "times of fixed length have no shape").hint("write one of them");
+    if let (Some(shape), true) = (written.think_shape.present(), written.think_fixed.is_on()) {
+        notes.wrong(shape.location, "times of fixed length have no shape").hint("write one of them");
     }
     for (key, shape) in [
-        ("think_shape", written.think_shape.given().map(|at| at.place)),
-        ("think_fixed", written.think_fixed.given().map(|at| at.place)),
+        ("think_shape", written.think_shape.present().map(|at| at.location)),
+        ("think_fixed", written.think_fixed.present().map(|at| at.location)),
     ] {
-        if let (Some(place), true) = (shape, written.think.is_missing()) {
-            notes.wrong(place, format!("`{key}` needs `think`")).hint("write think = \"1 s\"");
+        if let (Some(location), true) = (shape, written.think.is_missing()) {
+            notes.wrong(location, format!("`{key}` needs `think`")).hint("write think = \"1 s\"");
         }
     }
     let mut filled =
@@ -129,7 +129,7 @@ pub(super) fn app(
     let filled = match kind {
         Requests | Incast => {
             let keys = keys(written);
-            let sizes = sizes::checked(keys, "`app`", written.place, setting.folder, notes)?;
+            let sizes = sizes::checked(keys, "`app`", written.location, setting.folder, notes)?;
             App { sizes, ..filled }
         }
         Page => page(filled, written, setting, notes)?,
@@ -144,16 +144,16 @@ pub(super) fn app(
         Requests | Incast | Player => table.count.or(senders.max(1) as u32),
     };
     let shared = matches!(kind, Page | Incast);
-    if let Some(name) = written.name.given()
+    if let Some(name) = written.name.present()
         && !shared
         && copies > 1
     {
         notes
-            .wrong(name.place, "each copy of the flow is an application of its own")
+            .wrong(name.location, "each copy of the flow is an application of its own")
             .hint("leave `name` out: applications have the names of their flows");
         return None;
     }
-    let table = At { value: Arc::new(filled), place: written.place };
+    let table = At { value: Arc::new(filled), location: written.location };
     Some(Client { last: table.value.clone(), named: None, table, copies, shared })
 }
 
@@ -166,30 +166,30 @@ pub(crate) fn keys(table: &App) -> SizeKeys<'_> {
 /// A page with its objects.
 fn page(filled: App, written: &At<Arc<App>>, setting: &Setting<'_>, notes: &mut Notes) -> Option<App> {
     let sources = [
-        ("objects", written.objects.given().map(|at| at.place)),
-        ("file", written.file.given().map(|at| at.place)),
+        ("objects", written.objects.present().map(|at| at.location)),
+        ("file", written.file.present().map(|at| at.location)),
     ];
     let model = [
-        ("weight", written.weight.given().map(|at| at.place)),
-        ("number", written.number.given().map(|at| at.place)),
-        ("page_seed", written.page_seed.given().map(|at| at.place)),
+        ("weight", written.weight.present().map(|at| at.location)),
+        ("number", written.number.present().map(|at| at.location)),
+        ("page_seed", written.page_seed.present().map(|at| at.location)),
     ];
-    let listed: Vec<(&str, Place)> =
-        sources.iter().filter_map(|(key, place)| place.map(|place| (*key, place))).collect();
-    let of_model = model.iter().find_map(|(key, place)| place.map(|place| (*key, place)));
-    if let (Some((key, place)), Some((other, _))) = (of_model, listed.first()) {
+    let listed: Vec<(&str, Location)> =
+        sources.iter().filter_map(|(key, location)| location.map(|location| (*key, location))).collect();
+    let of_model = model.iter().find_map(|(key, location)| location.map(|location| (*key, location)));
+    if let (Some((key, location)), Some((other, _))) = (of_model, listed.first()) {
         notes
-            .wrong(place, format!("`{key}` and `{other}` do not go together"))
+            .wrong(location, format!("`{key}` and `{other}` do not go together"))
             .hint("the model makes the objects, or you list them");
         return None;
     }
-    if let [_, (_, place)] = listed[..] {
-        notes.wrong(place, "a page has `objects` or a `file`").hint("write one of them");
+    if let [_, (_, location)] = listed[..] {
+        notes.wrong(location, "a page has `objects` or a `file`").hint("write one of them");
         return None;
     }
-    let objects = if let Some(list) = written.objects.given() {
+    let objects = if let Some(list) = written.objects.present() {
         checked(&list.value, notes)?
-    } else if let Some(file) = written.file.given() {
+    } else if let Some(file) = written.file.present() {
         const HINT: &str = "a line is a size in bytes, a delay in milliseconds and the numbers of earlier objects: 20000,5,1 3";
         files::parsed(file, HINT, setting.folder, notes, read)?
     } else if written.objects.is_wrong() || written.file.is_wrong() {
@@ -202,9 +202,9 @@ fn page(filled: App, written: &At<Arc<App>>, setting: &Setting<'_>, notes: &mut 
         )
     };
     if objects.is_empty() || objects.len() > MAX_OBJECTS {
-        let place = listed.first().map_or(written.place, |(_, place)| *place);
+        let location = listed.first().map_or(written.location, |(_, location)| *location);
         notes
-            .wrong(place, format!("a page of {} objects", objects.len()))
+            .wrong(location, format!("a page of {} objects", objects.len()))
             .hint(format!("from 1 to {MAX_OBJECTS} objects"));
         return None;
     }
@@ -224,16 +224,19 @@ fn page(filled: App, written: &At<Arc<App>>, setting: &Setting<'_>, notes: &mut 
 fn checked(list: &[At<Object>], notes: &mut Notes) -> Option<Vec<Object>> {
     let before = notes.count();
     for (number, object) in (1u32..).zip(list) {
-        object.size.required("size", "an object", object.place, notes);
+        object.size.required("size", "an object", object.location, notes);
         for parent in object.after.items() {
             if parent.value == 0 || parent.value >= number {
                 notes
-                    .wrong(parent.place, format!("object {number} cannot wait for object {}", parent.value))
+                    .wrong(
+                        parent.location,
+                        format!("object {number} cannot wait for object {}", parent.value),
+                    )
                     .hint("objects are numbered from 1, and wait for earlier ones");
             }
         }
     }
-    let complete = list.iter().all(|object| object.size.given().is_some());
+    let complete = list.iter().all(|object| object.size.present().is_some());
     (notes.count() == before && complete).then(|| list.iter().map(|object| object.value.clone()).collect())
 }
 
@@ -328,15 +331,17 @@ fn median(weight: Bytes, number: u32, seed: u64) -> Vec<Object> {
 
 /// A player with every key.
 fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App> {
-    let rates = written.rates.required("rates", "a player", written.place, notes)?;
+    let rates = written.rates.required("rates", "a player", written.location, notes)?;
     if rates.value.is_empty() {
-        notes.wrong(rates.place, "a player needs a rate").hint("write rates = [\"1 Mbit/s\", \"3 Mbit/s\"]");
+        notes
+            .wrong(rates.location, "a player needs a rate")
+            .hint("write rates = [\"1 Mbit/s\", \"3 Mbit/s\"]");
         return None;
     }
     let falls = rates.value.windows(2).find(|pair| pair[0].value >= pair[1].value);
     if let Some(pair) = falls {
         notes
-            .wrong(pair[1].place, format!("{} is not above {}", pair[1].value, pair[0].value))
+            .wrong(pair[1].location, format!("{} is not above {}", pair[1].value, pair[0].value))
             .hint("write the rates in ascending order");
         return None;
     }
@@ -344,37 +349,37 @@ fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App>
         rates.value.iter().find(|rate| rate.value == Rate::ZERO || rate.value > Rate::from_mbps(10_000))
     {
         notes
-            .wrong(zero.place, format!("`{}` is out of range", zero.value))
+            .wrong(zero.location, format!("`{}` is out of range", zero.value))
             .hint("it must lie within 1 bit/s and 10 Gbit/s");
         return None;
     }
-    let usual = Usual::default();
-    let segment = written.segment.or(usual.segment);
-    let buffer = written.buffer.or(usual.buffer);
-    let top = written.buffer_at_top.or(usual.buffer_at_top.max(buffer));
-    if let Some(at) = written.buffer_at_top.given()
+    let defaults = Usual::default();
+    let segment = written.segment.or(defaults.segment);
+    let buffer = written.buffer.or(defaults.buffer);
+    let top = written.buffer_at_top.or(defaults.buffer_at_top.max(buffer));
+    if let Some(at) = written.buffer_at_top.present()
         && top < buffer
     {
         notes
-            .wrong(at.place, format!("`buffer_at_top` of {top} is below `buffer` of {buffer}"))
+            .wrong(at.location, format!("`buffer_at_top` of {top} is below `buffer` of {buffer}"))
             .hint("lower one or raise the other");
     }
     let startup = written.startup.or(segment);
-    if let Some(at) = written.startup.given()
+    if let Some(at) = written.startup.present()
         && startup > buffer
     {
         notes
             .wrong(
-                at.place,
+                at.location,
                 format!("playback would never start: `startup` of {startup} is above `buffer` of {buffer}"),
             )
             .hint("lower one or raise the other");
     }
     Some(App {
         segment: filled.segment.filled(segment),
-        variation: filled.variation.filled(usual.variation),
+        variation: filled.variation.filled(defaults.variation),
         abr: filled.abr.filled(AbrWord::Dynamic),
-        start_rate: filled.start_rate.filled(usual.start),
+        start_rate: filled.start_rate.filled(defaults.start),
         buffer: filled.buffer.filled(buffer),
         buffer_at_top: filled.buffer_at_top.filled(top),
         startup: filled.startup.filled(startup),
@@ -386,13 +391,13 @@ fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App>
 pub(super) fn check(flows: &[Placed], notes: &mut Notes) {
     let mut known: BTreeMap<&str, &Placed> = BTreeMap::new();
     for flow in flows {
-        let Some(app) = flow.table.app.given() else { continue };
-        let Some(first) = known.insert(app.name.known(), flow) else { continue };
-        let player = *app.kind.known() == Player;
+        let Some(app) = flow.table.app.present() else { continue };
+        let Some(first) = known.insert(app.name.resolved(), flow) else { continue };
+        let player = *app.kind.resolved() == Player;
         if same(first, flow) && !player {
             continue;
         }
-        let name = shortened(app.name.known());
+        let name = shortened(app.name.resolved());
         let message = if player {
             format!("the player `{name}` has one connection")
         } else if client(first) == client(flow) {
@@ -401,7 +406,7 @@ pub(super) fn check(flows: &[Placed], notes: &mut Notes) {
             format!("the connections of `{name}` lead to different nodes")
         };
         notes
-            .wrong(app.place, message)
+            .wrong(app.location, message)
             .hint("connections of one application have one receiver, `to`, and the same keys in `app`");
         return;
     }
@@ -414,10 +419,10 @@ fn client(flow: &Placed) -> Option<NodeId> {
 /// Whether two flows may be connections of one application.
 fn same(one: &Placed, other: &Placed) -> bool {
     let [a, b] = [one, other].map(|flow| &flow.table);
-    let tables = a.app.given().zip(b.app.given());
-    let alike = tables.is_some_and(|(a, b)| Arc::ptr_eq(a, b) || a.to_table() == b.to_table());
-    let times = |flow: &Flow| [&flow.start, &flow.stop].map(|at| at.given().map(|at| at.value.0));
-    client(one) == client(other) && alike && times(a) == times(b)
+    let tables = a.app.present().zip(b.app.present());
+    let identical = tables.is_some_and(|(a, b)| Arc::ptr_eq(a, b) || a.to_table() == b.to_table());
+    let times = |flow: &Flow| [&flow.start, &flow.stop].map(|at| at.present().map(|at| at.value.0));
+    client(one) == client(other) && identical && times(a) == times(b)
 }
 
 #[cfg(test)]
@@ -425,7 +430,7 @@ mod tests {
     use super::*;
 
     fn sizes(objects: &[Object]) -> Vec<u64> {
-        objects.iter().map(|object| object.size.known().as_u64()).collect()
+        objects.iter().map(|object| object.size.resolved().as_u64()).collect()
     }
 
     fn parents(object: &Object) -> Vec<u32> {
@@ -462,7 +467,7 @@ mod tests {
     fn a_file_lists_sizes_delays_and_parents() {
         let page = read("bytes,delay_ms,after\n1000\n200,5\n300,0.5,1 2\n").expect("objects");
         assert_eq!(sizes(&page), [1000, 200, 300]);
-        assert_eq!((parents(&page[2]), *page[2].delay.known()), (vec![1, 2], Duration::from_micros(500)));
+        assert_eq!((parents(&page[2]), *page[2].delay.resolved()), (vec![1, 2], Duration::from_micros(500)));
         for (text, line) in [("x", 1), ("5,x", 1), ("5\n6,0,2", 2), ("5,0,1,7", 1), ("", 0), ("5\n6,0,0", 2)]
         {
             assert_eq!(read(text).expect_err(text).0, line, "{text}");

@@ -3,8 +3,8 @@
 use contract::{NodeId, Random};
 use units::{Bytes, Duration, Time};
 
+use super::endpoints::MAX_FLOWS;
 use super::flows::Setting;
-use super::places::MAX_FLOWS;
 use super::sizes::{self, SizeKeys};
 use super::transports::{Model, Transport};
 use crate::files::{self, Wrong};
@@ -38,25 +38,25 @@ pub(super) fn arrivals(
 ) -> Option<Vec<Arrival>> {
     let before = notes.count();
     for (key, written) in [
-        ("count", table.count.given().map(|at| at.place)),
-        ("size", table.size.given().map(|at| at.place)),
-        ("rate", table.rate.given().map(|at| at.place)),
-        ("start_spread", table.start_spread.given().map(|at| at.place)),
-        ("churn", table.churn.given().map(|at| at.place)),
-        ("app", table.app.given().map(|at| at.place)),
+        ("count", table.count.present().map(|at| at.location)),
+        ("size", table.size.present().map(|at| at.location)),
+        ("rate", table.rate.present().map(|at| at.location)),
+        ("start_spread", table.start_spread.present().map(|at| at.location)),
+        ("churn", table.churn.present().map(|at| at.location)),
+        ("app", table.app.present().map(|at| at.location)),
     ] {
-        if let Some(place) = written {
+        if let Some(location) = written {
             notes
-                .wrong(place, format!("`{key}` and `arrivals` do not go together"))
+                .wrong(location, format!("`{key}` and `arrivals` do not go together"))
                 .hint("write one of them");
         }
     }
     if model.transport == Transport::Ndn {
         notes
-            .wrong(arrivals.place, "`arrivals` are flows over TCP, a stack, streams or datagrams")
+            .wrong(arrivals.location, "`arrivals` are flows over TCP, a stack, streams or datagrams")
             .hint("requests of named data are set in `consumer`");
     }
-    if arrivals.file.given().is_some() {
+    if arrivals.file.present().is_some() {
         return listed(table, model, arrivals, setting, notes).filter(|_| notes.count() == before);
     }
     let start = table.start.or(Instant(Time::ZERO)).0;
@@ -64,27 +64,32 @@ pub(super) fn arrivals(
     let keys = keys(arrivals);
     let sized = matches!(model.transport, Transport::Tcp | Transport::Stack);
     let sizes = if sized {
-        if let Some(duration) = arrivals.duration.given() {
+        if let Some(duration) = arrivals.duration.present() {
             notes
-                .wrong(duration.place, "flows over TCP or a stack end with their last byte")
+                .wrong(duration.location, "flows over TCP or a stack end with their last byte")
                 .hint("write `size` instead of `duration`");
         }
-        sizes::checked(keys, "`arrivals`", arrivals.place, setting.folder, notes)
+        sizes::checked(keys, "`arrivals`", arrivals.location, setting.folder, notes)
     } else {
-        if let Some(place) = keys.written() {
-            notes.wrong(place, "streams and datagrams have no size").hint("write `duration` instead");
+        if let Some(location) = keys.written() {
+            notes.wrong(location, "streams and datagrams have no size").hint("write `duration` instead");
         }
-        arrivals.duration.required("duration", "`arrivals` of streams and datagrams", arrivals.place, notes);
+        arrivals.duration.required(
+            "duration",
+            "`arrivals` of streams and datagrams",
+            arrivals.location,
+            notes,
+        );
         None
     };
-    if let (Some(rate), Some(_)) = (arrivals.rate.given(), arrivals.load.given()) {
-        notes.wrong(rate.place, "arrivals have a `rate` or a `load`").hint("write one of them");
+    if let (Some(rate), Some(_)) = (arrivals.rate.present(), arrivals.load.present()) {
+        notes.wrong(rate.location, "arrivals have a `rate` or a `load`").hint("write one of them");
     }
-    if let (Some(load), false) = (arrivals.load.given(), sized) {
-        notes.wrong(load.place, "a `load` needs flows with a size").hint("write `rate` instead");
+    if let (Some(load), false) = (arrivals.load.present(), sized) {
+        notes.wrong(load.location, "a `load` needs flows with a size").hint("write `rate` instead");
     }
     if arrivals.load.is_missing() {
-        arrivals.rate.required("rate", "`arrivals`", arrivals.place, notes);
+        arrivals.rate.required("rate", "`arrivals`", arrivals.location, notes);
     }
     let wrong = arrivals.rate.is_wrong() || arrivals.load.is_wrong() || arrivals.duration.is_wrong();
     if notes.count() > before || wrong {
@@ -95,15 +100,15 @@ pub(super) fn arrivals(
         None if sized => return None,
         None => None,
     };
-    let rate = match (arrivals.load.given(), &sizes) {
+    let rate = match (arrivals.load.present(), &sizes) {
         (Some(load), Some(sizes)) => load.as_bps_f64() / 8.0 / sizes.mean(),
-        _ => arrivals.rate.known().to_owned(),
+        _ => arrivals.rate.resolved().to_owned(),
     };
     let max = arrivals.count.or(u32::MAX) as usize;
     let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(max as f64);
     if expected > MAX_FLOWS as f64 / 2.0 && max > MAX_FLOWS {
         notes
-            .wrong(arrivals.place, format!("about {expected:.0} flows would arrive"))
+            .wrong(arrivals.location, format!("about {expected:.0} flows would arrive"))
             .hint(format!("at most {} are expected to; `count` bounds them", MAX_FLOWS / 2));
         return None;
     }
@@ -118,7 +123,7 @@ pub(super) fn arrivals(
         if at >= stop || list.len() == max || list.len() > MAX_FLOWS {
             return Some(list);
         }
-        let until = arrivals.duration.given().map_or(Time::NEVER, |mean| {
+        let until = arrivals.duration.present().map_or(Time::NEVER, |mean| {
             at + Duration::from_secs_f64(durations.exponential(mean.as_secs_f64()))
                 .max(Duration::from_nanos(1))
         });
@@ -140,17 +145,17 @@ fn listed(
     setting: &Setting<'_>,
     notes: &mut Notes,
 ) -> Option<Vec<Arrival>> {
-    for (key, place) in arrivals.written() {
+    for (key, location) in arrivals.written() {
         if !matches!(key, "file" | "count") {
             notes
-                .wrong(place, format!("`{key}` and `file` do not go together"))
+                .wrong(location, format!("`{key}` and `file` do not go together"))
                 .hint("the file lists starts and sizes");
         }
     }
-    let file = arrivals.file.given()?;
+    let file = arrivals.file.present()?;
     if !matches!(model.transport, Transport::Tcp | Transport::Stack) {
         notes
-            .wrong(file.place, "a file lists payloads of flows over TCP or a stack")
+            .wrong(file.location, "a file lists payloads of flows over TCP or a stack")
             .hint("take a scheme that runs over TCP");
         return None;
     }
@@ -158,11 +163,11 @@ fn listed(
         "a line is a start in seconds and a size in bytes, or a start, two nodes and a size: 0.5,h1,h2,20000";
     let start = table.start.or(Instant(Time::ZERO)).0;
     let mut list = files::parsed(file, HINT, setting.folder, notes, |text| read(text, start, setting.net))?;
-    let ends = [table.from.given().map(|at| at.place), table.to.given().map(|at| at.place)];
-    if let Some(place) =
+    let ends = [table.from.present().map(|at| at.location), table.to.present().map(|at| at.location)];
+    if let Some(location) =
         ends.into_iter().flatten().next().filter(|_| list.iter().any(|flow| flow.ends.is_some()))
     {
-        notes.wrong(place, "the file names senders and receivers").hint("leave `from` and `to` out");
+        notes.wrong(location, "the file names senders and receivers").hint("leave `from` and `to` out");
         return None;
     }
     let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);

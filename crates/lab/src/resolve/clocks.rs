@@ -13,18 +13,21 @@ pub(super) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<Clock> {
     let mut list: Vec<(NodeId, Clock)> = Vec::new();
     for clock in file.clocks.items() {
         if clock.offset.is_missing() && clock.drift.is_missing() {
-            notes.wrong(clock.place, "this clock has no error").hint("write `offset` or `drift`");
+            notes.wrong(clock.location, "this clock has no error").hint("write `offset` or `drift`");
         }
-        let Some(name) = clock.node.required("node", "a clock", clock.place, notes) else { continue };
-        let wild = name.contains('*');
-        let nodes = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
-        if wild && nodes.is_empty() {
+        let Some(name) = clock.node.required("node", "a clock", clock.location, notes) else { continue };
+        let has_wildcard = name.contains('*');
+        let nodes =
+            if has_wildcard { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
+        if has_wildcard && nodes.is_empty() {
             net.no_match(name, notes);
         }
         for node in nodes {
             if list.iter().any(|(other, _)| *other == node) {
                 let called = &net.nodes[node.index()];
-                notes.wrong(name.place, format!("`{called}` has a clock already")).hint("write one of them");
+                notes
+                    .wrong(name.location, format!("`{called}` has a clock already"))
+                    .hint("write one of them");
                 break;
             }
             let right = ClockSpec { node, offset: Offset::ZERO, drift: Drift::ZERO };

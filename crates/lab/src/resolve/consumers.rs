@@ -14,7 +14,7 @@ use crate::schema::read::{At, Field, Notes};
 
 /// The machine of a flow with network = "ndn"; `None` when something is noted.
 pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Machine> {
-    for (key, place) in table.written() {
+    for (key, location) in table.written() {
         let hint = match key {
             "to" | "multicast" | "receivers" => {
                 "the producer of the prefix answers, and Data return to the consumer"
@@ -25,17 +25,17 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
             "tcp" | "stream" | "arrivals" | "app" => "its settings are those of `consumer`",
             _ => continue,
         };
-        notes.wrong(place, format!("`{key}` does not go with a consumer of named data")).hint(hint);
+        notes.wrong(location, format!("`{key}` does not go with a consumer of named data")).hint(hint);
     }
-    let prefix = table.prefix.required("prefix", "a consumer of named data", table.place, notes);
+    let prefix = table.prefix.required("prefix", "a consumer of named data", table.location, notes);
     let served = prefix.and_then(|prefix| ndn.server(prefix, notes));
     let controller = controller(table, ndn, notes);
     // without a server the sizes do not matter: something is noted
     let (payload, data) =
         served.map_or((Bytes::new(1024), Bytes::new(1100)), |served| (served.payload, served.data));
-    let source = table.source.given().map(|source| self::source(source, data, notes));
+    let source = table.source.present().map(|source| self::source(source, data, notes));
     let none = Consumer::default();
-    let consumer = table.consumer.given().map_or(&none, |at| &at.value);
+    let consumer = table.consumer.present().map_or(&none, |at| &at.value);
     let consumer = pattern(consumer, notes)?;
     let base = ConsumerConfig {
         interest: ndn.interest,
@@ -43,30 +43,33 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
         ..ConsumerConfig::with_controller(NameId(0), payload)
     };
     // a source asks once
-    let usual = if matches!(source, Some(Some(_))) { ConsumerConfig { retries: 0, ..base } } else { base };
-    let filled = consumer.filled(&usual);
+    let defaults = if matches!(source, Some(Some(_))) { ConsumerConfig { retries: 0, ..base } } else { base };
+    let filled = consumer.filled(&defaults);
     let filled = Consumer { retries: filled.retries.clone().filter(|count| *count < u32::MAX), ..filled };
-    if let Some(phase) = consumer.tick_phase.given()
+    if let Some(phase) = consumer.tick_phase.present()
         && phase.value > Duration::ZERO
-        && phase.value >= filled.tick.or(usual.tick)
+        && phase.value >= filled.tick.or(defaults.tick)
     {
         notes
             .wrong(
-                phase.place,
+                phase.location,
                 format!(
                     "a clock that ticks each {} cannot be {} late",
-                    filled.tick.or(usual.tick),
+                    filled.tick.or(defaults.tick),
                     phase.value
                 ),
             )
             .hint("`tick_phase` is less than `tick`");
     }
-    let (min, max) = (filled.min_rto.or(usual.timeout.min), filled.max_rto.or(usual.timeout.max));
+    let (min, max) = (filled.min_rto.or(defaults.timeout.min), filled.max_rto.or(defaults.timeout.max));
     if min > max {
-        let place =
-            consumer.min_rto.given().or(consumer.max_rto.given()).map_or(consumer.place, |at| at.place);
+        let location = consumer
+            .min_rto
+            .present()
+            .or(consumer.max_rto.present())
+            .map_or(consumer.location, |at| at.location);
         notes
-            .wrong(place, format!("`min_rto` of {min} is above `max_rto` of {max}"))
+            .wrong(location, format!("`min_rto` of {min} is above `max_rto` of {max}"))
             .hint("lower one or raise the other");
     }
     let table = Flow {
@@ -82,26 +85,26 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
 
 /// The keys of the scheme and its parameters; none with a source.
 fn controller(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow> {
-    if let Some(source) = table.source.given() {
-        if table.scheme.given().is_some() {
-            notes.wrong(source.place, "a flow has a scheme or a source").hint("write one of them");
+    if let Some(source) = table.source.present() {
+        if table.scheme.present().is_some() {
+            notes.wrong(source.location, "a flow has a scheme or a source").hint("write one of them");
         }
         refuse(table, &["params"], "a source without congestion control", notes);
         return Some(Flow::default());
     }
     if table.scheme.is_missing() && table.source.is_missing() {
         notes
-            .wrong(table.place, "a flow needs `scheme` or `source`")
+            .wrong(table.location, "a flow needs `scheme` or `source`")
             .hint("write scheme = \"aimd\" or source = { kind = \"constant\", interests = 500 }");
     }
-    let written = table.scheme.given()?;
+    let written = table.scheme.present()?;
     let name = &written.0;
     let entry = &schemes::find(name)?;
     let asks = entry.scheme.families.contains(&Family::Ndn) && matches!(entry.build, Build::Control(_));
     if !asks {
         notes
             .wrong(
-                written.place,
+                written.location,
                 format!("`{name}` is not a congestion controller for consumers of named data"),
             )
             .hint("take a scheme of the family ndn, such as scheme = \"aimd\"");
@@ -109,7 +112,7 @@ fn controller(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow>
     }
     if entry.link.is_some() && entry.scheme.families == [Family::Ndn] && ndn.link.is_none() {
         notes
-            .wrong(written.place, format!("`{name}` has a part in forwarders, but [ndn] does not name it"))
+            .wrong(written.location, format!("`{name}` has a part in forwarders, but [ndn] does not name it"))
             .hint(format!("write link = \"{name}\" under [ndn], or link = \"none\" to do without it"));
     }
     let params = params(table, entry, notes)?.into();
@@ -118,42 +121,44 @@ fn controller(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow>
 
 /// Gaps and mean rate of Data of a consumer without a controller.
 fn source(source: &Source, data: Bytes, notes: &mut Notes) -> Option<Source> {
-    let kind = source.kind.required("kind", "a source", source.place, notes);
+    let kind = source.kind.required("kind", "a source", source.location, notes);
     let hint = match kind.map(|kind| kind.value) {
         Some(SourceWord::Frames | SourceWord::Trace) => Some("frames are what a stream carries"),
         Some(SourceWord::OnOff) => Some("on- and off-times are those of its flow: see `churn`"),
         Some(SourceWord::Constant | SourceWord::Poisson) | None => None,
     };
     if let (Some(kind), Some(hint)) = (kind, hint) {
-        notes.wrong(kind.place, "a consumer of named data is constant or poisson").hint(hint);
+        notes.wrong(kind.location, "a consumer of named data is constant or poisson").hint(hint);
     }
-    for (key, place) in source.written() {
+    for (key, location) in source.written() {
         if !matches!(key, "kind" | "rate" | "interests") {
             notes
-                .wrong(place, format!("`{key}` does not go with a consumer of named data"))
+                .wrong(location, format!("`{key}` does not go with a consumer of named data"))
                 .hint("leave it out");
         }
     }
     let rate = match (&source.rate, &source.interests) {
-        (Field::Given(rate), Field::Given(interests)) => {
+        (Field::Present(rate), Field::Present(interests)) => {
             notes
-                .wrong(interests.place, format!("`rate` of {} and `interests`", rate.value))
+                .wrong(interests.location, format!("`rate` of {} and `interests`", rate.value))
                 .hint("write one of them");
             None
         }
-        (Field::Given(rate), _) => Some(rate.value),
-        (_, Field::Given(interests)) => {
+        (Field::Present(rate), _) => Some(rate.value),
+        (_, Field::Present(interests)) => {
             let rate = Rate::from_bps_f64(interests.value * data.as_f64() * 8.0).max(Rate::from_bps(1));
             let max = Rate::from_text("10000 Gbit/s").unwrap_or(Rate::UNLIMITED);
             if rate > max {
                 notes
-                    .wrong(interests.place, format!("Data of this many Interests arrive at {rate}"))
+                    .wrong(interests.location, format!("Data of this many Interests arrive at {rate}"))
                     .hint(format!("at most {max}"));
             }
             Some(rate)
         }
         (Field::Missing, Field::Missing) => {
-            notes.wrong(source.place, "a source needs `rate` or `interests`").hint("write interests = 500");
+            notes
+                .wrong(source.location, "a source needs `rate` or `interests`")
+                .hint("write interests = 500");
             None
         }
         _ => None,
@@ -165,7 +170,7 @@ fn source(source: &Source, data: Bytes, notes: &mut Notes) -> Option<Source> {
 /// The settings with the keys of their pattern filled in.
 fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Consumer> {
     let word = consumer.pattern.or(PatternWord::Sequential);
-    for (key, place) in consumer.written() {
+    for (key, location) in consumer.written() {
         let of = match key {
             "batch" | "every" => PatternWord::Batches,
             "contents" | "segments" | "exponent" | "shift" => PatternWord::Zipf,
@@ -173,22 +178,22 @@ fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Consumer> {
         };
         if of != word {
             notes
-                .wrong(place, format!("`{key}` does not go with pattern = \"{}\"", word.word()))
+                .wrong(location, format!("`{key}` does not go with pattern = \"{}\"", word.word()))
                 .hint(format!("it belongs to pattern = \"{}\"", of.word()));
         }
     }
-    let place = consumer.pattern.given().map_or(consumer.place, |at| at.place);
+    let location = consumer.pattern.present().map_or(consumer.location, |at| at.location);
     let mut filled = consumer.clone();
     filled.pattern = filled.pattern.filled(word);
     match word {
         PatternWord::Sequential => {}
         PatternWord::Batches => {
-            let size = consumer.batch.required("batch", "pattern = \"batches\"", place, notes);
-            let every = consumer.every.required("every", "pattern = \"batches\"", place, notes);
+            let size = consumer.batch.required("batch", "pattern = \"batches\"", location, notes);
+            let every = consumer.every.required("every", "pattern = \"batches\"", location, notes);
             size.and(every.map(|_| ()))?;
         }
         PatternWord::Zipf => {
-            consumer.contents.required("contents", "pattern = \"zipf\"", place, notes)?;
+            consumer.contents.required("contents", "pattern = \"zipf\"", location, notes)?;
             filled.segments = filled.segments.filled(1);
             filled.exponent = filled.exponent.filled(1.0);
             filled.shift = filled.shift.filled(0.0);

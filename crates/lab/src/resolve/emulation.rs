@@ -49,13 +49,13 @@ pub(super) fn is_outside(table: &Flow) -> bool {
 
 /// Notes what does not go with ends outside.
 pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &mut Notes) {
-    let kernel = table.kernel.given().map(|at| (at.place, "kernel"));
-    let live = table.live.given().filter(|at| at.value).map(|at| (at.place, "live"));
-    let commands = table.commands.given().map(|at| (at.place, "commands"));
+    let kernel = table.kernel.present().map(|at| (at.location, "kernel"));
+    let live = table.live.present().filter(|at| at.value).map(|at| (at.location, "live"));
+    let commands = table.commands.present().map(|at| (at.location, "commands"));
     let mut written = [kernel, live, commands].into_iter().flatten();
-    let Some((place, key)) = written.next() else { return };
-    for (place, other) in written {
-        notes.wrong(place, format!("a flow has `{key}` or `{other}`")).hint("write one of them");
+    let Some((location, key)) = written.next() else { return };
+    for (location, other) in written {
+        notes.wrong(location, format!("a flow has `{key}` or `{other}`")).hint("write one of them");
     }
     let (fits, who, hint) = match key {
         "kernel" => (
@@ -69,31 +69,34 @@ pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &
         _ => (network == NetworkWord::Ip, "flows by address", "leave `network` out"),
     };
     if !fits {
-        notes.wrong(place, format!("`{key}` is for {who}")).hint(hint);
+        notes.wrong(location, format!("`{key}` is for {who}")).hint(hint);
     }
-    if let Some(kernel) = table.kernel.given() {
-        let odd = kernel.is_empty() || kernel.len() > 15 || !kernel.chars().all(is_of_a_name);
-        if odd {
+    if let Some(kernel) = table.kernel.present() {
+        let invalid = kernel.is_empty() || kernel.len() > 15 || !kernel.chars().all(is_of_a_name);
+        if invalid {
             notes
-                .wrong(kernel.place, format!("`{}` is no congestion control of a kernel", shortened(kernel)))
+                .wrong(
+                    kernel.location,
+                    format!("`{}` is no congestion control of a kernel", shortened(kernel)),
+                )
                 .hint("such as \"reno\", \"cubic\" or \"bbr\"");
         }
-        if let Some(source) = table.source.given() {
+        if let Some(source) = table.source.present() {
             notes
-                .wrong(source.place, "a flow of the kernel's TCP has a scheme, not a source")
+                .wrong(source.location, "a flow of the kernel's TCP has a scheme, not a source")
                 .hint("leave `source` out");
         }
     }
     if key == "live" && table.scheme.is_missing() && table.stack.is_missing() {
         notes
-            .wrong(place, "a live flow has a scheme or a stack")
+            .wrong(location, "a live flow has a scheme or a stack")
             .hint("write scheme = \"cubic\"; traffic without congestion control cannot be sent over sockets");
     }
-    if let Some(commands) = table.commands.given()
+    if let Some(commands) = table.commands.present()
         && commands.sender.is_missing()
         && commands.receiver.is_missing()
     {
-        notes.wrong(commands.place, "there is no command").hint("write `sender`, `receiver` or both");
+        notes.wrong(commands.location, "there is no command").hint("write `sender`, `receiver` or both");
     }
 }
 
@@ -105,20 +108,20 @@ fn is_of_a_name(c: char) -> bool {
 /// Whether a flow has commands and nothing that takes their place in a simulation, which sends nothing then.
 pub(crate) fn commands_alone(table: &Flow) -> bool {
     let others = table.scheme.is_missing() && table.source.is_missing() && table.kernel.is_missing();
-    others && table.commands.given().is_some() && !table.live.or(false)
+    others && table.commands.present().is_some() && !table.live.or(false)
 }
 
 /// The scheme of a flow without `source`: that of the key, or that of the same name as the kernel's. `None` if an error is noted.
 pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
-    if let Some(scheme) = table.scheme.given() {
+    if let Some(scheme) = table.scheme.present() {
         return Some(scheme.0.clone());
     }
     if !table.scheme.is_missing() {
         return None;
     }
-    let Some(kernel) = table.kernel.given() else {
+    let Some(kernel) = table.kernel.present() else {
         notes
-            .wrong(table.place, "a flow needs `scheme` or `source`")
+            .wrong(table.location, "a flow needs `scheme` or `source`")
             .hint("write scheme = \"cubic\" or source = { kind = \"constant\", rate = \"1 Mbit/s\" }");
         return None;
     };
@@ -133,7 +136,7 @@ pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "write `scheme`: the scheme that replaces it in a simulation".to_owned(),
     };
-    notes.wrong(kernel.place, format!("a simulation has no TCP with `{}`", shortened(kernel))).hint(hint);
+    notes.wrong(kernel.location, format!("a simulation has no TCP with `{}`", shortened(kernel))).hint(hint);
     None
 }
 
@@ -153,22 +156,23 @@ pub(super) fn feedback(table: &Flow, otherwise: Bytes) -> Bytes {
 
 /// The table `emulation`, with the defaults that depend on the flows; `None` if it is empty.
 pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Option<Emulation> {
-    let written = file.emulation.given();
+    let written = file.emulation.present();
     let outside = || traffic.flows.iter().filter(|flow| is_outside(&flow.table));
     let ends: BTreeSet<NodeId> =
         outside().flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().copied())).collect();
-    let real = match written.and_then(|table| table.real.given()) {
+    let real = match written.and_then(|table| table.real.present()) {
         Some(names) => self::real(names, net, notes),
         None => ends.clone(),
     };
-    let place = written.and_then(|table| table.real.given()).map_or(file.place, |names| names.place);
+    let location =
+        written.and_then(|table| table.real.present()).map_or(file.location, |names| names.location);
     if notes.count() == 0
         && let Some(missing) = ends.iter().find(|node| !real.contains(node))
     {
         let name = &net.nodes[missing.index()];
         notes
             .wrong(
-                place,
+                location,
                 format!(
                     "`{name}` is an endpoint of a flow with `kernel`, `live` or `commands`, but not in `real`"
                 ),
@@ -179,17 +183,20 @@ pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes
         [(outside().count(), MAX_OUTSIDE, "flows outside"), (real.len(), MAX_REAL, "real nodes")]
     {
         if n > max {
-            notes.wrong(place, format!("{n} {of} are too many")).hint(format!("at most {max}"));
+            notes.wrong(location, format!("{n} {of} are too many")).hint(format!("at most {max}"));
         }
     }
     if let Some(flow) = outside().find(|flow| packet_of(flow).is_some_and(|packet| packet < MIN_PACKET)) {
         notes
-            .wrong(place, format!("packets of `{}` are too small for their headers", shortened(flow.name())))
+            .wrong(
+                location,
+                format!("packets of `{}` are too small for their headers", shortened(flow.name())),
+            )
             .hint(format!("at least {MIN_PACKET}"));
     }
-    let usual = Settings::default();
-    let table = written.map_or(Emulation::default(), |table| table.value.clone()).filled(&usual);
-    let says = !real.is_empty() || *table.max_lateness.known() != usual.max_lateness;
+    let defaults = Settings::default();
+    let table = written.map_or(Emulation::default(), |table| table.value.clone()).filled(&defaults);
+    let says = !real.is_empty() || *table.max_lateness.resolved() != defaults.max_lateness;
     says.then(|| Emulation { real: net.list(real), ..table })
 }
 

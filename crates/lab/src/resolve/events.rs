@@ -19,7 +19,7 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
     let mut list = Vec::new();
     for event in file.events.items() {
         let at =
-            event.at.required("at", "an event", event.place, notes).map_or(Duration::ZERO, |at| at.value);
+            event.at.required("at", "an event", event.location, notes).map_or(Duration::ZERO, |at| at.value);
         let subjects: Vec<&str> = event
             .written()
             .into_iter()
@@ -30,16 +30,16 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
             ["link"] => link(event, net, notes),
             ["flow"] => flow(event, net, traffic, notes),
             ["route"] => {
-                let spec = event.route.given().and_then(|route| self::route(route, net, notes));
+                let spec = event.route.present().and_then(|route| self::route(route, net, notes));
                 spec.map(|_| Event { route: event.route.clone(), ..Event::default() }).into_iter().collect()
             }
-            [] if event.node.given().is_some() && event.flow.is_missing() => node(event, setting, notes),
+            [] if event.node.present().is_some() && event.flow.is_missing() => node(event, setting, notes),
             [] => {
                 // a subject that is written wrongly is noted already
                 let missing = event.link.is_missing() && event.flow.is_missing();
                 if missing && event.route.is_missing() && event.node.is_missing() {
                     notes
-                        .wrong(event.place, "this event has no target")
+                        .wrong(event.location, "this event has no target")
                         .hint("write `link`, `flow`, `route` or `node`");
                 }
                 Vec::new()
@@ -47,7 +47,7 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
             _ => {
                 notes
                     .wrong(
-                        event.place,
+                        event.location,
                         format!("this event has more than one target: {}", subjects.join(" and ")),
                     )
                     .hint("write one event for each");
@@ -55,20 +55,24 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
             }
         };
         if list.len() + changes.len() > MAX_CHANGES {
-            notes.wrong(event.place, "too many events").hint(format!("at most {MAX_CHANGES}"));
+            notes.wrong(event.location, "too many events").hint(format!("at most {MAX_CHANGES}"));
             break;
         }
-        list.extend(changes.into_iter().map(|change| Event { place: event.place, at: at.into(), ..change }));
+        list.extend(changes.into_iter().map(|change| Event {
+            location: event.location,
+            at: at.into(),
+            ..change
+        }));
     }
     list
 }
 
 /// Notes keys of an event that its subject does not take.
 fn refuse(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
-    for (key, place) in event.written() {
+    for (key, location) in event.written() {
         if key != "at" && !known.contains(&key) {
             notes
-                .wrong(place, format!("an event of a {of} takes no `{key}`"))
+                .wrong(location, format!("an event of a {of} takes no `{key}`"))
                 .hint(format!("it takes {}", known.join(", ")));
         }
     }
@@ -76,70 +80,76 @@ fn refuse(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
 
 fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
     refuse(event, &["link", "rate", "delay", "loss", "up"], "link", notes);
-    let Some(link) = event.link.given().and_then(|name| net.find_link(name, notes)) else {
+    let Some(link) = event.link.present().and_then(|name| net.find_link(name, notes)) else {
         return Vec::new();
     };
     let spec = &net.links[link.index()];
     if let (Some(rate), true) =
-        (event.rate.given(), [&spec.forward, &spec.backward].iter().any(|port| port.trace.is_some()))
+        (event.rate.present(), [&spec.forward, &spec.backward].iter().any(|port| port.trace.is_some()))
     {
         notes
-            .wrong(rate.place, format!("the rate of `{}` follows a trace", spec.name))
+            .wrong(rate.location, format!("the rate of `{}` follows a trace", spec.name))
             .hint("change the rate in the trace, or write a `rate` for the link");
     }
     let ports = [&spec.forward, &spec.backward];
-    if let (Some(rate), true) = (event.rate.given(), ports.iter().any(|port| port.shaper.is_some())) {
+    if let (Some(rate), true) = (event.rate.present(), ports.iter().any(|port| port.shaper.is_some())) {
         notes
-            .wrong(rate.place, format!("`{}` has a shaper, and an event cannot change its rate", spec.name))
+            .wrong(
+                rate.location,
+                format!("`{}` has a shaper, and an event cannot change its rate", spec.name),
+            )
             .hint("a shaper has one rate; leave the event or the shaper out");
     }
-    if let (Some(delay), true) = (event.delay.given(), ports.iter().any(|port| port.trace_delay.is_some())) {
+    if let (Some(delay), true) = (event.delay.present(), ports.iter().any(|port| port.trace_delay.is_some()))
+    {
         notes
-            .wrong(delay.place, format!("the delay of `{}` follows a trace", spec.name))
+            .wrong(delay.location, format!("the delay of `{}` follows a trace", spec.name))
             .hint("change the delay in the trace, or use a trace without delays");
     }
     let of = Event { link: event.link.clone(), ..Event::default() };
     let each = [
-        event.rate.given().map(|_| Event { rate: event.rate.clone(), ..of.clone() }),
-        event.delay.given().map(|_| Event { delay: event.delay.clone(), ..of.clone() }),
-        event.loss.given().map(|_| Event { loss: event.loss.clone(), ..of.clone() }),
-        event.up.given().map(|_| Event { up: event.up.clone(), ..of.clone() }),
+        event.rate.present().map(|_| Event { rate: event.rate.clone(), ..of.clone() }),
+        event.delay.present().map(|_| Event { delay: event.delay.clone(), ..of.clone() }),
+        event.loss.present().map(|_| Event { loss: event.loss.clone(), ..of.clone() }),
+        event.up.present().map(|_| Event { up: event.up.clone(), ..of.clone() }),
     ];
     if event.rate.is_missing() && event.delay.is_missing() && event.loss.is_missing() && event.up.is_missing()
     {
-        notes.wrong(event.place, "this event changes nothing").hint("write `rate`, `delay`, `loss` or `up`");
+        notes
+            .wrong(event.location, "this event changes nothing")
+            .hint("write `rate`, `delay`, `loss` or `up`");
     }
     each.into_iter().flatten().collect()
 }
 
 fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Vec<Event> {
     refuse(event, &["flow", "action", "mode", "node"], "flow", notes);
-    let Some(name) = event.flow.given() else { return Vec::new() };
+    let Some(name) = event.flow.present() else { return Vec::new() };
     let flows = traffic.find(name);
     if flows.is_none() && !traffic.refused(name) {
         let mut known: Vec<&str> = traffic.names().collect();
         known.dedup();
         notes
-            .wrong(name.place, format!("no flow is called `{}`", shortened(name)))
+            .wrong(name.location, format!("no flow is called `{}`", shortened(name)))
             .maybe(suggestion(name, known.iter().copied()));
     }
-    let action = event.action.required("action", "an event of a flow", event.place, notes);
+    let action = event.action.required("action", "an event of a flow", event.location, notes);
     let (Some(flows), Some(written)) = (flows, action) else { return Vec::new() };
     let action = written.value;
     if action == Action::Reset {
         notes
-            .wrong(written.place, "a flow cannot be reset")
+            .wrong(written.location, "a flow cannot be reset")
             .hint("a node of the name-based network can: write node = \"NODE\" and leave `flow` out");
         return Vec::new();
     }
     let misplaced = [
-        ("mode", event.mode.given().filter(|_| action != Action::Mode)),
-        ("node", event.node.given().filter(|_| !matches!(action, Action::Join | Action::Leave))),
+        ("mode", event.mode.present().filter(|_| action != Action::Mode)),
+        ("node", event.node.present().filter(|_| !matches!(action, Action::Join | Action::Leave))),
     ];
     for (key, at) in misplaced {
         if let Some(at) = at {
             notes
-                .wrong(at.place, format!("`{key}` does not go with action = \"{}\"", action.word()))
+                .wrong(at.location, format!("`{key}` does not go with action = \"{}\"", action.word()))
                 .hint("leave it out");
         }
     }
@@ -153,7 +163,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
         Action::Reset => Vec::new(),
         Action::Start | Action::Stop => flows.into_iter().map(of).collect(),
         Action::Mode => {
-            let Some(mode) = event.mode.required("mode", "action = \"mode\"", event.place, notes) else {
+            let Some(mode) = event.mode.required("mode", "action = \"mode\"", event.location, notes) else {
                 return Vec::new();
             };
             let deaf = |id: &FlowId| {
@@ -161,7 +171,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             };
             if flows.iter().any(deaf) {
                 notes
-                    .wrong(name.place, "only streams have modes")
+                    .wrong(name.location, "only streams have modes")
                     .hint("name a flow whose scheme is a stream");
             }
             for id in &flows {
@@ -170,10 +180,9 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
                 let modes = modes(scheme);
                 if !modes.contains(&mode.value.as_str()) {
                     let note = match modes {
-                        [] => notes.wrong(name.place, format!("`{scheme}` has no modes")),
-                        _ => {
-                            notes.wrong(mode.place, format!("`{}` is no mode of `{scheme}`", shortened(mode)))
-                        }
+                        [] => notes.wrong(name.location, format!("`{scheme}` has no modes")),
+                        _ => notes
+                            .wrong(mode.location, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
                     };
                     note.maybe(suggestion(mode, modes.iter().copied()));
                     break;
@@ -182,7 +191,8 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             flows.into_iter().map(|id| Event { mode: event.mode.clone(), ..of(id) }).collect()
         }
         Action::Join | Action::Leave => {
-            let Some(node_name) = event.node.required("node", "a join or leave", event.place, notes) else {
+            let Some(node_name) = event.node.required("node", "a join or leave", event.location, notes)
+            else {
                 return Vec::new();
             };
             let Some(node) = net.find_node(node_name, notes) else { return Vec::new() };
@@ -192,7 +202,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
                 if !flow.to.contains(&node) {
                     notes
                         .wrong(
-                            node_name.place,
+                            node_name.location,
                             format!("`{}` is no receiver of `{}`", shortened(node_name), flow.name()),
                         )
                         .hint("list it under the flow's `to`");
@@ -217,8 +227,8 @@ pub(super) fn modes(scheme: &str) -> &'static [&'static str] {
 fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Event> {
     let Setting { net, icn, ndn, sdn, .. } = *setting;
     refuse(event, &["node", "action"], "node", notes);
-    let node = event.node.given().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
-    let Some(action) = event.action.required("action", "an event of a node", event.place, notes) else {
+    let node = event.node.present().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
+    let Some(action) = event.action.required("action", "an event of a node", event.location, notes) else {
         return Vec::new();
     };
     let change = || Event { node: event.node.clone(), action: event.action.clone(), ..Event::default() };
@@ -228,7 +238,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Even
         }
         notes
             .wrong(
-                name.place,
+                name.location,
                 format!(
                     "`{}` is not a controller, and only a controller can stop and start",
                     shortened(name)
@@ -239,7 +249,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Even
     }
     if action.value != Action::Reset {
         notes
-            .wrong(action.place, format!("a node knows no action `{}`", action.word()))
+            .wrong(action.location, format!("a node knows no action `{}`", action.word()))
             .hint("name the `flow` as well, or write action = \"reset\"");
         return Vec::new();
     }
@@ -249,7 +259,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Even
         let known: Vec<&str> = nodes.map(|node| net.nodes[node.index()].as_str()).collect();
         let hint = "no flow is sent by name: write network = \"icn\" in one".to_owned();
         notes
-            .wrong(name.place, format!("`{}` does not route by name", shortened(name)))
+            .wrong(name.location, format!("`{}` does not route by name", shortened(name)))
             .maybe(suggestion(name, known.iter().copied()).or(Some(hint)));
         return Vec::new();
     }
@@ -259,28 +269,28 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Even
 /// A route whose names are known and whose next node is a neighbour.
 pub(super) fn route(route: &At<Route>, net: &Net, notes: &mut Notes) -> Option<RouteSpec> {
     let mut node = |field: &Field<String>, key: &str| -> Option<NodeId> {
-        let name = field.required(key, "a route", route.place, notes)?;
+        let name = field.required(key, "a route", route.location, notes)?;
         net.find_node(name, notes)
     };
     let (at, to, via) = (node(&route.at, "at"), node(&route.to, "to"), node(&route.via, "via"));
     let (at, to, via) = (at?, to?, via?);
     let name = |id: NodeId| &net.nodes[id.index()];
     if at == to {
-        notes.wrong(route.place, format!("`{}` needs no route to itself", name(at))).hint("leave it out");
+        notes.wrong(route.location, format!("`{}` needs no route to itself", name(at))).hint("leave it out");
         return None;
     }
     let joined = net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at));
     if !joined {
-        let place = route.via.given().map_or(route.place, |at| at.place);
+        let location = route.via.present().map_or(route.location, |at| at.location);
         notes
-            .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
+            .wrong(location, format!("no link joins `{}` and `{}`", name(at), name(via)))
             .hint("`via` is the next node, not a later one");
         return None;
     }
-    if let Some(controller) = net.apart.filter(|apart| [at, via].contains(apart)) {
+    if let Some(controller) = net.control_node.filter(|control_node| [at, via].contains(control_node)) {
         notes
             .wrong(
-                route.place,
+                route.location,
                 format!("no route leads over a link of the controller `{}`", name(controller)),
             )
             .hint("write out_of_band = false under `sdn`: then its links are links of the network");

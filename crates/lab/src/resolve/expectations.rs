@@ -46,9 +46,9 @@ pub(super) fn column(name: &str) -> Option<String> {
 
 /// Notes keys that no result has, and relations that are none.
 pub(super) fn check(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes: &mut Notes) {
-    for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+    for (key, _) in file.expect.present().map_or(&[][..], |expect| &expect.0) {
         if let Err((message, hint)) = check_key(key, setting, traffic) {
-            notes.wrong(key.place, message).maybe(hint);
+            notes.wrong(key.location, message).maybe(hint);
         }
     }
     check_relations(file, notes);
@@ -56,10 +56,10 @@ pub(super) fn check(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
 
 /// Notes relations that are none, whatever their keys.
 pub(super) fn check_relations(file: &File, notes: &mut Notes) {
-    for (_, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+    for (_, text) in file.expect.present().map_or(&[][..], |expect| &expect.0) {
         if let Err(message) = Sides::read(text) {
             notes
-                .wrong(text.place, message)
+                .wrong(text.location, message)
                 .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
         }
     }

@@ -8,9 +8,9 @@ use sim::Cast;
 use stack::{ndn, stream, tcp};
 use units::{Bytes, Duration, Time};
 
+use super::endpoints::{MAX_FLOWS, check_endpoints, nodes, senders};
 use super::icn::IcnNet;
 use super::ndn::NdnNet;
-use super::places::{MAX_FLOWS, check_places, nodes, senders};
 use super::sdn::SdnNet;
 use super::transports::{Model, Transport, model};
 use super::{Trace, apps, arrivals};
@@ -18,7 +18,7 @@ use crate::report::DERIVED;
 use crate::schema::file::{File, Flow, Member};
 use crate::schema::ndn::PatternWord;
 use crate::schema::read::{At, Field, Notes, shortened};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::{Instant, Senders, Targets};
 use crate::topology::{Net, Paths};
 
@@ -53,11 +53,11 @@ pub(super) struct Placed {
 
 impl Placed {
     pub(super) fn name(&self) -> &str {
-        self.table.name.given().map_or("", |name| &name.value)
+        self.table.name.present().map_or("", |name| &name.value)
     }
 
     pub(super) fn scheme(&self) -> Option<&str> {
-        self.table.scheme.given().map(|scheme| scheme.0.as_str())
+        self.table.scheme.present().map(|scheme| scheme.0.as_str())
     }
 }
 
@@ -109,8 +109,8 @@ impl Traffic {
 
     /// Names of applications.
     pub(super) fn app_names(&self) -> impl Iterator<Item = &str> {
-        let names = self.flows.iter().filter_map(|flow| flow.table.app.given());
-        names.filter_map(|app| app.name.given()).map(|name| name.value.as_str())
+        let names = self.flows.iter().filter_map(|flow| flow.table.app.present());
+        names.filter_map(|app| app.name.present()).map(|name| name.value.as_str())
     }
 
     pub(super) fn has_app(&self, name: &str) -> bool {
@@ -154,7 +154,7 @@ impl Traffic {
         let mut schemes = BTreeSet::new();
         for flow in &self.flows {
             match flow.transport {
-                Transport::Stack if flow.table.encoder.given().is_some() => {
+                Transport::Stack if flow.table.encoder.present().is_some() => {
                     known.insert("allowed_rate");
                 }
                 Transport::Tcp | Transport::Stack => known.extend(tcp::SERIES.iter().map(|row| row.0)),
@@ -197,11 +197,11 @@ impl Traffic {
         })
     }
 
-    fn add(&mut self, flow: Placed, group: usize, place: Place, notes: &mut Notes) {
+    fn add(&mut self, flow: Placed, group: usize, location: Location, notes: &mut Notes) {
         let id = FlowId(self.flows.len() as u32);
         if self.ids.insert(flow.name().to_owned(), id).is_some() {
             notes
-                .wrong(place, format!("two flows are called `{}`", shortened(flow.name())))
+                .wrong(location, format!("two flows are called `{}`", shortened(flow.name())))
                 .hint("give each a name of its own, or write count = 2 in one table");
             return;
         }
@@ -222,11 +222,11 @@ impl Traffic {
 
 /// Series that the machines of a stream offer.
 fn of_stream(table: &Flow) -> impl Iterator<Item = &'static SeriesInfo> {
-    let encoder = table.encoder.given();
-    let frames = table.source.given().map(|_| ()).or(encoder.map(|_| ()));
+    let encoder = table.encoder.present();
+    let frames = table.source.present().map(|_| ()).or(encoder.map(|_| ()));
     let video = frames.into_iter().flat_map(|()| stream::VIDEO_SERIES);
     let encoder = encoder.into_iter().flat_map(|_| stream::ENCODER_SERIES);
-    let player = table.player.given().into_iter().flat_map(|_| stream::PLAYER_SERIES);
+    let player = table.player.present().into_iter().flat_map(|_| stream::PLAYER_SERIES);
     stream::SERIES.iter().chain(video).chain(encoder).chain(player)
 }
 
@@ -234,7 +234,7 @@ fn of_stream(table: &Flow) -> impl Iterator<Item = &'static SeriesInfo> {
 fn of_forwarders<'a>(ndn: &'a NdnNet, sdn: &'a SdnNet) -> impl Iterator<Item = &'static SeriesInfo> + 'a {
     let table = ndn.table.iter();
     let parts = table.clone().flat_map(|table| {
-        let (strategy, link) = (table.strategy.given(), table.link.given());
+        let (strategy, link) = (table.strategy.present(), table.link.present());
         [strategy.map(|at| at.0.as_str()), link.map(|at| at.0.as_str())]
     });
     let parts = parts.flatten().chain(sdn.app());
@@ -254,12 +254,12 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, paths: &mut Paths<'_>, n
     let mut traffic = made(tables, setting, paths, notes);
     traffic.nameless = file.flows.is_wrong() || tables.iter().any(|table| table.name.is_wrong());
     for table in tables {
-        let Some(name) = table.name.given() else { continue };
+        let Some(name) = table.name.present() else { continue };
         let copied = traffic.has_flow(name) || traffic.has_flow(&format!("{}.1", name.value));
-        let group = table.group.given().map_or(name.value.as_str(), |group| &group.value);
+        let group = table.group.present().map_or(name.value.as_str(), |group| &group.value);
         // nothing arrives where too few flows are drawn, and nothing is sent by none
         let none =
-            table.count.given().is_some_and(|count| count.value == 0) || table.arrivals.given().is_some();
+            table.count.present().is_some_and(|count| count.value == 0) || table.arrivals.present().is_some();
         let idle = none && traffic.has_group(group);
         if !copied && !idle {
             traffic.refused.extend([name.value.clone(), group.to_owned()]);
@@ -276,27 +276,27 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
     let mut contents = 0;
     let mut names = BTreeSet::new();
     for table in tables {
-        let none = table.count.given().is_some_and(|count| count.value == 0);
+        let none = table.count.present().is_some_and(|count| count.value == 0);
         if none && table.scheme.is_missing() && table.source.is_missing() {
             // an entry without flows needs no machine
-            if let Some(name) = table.name.required("name", "a flow", table.place, notes) {
+            if let Some(name) = table.name.required("name", "a flow", table.location, notes) {
                 traffic.group(&table.group.or(name.value.clone()));
             }
             continue;
         }
         let Some(model) = model(table, Some(setting.net), setting.ndn, setting.folder, notes) else {
-            check_places(table, setting.net, paths, notes);
+            check_endpoints(table, setting.net, paths, notes);
             continue;
         };
         let group = traffic.group(&table.group.or(model.name.value.clone()));
         if !names.insert(model.name.value.clone()) {
             notes
-                .wrong(model.name.place, format!("two flows are called `{}`", shortened(model.name)))
+                .wrong(model.name.location, format!("two flows are called `{}`", shortened(model.name)))
                 .hint("give each a name of its own, or write count = 2 in one table");
             continue;
         }
         let Ok(senders) = senders(table, setting.net, notes) else { continue };
-        let mut app = match table.app.given() {
+        let mut app = match table.app.present() {
             Some(written) => match apps::app(table, &model, written, senders.len(), setting, notes) {
                 Some(client) => Some(client),
                 None => continue,
@@ -306,7 +306,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         let shared = app.as_ref().is_some_and(|client| client.shared);
         let copies = app.as_ref().map_or(table.count.or(senders.len().max(1) as u32), |client| client.copies);
         let times = match &table.arrivals {
-            Field::Given(written) => match arrivals::arrivals(table, &model, written, setting, notes) {
+            Field::Present(written) => match arrivals::arrivals(table, &model, written, setting, notes) {
                 Some(times) => Some(times),
                 None => continue,
             },
@@ -315,12 +315,12 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         let total = traffic.flows.len() + times.as_ref().map_or(copies as usize, Vec::len);
         if total > MAX_FLOWS {
             notes
-                .wrong(table.place, format!("{total} flows are too many"))
+                .wrong(table.location, format!("{total} flows are too many"))
                 .hint(format!("at most {MAX_FLOWS}"));
             break;
         }
         // arrivals from one sender share a pair of hosts; each copy has its own
-        let mut place = None;
+        let mut location = None;
         for i in 0..times.as_ref().map_or(copies, |times| times.len() as u32) {
             if let Some((from, to)) = times.as_ref().and_then(|times| times[i as usize].ends) {
                 let named = Flow {
@@ -328,13 +328,13 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
                     to: Targets { list: vec![plain(setting.net, to)], listed: false }.into(),
                     ..table.value.clone()
                 };
-                let named = At { value: named, place: table.place };
-                place = nodes(&named, Some(from), setting.net, &mut next_pair, paths, notes);
-            } else if place.is_none() || (times.is_none() && !shared) || senders.len() > 1 {
+                let named = At { value: named, location: table.location };
+                location = nodes(&named, Some(from), setting.net, &mut next_pair, paths, notes);
+            } else if location.is_none() || (times.is_none() && !shared) || senders.len() > 1 {
                 let sender = senders.get(i as usize % senders.len().max(1)).copied();
-                place = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
+                location = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
             }
-            let Some((from, to)) = place.clone() else { break };
+            let Some((from, to)) = location.clone() else { break };
             let (members, targets): (Vec<NodeId>, Vec<_>) = to.into_iter().unzip();
             if model.cast == Cast::Named
                 && !setting.icn.reach(table, from, &members, setting.net, paths, notes)
@@ -344,14 +344,14 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             if model.transport == Transport::Ndn && !setting.ndn.reach(table, from, setting.net, notes) {
                 break;
             }
-            if let Some(consumer) = model.table.consumer.given()
+            if let Some(consumer) = model.table.consumer.present()
                 && consumer.pattern.or(PatternWord::Sequential) == PatternWord::Zipf
             {
                 contents += u64::from(consumer.contents.or(0));
                 if contents > MAX_CONTENTS {
-                    let place = table.consumer.given().map_or(table.place, |at| at.place);
+                    let location = table.consumer.present().map_or(table.location, |at| at.location);
                     notes
-                        .wrong(place, format!("the catalogues of all consumers have {contents} contents"))
+                        .wrong(location, format!("the catalogues of all consumers have {contents} contents"))
                         .hint(format!("at most {MAX_CONTENTS}: take fewer contents of more segments"));
                     return traffic;
                 }
@@ -359,7 +359,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             receivers += members.len();
             if receivers > MAX_RECEIVERS {
                 notes
-                    .wrong(table.place, format!("{receivers} receivers are too many"))
+                    .wrong(table.location, format!("{receivers} receivers are too many"))
                     .hint(format!("at most {MAX_RECEIVERS}"));
                 return traffic;
             }
@@ -367,12 +367,12 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             let name =
                 if alone { model.name.value.clone() } else { format!("{}.{}", model.name.value, i + 1) };
             let mut own = Flow {
-                place: table.place,
+                location: table.location,
                 from: Senders(vec![setting.net.nodes[from.index()].clone().into()]).into(),
                 start: Instant(start_of(table, if shared { model.name } else { &name }, setting)).into(),
                 stop: table.stop.clone().filled(Instant(Time::NEVER)),
                 group: traffic.groups[group].0.clone().into(),
-                name: Field::Given(At { value: name, place: model.name.place }),
+                name: Field::Present(At { value: name, location: model.name.location }),
                 ..model.table.clone()
             };
             if let Some(times) = &times {
@@ -382,7 +382,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             }
             own.app = match &mut app {
                 Some(client) => {
-                    Field::Given(client.named(if shared { model.name } else { own.name.known() }))
+                    Field::Present(client.named(if shared { model.name } else { own.name.resolved() }))
                 }
                 None => Field::Missing,
             };
@@ -391,7 +391,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             }
             let Model { transport, cast, packet, .. } = model;
             let flow = Placed { table: own, transport, cast, packet, from, to: members };
-            traffic.add(flow, group, model.name.place, notes);
+            traffic.add(flow, group, model.name.location, notes);
         }
         traffic.traces.extend(model.trace);
     }

@@ -6,20 +6,20 @@ use contract::NodeId;
 use stack::icn;
 use units::{Duration, Rate};
 
-use super::places::ends;
+use super::endpoints::ends;
 use crate::schema::file::{File, Flow, Icn, NetworkWord};
 use crate::schema::read::{At, Field, Notes, shortened};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::Buffer;
 use crate::topology::{Net, NetPort, Paths};
 
-/// What a plan says of names.
+/// The name-based network of a plan.
 #[derive(Default)]
 pub(super) struct IcnNet {
     /// The resolved table; `None` where there is no such network, or where something about it is noted.
     pub(super) table: Option<Icn>,
     /// The node that runs the name resolution system, and the routers in ascending order.
-    places: Option<(NodeId, Vec<NodeId>)>,
+    hosts: Option<(NodeId, Vec<NodeId>)>,
     /// Something about it is noted, so that what seems unknown may not be.
     partial: bool,
 }
@@ -27,7 +27,7 @@ pub(super) struct IcnNet {
 impl IcnNet {
     /// Nodes that do more than forward: the routers, then the name resolution system.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
-        self.places.iter().flat_map(|(resolver, routers)| routers.iter().copied().chain([*resolver]))
+        self.hosts.iter().flat_map(|(resolver, routers)| routers.iter().copied().chain([*resolver]))
     }
 
     /// Whether a node does more than forward, as far as that is known; `None` is a node that is not there.
@@ -45,12 +45,13 @@ impl IcnNet {
         paths: &Paths<'_>,
         notes: &mut Notes,
     ) -> bool {
-        let Some((resolver, routers)) = &self.places else { return true };
+        let Some((resolver, routers)) = &self.hosts else { return true };
         let name = |node: NodeId| &net.nodes[node.index()];
-        let place = |written: Option<Place>| written.unwrap_or(table.place);
-        let (source, members) = (table.from.given().map(|at| at.place), table.to.given().map(|at| at.place));
-        let hosts = to.iter().map(|receiver| (*receiver, place(members)));
-        for (host, at) in [(from, place(source))].into_iter().chain(hosts) {
+        let location = |written: Option<Location>| written.unwrap_or(table.location);
+        let (source, members) =
+            (table.from.present().map(|at| at.location), table.to.present().map(|at| at.location));
+        let hosts = to.iter().map(|receiver| (*receiver, location(members)));
+        for (host, at) in [(from, location(source))].into_iter().chain(hosts) {
             let what = if host == *resolver {
                 "runs the name resolution system"
             } else if routers.binary_search(&host).is_ok() {
@@ -72,7 +73,7 @@ impl IcnNet {
         // every node that the source reaches is reached by its members
         if !routers.iter().any(|router| paths.joined(from, *router)) {
             notes
-                .wrong(place(source), format!("no router by name can be reached from `{}`", name(from)))
+                .wrong(location(source), format!("no router by name can be reached from `{}`", name(from)))
                 .hint("list one in icn.routers that can");
             return false;
         }
@@ -80,7 +81,7 @@ impl IcnNet {
             let resolver = name(*resolver);
             notes
                 .wrong(
-                    place(source),
+                    location(source),
                     format!("the resolver `{resolver}` cannot be reached from `{}`", name(from)),
                 )
                 .hint("join them by links");
@@ -97,11 +98,11 @@ pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
     let ndn: Vec<&At<Flow>> =
         flows.iter().filter(|flow| flow.network.or(NetworkWord::Ip) == NetworkWord::Icn).collect();
     let none = Icn::default();
-    let (table, place) = match &file.icn {
-        Field::Given(at) => (&at.value, at.place),
+    let (table, location) = match &file.icn {
+        Field::Present(at) => (&at.value, at.location),
         Field::Wrong => return IcnNet { partial: true, ..IcnNet::default() },
-        Field::Missing => match ndn.first().and_then(|flow| flow.network.given()) {
-            Some(network) => (&none, network.place),
+        Field::Missing => match ndn.first().and_then(|flow| flow.network.present()) {
+            Some(network) => (&none, network.location),
             None => return IcnNet::default(),
         },
     };
@@ -109,12 +110,12 @@ pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
     let some = flows.iter().any(|flow| flow.count.or(1) > 0);
     if some && flows.iter().all(|flow| flow.network.is_missing()) {
         notes
-            .wrong(place, "no flow is sent by name")
+            .wrong(location, "no flow is sent by name")
             .hint("write network = \"icn\" in a flow, or leave [icn] out");
     }
     let hosts: BTreeSet<NodeId> = ndn.iter().flat_map(|flow| ends(flow, net)).collect();
-    let resolver = table.resolver.given().and_then(|name| net.find_node(name, notes));
-    let routers = routers(table, place, resolver, &hosts, net, notes);
+    let resolver = table.resolver.present().and_then(|name| net.find_node(name, notes));
+    let routers = routers(table, location, resolver, &hosts, net, notes);
     let settings = settings(table, notes);
     let (Some(&first), false) =
         (routers.first(), notes.count() > before || table.resolver.is_wrong() || net.partial)
@@ -122,16 +123,16 @@ pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
         return IcnNet { partial: true, ..IcnNet::default() };
     };
     let resolver =
-        resolver.unwrap_or_else(|| net.add_leaf(first, ("nrs", "nrs-link"), &resolver_port(place)));
+        resolver.unwrap_or_else(|| net.add_leaf(first, ("nrs", "nrs-link"), &resolver_port(location)));
     let routers: Vec<NodeId> = routers.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
     let table = Icn { resolver: net.name(resolver), routers: net.list(routers.iter().copied()), ..settings };
-    IcnNet { table: Some(table), places: Some((resolver, routers)), partial: false }
+    IcnNet { table: Some(table), hosts: Some((resolver, routers)), partial: false }
 }
 
 /// The routers in the order in which they are written; where they are not, all inner nodes but `hosts`.
 fn routers(
     table: &Icn,
-    place: Place,
+    location: Location,
     resolver: Option<NodeId>,
     hosts: &BTreeSet<NodeId>,
     net: &Net,
@@ -151,7 +152,7 @@ fn routers(
                 let (pattern, resolver) = (shortened(name), &net.nodes[resolver.index()]);
                 notes
                     .wrong(
-                        name.place,
+                        name.location,
                         format!("`{pattern}` matches `{resolver}`, which runs the name resolution system"),
                     )
                     .hint("list the routers without it, or leave `resolver` out for a node of its own");
@@ -162,7 +163,7 @@ fn routers(
         let node = net.find_node(name, notes);
         if node.is_some() && node == resolver {
             notes
-                .wrong(name.place, format!("`{}` runs the name resolution system", shortened(name)))
+                .wrong(name.location, format!("`{}` runs the name resolution system", shortened(name)))
                 .hint("a node routes by name or resolves names; leave it out here or under `resolver`");
         }
         list.extend(node);
@@ -174,7 +175,7 @@ fn routers(
         list.extend(inner.filter(free));
     }
     if list.is_empty() && notes.count() == before && !net.partial && !table.routers.is_wrong() {
-        let at = table.routers.given().map_or(place, |at| at.place);
+        let at = table.routers.present().map_or(location, |at| at.location);
         notes.wrong(at, "no node routes by name").hint(
             "list some nodes under icn.routers; they cannot be endpoints of flows that are sent by name",
         );
@@ -184,10 +185,13 @@ fn routers(
 
 fn settings(table: &Icn, notes: &mut Notes) -> Icn {
     let filled = table.filled(&icn::Config::default());
-    let (retry, refresh) = (*filled.initial_rto.known(), *filled.refresh.known());
+    let (retry, refresh) = (*filled.initial_rto.resolved(), *filled.refresh.resolved());
     if retry > refresh
-        && let Some(at) =
-            table.initial_rto.given().map(|at| at.place).or(table.refresh.given().map(|at| at.place))
+        && let Some(at) = table
+            .initial_rto
+            .present()
+            .map(|at| at.location)
+            .or(table.refresh.present().map(|at| at.location))
     {
         notes
             .wrong(at, format!("`initial_rto` of {retry} is above `refresh` of {refresh}"))
@@ -197,7 +201,7 @@ fn settings(table: &Icn, notes: &mut Notes) -> Icn {
 }
 
 /// The default link of a resolver: fast enough to have no influence.
-const fn resolver_port(place: Place) -> NetPort {
+const fn resolver_port(location: Location) -> NetPort {
     NetPort {
         trace: None,
         trace_delay: None,
@@ -211,6 +215,6 @@ const fn resolver_port(place: Place) -> NetPort {
         discipline: None,
         mark_above: None,
         classes: Vec::new(),
-        place,
+        location,
     }
 }

@@ -44,15 +44,15 @@ pub(super) fn build(
         BTreeMap::new()
     };
     let any = passing.values().fold(Passing::default(), |max, one| max.max(*one));
-    let mut told = Vec::new();
+    let mut noted = Vec::new();
     let mut limit = |index: PortIndex, port: &NetPort| {
         let Buffer::Bdp(factor) = port.buffer else { return port.buffer };
         let seen = passing.get(&index).copied().unwrap_or(any);
         let packets = bdp(factor, port, seen);
-        if packets > 1e7 && !told.contains(&port.place) {
-            told.push(port.place);
+        if packets > 1e7 && !noted.contains(&port.location) {
+            noted.push(port.location);
             notes
-                .wrong(port.place, format!("{factor} bdp are {packets:.0} packets here"))
+                .wrong(port.location, format!("{factor} bdp are {packets:.0} packets here"))
                 .hint("at most 10000000 packets; lower the rate or the delay");
         }
         Buffer::Packets(packets.min(1e7) as u32)
@@ -70,7 +70,7 @@ pub(super) fn build(
 fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
     let (forward, backward) = (&link.forward, &link.backward);
     let name = |node: NodeId| net.nodes[node.index()].clone().into();
-    let alike = NetPort { buffer: limits[1], place: forward.place, ..backward.clone() }
+    let identical = NetPort { buffer: limits[1], location: forward.location, ..backward.clone() }
         == NetPort { buffer: limits[0], ..forward.clone() };
     Link {
         name: link.name.clone().into(),
@@ -87,7 +87,7 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
         mark_above: forward.mark_above.into(),
         classes: classes(&forward.classes, &[]),
         // what this direction lacks and the other has is taken away
-        backward: (!alike)
+        backward: (!identical)
             .then(|| Port {
                 rate: backward.trace.is_none().then_some(backward.rate).into(),
                 trace: trace(backward),
@@ -158,7 +158,7 @@ fn passing(net: &Net, flows: &[Placed], ndn: &NdnNet, paths: &mut Paths<'_>) -> 
     let mut ports: BTreeMap<PortIndex, Passing> = BTreeMap::new();
     for flow in flows {
         let packet = flow.packet;
-        if let Some(prefix) = flow.table.prefix.given() {
+        if let Some(prefix) = flow.table.prefix.present() {
             // to the nearest producer and back the same way
             let mut routes: Vec<Vec<PortIndex>> = Vec::new();
             routes.extend(ndn.servers(prefix).iter().filter_map(|node| paths.way(flow.from, *node)));

@@ -1,4 +1,4 @@
-//! The settings of `tcp.like = "linux"`. Settings of TCP are in [`stack::tcp::Config::linux`]; parameters of schemes are here.
+//! The settings of `tcp.like = "linux"`. Settings of TCP are in [`stack::tcp::Config::linux`]; this module has parameters of schemes.
 
 use contract::ParamValue;
 
@@ -7,7 +7,7 @@ use crate::schema::tcp::LikeWord;
 
 /// Whether the flow is to be as TCP of Linux where the scenario leaves that open.
 pub(super) fn is_wanted(table: &Flow) -> bool {
-    let written = table.tcp.given().and_then(|tcp| tcp.value.like.given()).map(|at| at.value);
+    let written = table.tcp.present().and_then(|tcp| tcp.value.like.present()).map(|at| at.value);
     match written {
         Some(like) => like == LikeWord::Linux,
         None => !table.kernel.is_missing(),

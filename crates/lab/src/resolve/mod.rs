@@ -7,6 +7,7 @@ mod churn;
 mod clocks;
 mod consumers;
 pub(crate) mod emulation;
+mod endpoints;
 mod events;
 mod expectations;
 mod flows;
@@ -15,7 +16,6 @@ mod links;
 mod linux;
 mod ndn;
 pub(crate) mod params;
-mod places;
 mod sdn;
 pub(crate) mod sizes;
 mod stacks;
@@ -37,7 +37,7 @@ use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::renames::unknown;
 use crate::schema::settings::Setting;
 use crate::schema::trace::TraceKey;
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::{Expect, Nodes};
 use crate::topology::{self, Net, Paths};
 
@@ -61,7 +61,7 @@ pub(crate) struct Resolved {
     pub(crate) rate_traces: BTreeMap<TraceKey, Arc<RateTrace>>,
 }
 
-/// What a file says of frames.
+/// The video settings of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Trace {
     /// Sizes in bytes.
@@ -73,7 +73,7 @@ pub(crate) struct Trace {
 /// Resolves a file, and makes the network that it is of; `None` when something is noted, here or before.
 pub(crate) fn build(
     file: &File,
-    whole: Place,
+    whole: Location,
     seed: Option<u64>,
     folder: &Path,
     notes: &mut Notes,
@@ -81,11 +81,11 @@ pub(crate) fn build(
     let seed = seed.unwrap_or(file.seed.or(1));
     let duration = file.duration.or(Duration::from_secs(60));
     let warmup = file.warmup.or(Duration::ZERO);
-    if let Some(at) = file.warmup.given()
+    if let Some(at) = file.warmup.present()
         && warmup >= duration
     {
         notes
-            .wrong(at.place, format!("a warm-up of {warmup} leaves nothing of {duration}"))
+            .wrong(at.location, format!("a warm-up of {warmup} leaves nothing of {duration}"))
             .hint("shorten `warmup` or lengthen `duration`");
     }
 
@@ -95,9 +95,9 @@ pub(crate) fn build(
             .wrong(whole, "a scenario needs a topology")
             .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
     }
-    let net = match file.topology.given() {
+    let net = match file.topology.present() {
         Some(at) => {
-            let pairs = places::pairs_needed(flow_tables, ndn::nodes_named(file));
+            let pairs = endpoints::pairs_needed(flow_tables, ndn::nodes_named(file));
             topology::build(at, pairs, folder, notes)
         }
         None => None,
@@ -120,10 +120,10 @@ pub(crate) fn build(
     let net = &mut made;
     let icn = icn::build(file, flow_tables, net, notes);
     let clocks = clocks::build(file, net, notes);
-    let ndn = ndn.place(file, flow_tables, net, &icn, notes);
+    let ndn = ndn.location(file, flow_tables, net, &icn, notes);
     let sdn = sdn::build(file, flow_tables, net, &icn, &ndn, notes);
     let net = &*net;
-    let metric = file.routing.given().and_then(|routing| routing.metric.given());
+    let metric = file.routing.present().and_then(|routing| routing.metric.present());
     let metric = metric.map_or(Metric::Delay, |at| at.value.to_setting());
     let (routes, tables) = routes(file, net, notes);
     let mut paths = Paths::new(net, metric, &routes);
@@ -153,7 +153,7 @@ pub(crate) fn build(
     };
     let routing = Routing {
         metric: Field::of(Setting::of_setting(&metric)),
-        ecmp_seed: file.routing.given().map_or(Field::Missing, |routing| routing.ecmp_seed.clone()),
+        ecmp_seed: file.routing.present().map_or(Field::Missing, |routing| routing.ecmp_seed.clone()),
         routes: Field::list(tables),
         ..Routing::default()
     };
@@ -181,18 +181,20 @@ pub(crate) fn build(
 }
 
 /// A place in four decimals, so that a printed plan has it exactly.
-fn rounded(place: f64) -> f64 {
-    (place * 1e4).round() / 1e4
+fn rounded(location: f64) -> f64 {
+    (location * 1e4).round() / 1e4
 }
 
 /// Routes that are written under `routing`, with their tables.
 fn routes(file: &File, net: &Net, notes: &mut Notes) -> (Vec<RouteSpec>, Vec<Route>) {
     let mut routes: Vec<RouteSpec> = Vec::new();
     let mut tables = Vec::new();
-    for route in file.routing.given().map_or(&[][..], |routing| routing.routes.items()) {
+    for route in file.routing.present().map_or(&[][..], |routing| routing.routes.items()) {
         let Some(spec) = events::route(route, net, notes) else { continue };
         if routes.iter().any(|other| (other.at, other.to) == (spec.at, spec.to)) {
-            notes.wrong(route.place, "there is a route from here to there already").hint("write one of them");
+            notes
+                .wrong(route.location, "there is a route from here to there already")
+                .hint("write one of them");
             continue;
         }
         routes.push(spec);
@@ -209,7 +211,7 @@ fn refuse_routing_loops(
     paths: &mut Paths<'_>,
     notes: &mut Notes,
 ) {
-    let Some(list) = file.routing.given().and_then(|routing| routing.routes.given()) else { return };
+    let Some(list) = file.routing.present().and_then(|routing| routing.routes.present()) else { return };
     let mut checked = Vec::new();
     for route in routes {
         if checked.contains(&route.to) {
@@ -220,15 +222,15 @@ fn refuse_routing_loops(
         let names: Vec<&str> =
             nodes.iter().chain(nodes.first()).map(|node| net.nodes[node.index()].as_str()).collect();
         let target = &net.nodes[route.to.index()];
-        let place = list
+        let location = list
             .iter()
             .find(|written| {
-                let at = |field: &Field<String>| field.given().and_then(|at| net.node(at));
+                let at = |field: &Field<String>| field.present().and_then(|at| net.node(at));
                 at(&written.to) == Some(route.to) && at(&written.at).is_some_and(|node| nodes.contains(&node))
             })
-            .map_or(list.place, |written| written.place);
+            .map_or(list.location, |written| written.location);
         notes
-            .wrong(place, format!("routing loop of packets for `{target}`: {}", names.join(" → ")))
+            .wrong(location, format!("routing loop of packets for `{target}`: {}", names.join(" → ")))
             .hint("each route must lead closer to its destination");
     }
 }
@@ -236,7 +238,7 @@ fn refuse_routing_loops(
 /// What is recorded.
 fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
     let none = At::from(Record::default());
-    let written = file.record.given().unwrap_or(&none);
+    let written = file.record.present().unwrap_or(&none);
     let mut series: Vec<At<String>> = Vec::new();
     let known = traffic.series(setting.ndn, setting.sdn);
     let elsewhere = sweeps::elsewhere(file);
@@ -248,14 +250,14 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             let message = format!("nothing here offers the series `{}`", shortened(name));
             let (message, hint) = unknown(name, message, known.union(&elsewhere).copied());
             notes
-                .wrong(name.place, message)
+                .wrong(name.location, message)
                 .maybe(traffic.offered_by(name).or_else(|| expectations::column(name)).or(hint));
         } else if !series.iter().any(|other| other.value == name.value) {
             series.push(name.clone());
         }
     }
-    if let Some(window) = written.packets.given() {
-        window.check("packets", window.place, notes);
+    if let Some(window) = written.packets.present() {
+        window.check("packets", window.location, notes);
     }
     let has = |name: &str| series.iter().any(|other| other.value == name);
     if has(FAIRNESS) && !has("rate") {
@@ -287,9 +289,9 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
         let intervals = setting.duration.as_nanos() / every.as_nanos();
         let points = u128::from(intervals) * subjects.max(1) as u128;
         if points > MAX_POINTS {
-            let place = written.every.given().map_or(written.place, |at| at.place);
+            let location = written.every.present().map_or(written.location, |at| at.location);
             notes
-                .wrong(place, format!("{intervals} intervals of {subjects} series are {points} points"))
+                .wrong(location, format!("{intervals} intervals of {subjects} series are {points} points"))
                 .hint(format!("at most {MAX_POINTS}: take a longer interval or fewer series"));
         }
     }

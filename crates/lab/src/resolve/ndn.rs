@@ -15,14 +15,14 @@ use crate::schema::ndn::{
     LinkName, NameRoute, Ndn, NodeStore, PolicyWord, Prefix, Producer, Store, StrategyName,
 };
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::Senders;
 use crate::topology::Net;
 
 /// Most producers, and most routes of names.
 const MAX: usize = 100_000;
 
-/// What a scenario says of named data.
+/// The NDN forwarders, producers and stores of a scenario.
 pub(super) struct NdnNet {
     /// The resolved table; `None` where there is no named data, or where something about it is noted.
     pub(super) table: Option<Ndn>,
@@ -57,18 +57,18 @@ pub(super) struct Served {
 }
 
 impl NdnNet {
-    /// What the file says apart from places.
+    /// The table without locations.
     pub(super) fn read(file: &File, notes: &mut Notes) -> Self {
         let before = notes.count();
         let none = Ndn::default();
-        let table = file.ndn.given().map_or(&none, |at| &at.value);
+        let table = file.ndn.present().map_or(&none, |at| &at.value);
         let mut served: Vec<Served> = Vec::new();
         for producer in file.producers.items() {
             let Some(one) = serves(producer, notes) else { continue };
             let same = served.iter().find(|other| other.prefix == one.prefix);
             if same.is_some_and(|other| (other.payload, other.data) != (one.payload, one.data)) {
                 notes
-                    .wrong(producer.place, format!("`{}` is served in Data of two sizes", one.prefix.0))
+                    .wrong(producer.location, format!("`{}` is served in Data of two sizes", one.prefix.0))
                     .hint("producers of one prefix serve the same content: give them the same `payload` and `data`");
             }
             served.push(one);
@@ -83,7 +83,7 @@ impl NdnNet {
             served,
             interest: table.interest.or(ndn::INTEREST),
             lifetime: table.lifetime.or(Duration::from_secs(2)),
-            link: table.link.given().map(|at| at.value.0.clone()),
+            link: table.link.present().map(|at| at.value.0.clone()),
             partial,
             parts: Vec::new(),
             servers: BTreeMap::new(),
@@ -98,7 +98,7 @@ impl NdnNet {
             let known: BTreeSet<&str> = self.served.iter().map(|served| served.prefix.0.as_str()).collect();
             let hint = "write a table [[producers]] with prefix and node".to_owned();
             notes
-                .wrong(prefix.place, format!("no producer serves `{}`", shortened(&prefix.0)))
+                .wrong(prefix.location, format!("no producer serves `{}`", shortened(&prefix.0)))
                 .maybe(suggestion(&prefix.0, known).or(Some(hint)));
         }
         found
@@ -120,7 +120,7 @@ impl NdnNet {
     }
 
     /// Places forwarders, producers, stores and routes.
-    pub(super) fn place(
+    pub(super) fn location(
         mut self,
         file: &File,
         flows: &[At<Flow>],
@@ -131,27 +131,27 @@ impl NdnNet {
         let before = notes.count();
         let none = Ndn::default();
         let asked = flows.iter().find(|flow| flow.network.or(NetworkWord::Ip) == NetworkWord::Ndn);
-        let (table, place) = match (&file.ndn, file.producers.given(), asked) {
-            (Field::Given(at), _, _) => (&at.value, at.place),
-            (Field::Missing, Some(producers), _) => (&none, producers.place),
-            (Field::Missing, None, Some(flow)) => (&none, flow.place),
+        let (table, location) = match (&file.ndn, file.producers.present(), asked) {
+            (Field::Present(at), _, _) => (&at.value, at.location),
+            (Field::Missing, Some(producers), _) => (&none, producers.location),
+            (Field::Missing, None, Some(flow)) => (&none, flow.location),
             _ => return self,
         };
         // entries without flows, as a printed plan has them, need not say how nothing is asked for
         let some = flows.iter().any(|flow| flow.count.or(1) > 0);
         if some && flows.iter().all(|flow| flow.network.is_missing()) {
-            notes.wrong(place, "no flow asks for named data").hint(
+            notes.wrong(location, "no flow asks for named data").hint(
                 "write network = \"ndn\" and a `prefix` in a flow, or leave [ndn] and [[producers]] out",
             );
         }
         self.nodes = nodes(table, controller(file, net), net, icn, notes);
-        let usual = NdnSpec::default();
-        let store = match table.store.given() {
+        let defaults = NdnSpec::default();
+        let store = match table.store.present() {
             Some(store) => {
-                check_size(&store.policy, &store.size, store.place, notes);
+                check_size(&store.policy, &store.size, store.location, notes);
                 store.filled(&LRU)
             }
-            None => Store::default().filled(&usual.config.store),
+            None => Store::default().filled(&defaults.config.store),
         };
         let mut stores: Vec<(NodeId, NodeStore)> = Vec::new();
         for store in table.stores.items() {
@@ -162,7 +162,7 @@ impl NdnNet {
         for route in table.routes.items() {
             self.place_route(route, &mut routes, net, notes);
         }
-        let parts = parts_in_forwarders(table, &usual.strategy, notes);
+        let parts = parts_in_forwarders(table, &defaults.strategy, notes);
         self.parts = self::parts(&self.nodes, net);
         for (prefix, nodes) in &self.servers {
             self.near.extend(nodes.iter().map(|node| (self.parts[node.index()], prefix.clone())));
@@ -173,7 +173,7 @@ impl NdnNet {
                 nodes: net.list(self.nodes.iter().copied()),
                 store: store.into(),
                 stores: Field::list(stores.into_iter().map(|(_, store)| store)),
-                dead_nonces: table.dead_nonces.clone().filled(usual.config.dead_nonces),
+                dead_nonces: table.dead_nonces.clone().filled(defaults.config.dead_nonces),
                 interest: table.interest.clone().filled(self.interest),
                 routes: Field::list(routes),
                 ..parts
@@ -189,13 +189,16 @@ impl NdnNet {
         let mut taken = BTreeSet::new();
         for served in &self.served {
             let text = &served.prefix.0;
-            let named = served.table.node.given().map_or(&[][..], |node| &node.0);
+            let named = served.table.node.present().map_or(&[][..], |node| &node.0);
             for name in named {
-                let wild = name.contains('*');
+                let has_wildcard = name.contains('*');
                 for node in forwarders_named(name, &self.nodes, net, notes) {
                     if !taken.insert((node, text)) {
-                        if !wild {
-                            notes.wrong(name.place, format!("`{}` serves `{text}` already", shortened(name)));
+                        if !has_wildcard {
+                            notes.wrong(
+                                name.location,
+                                format!("`{}` serves `{text}` already", shortened(name)),
+                            );
                         }
                         continue;
                     }
@@ -205,8 +208,8 @@ impl NdnNet {
                 }
             }
             if producers.len() > MAX {
-                let place = named.first().map_or(Place::default(), |at| at.place);
-                notes.wrong(place, "too many producers").hint(format!("at most {MAX}"));
+                let location = named.first().map_or(Location::default(), |at| at.location);
+                notes.wrong(location, "too many producers").hint(format!("at most {MAX}"));
                 break;
             }
         }
@@ -215,12 +218,12 @@ impl NdnNet {
 
     /// Whether a consumer can reach a producer of its prefix. Notes an error if not.
     pub(super) fn reach(&self, table: &At<Flow>, from: NodeId, net: &Net, notes: &mut Notes) -> bool {
-        let (Some(_), Some(prefix)) = (&self.table, table.prefix.given()) else { return true };
-        let place = table.from.given().map_or(table.place, |at| at.place);
+        let (Some(_), Some(prefix)) = (&self.table, table.prefix.present()) else { return true };
+        let location = table.from.present().map_or(table.location, |at| at.location);
         let name = &net.nodes[from.index()];
         if self.nodes.binary_search(&from).is_err() {
             notes
-                .wrong(place, format!("`{name}` does not forward named data"))
+                .wrong(location, format!("`{name}` does not forward named data"))
                 .hint("a consumer's own node has a forwarder too: list it in ndn.nodes");
             return false;
         }
@@ -228,14 +231,14 @@ impl NdnNet {
         let serves = self.covering(&prefix.value).map(|served| served.prefix.0.clone());
         if !serves.is_some_and(|prefix| self.near.contains(&(part, prefix))) {
             notes
-                .wrong(place, format!("no producer of `{}` can be reached from `{name}`", prefix.0))
+                .wrong(location, format!("no producer of `{}` can be reached from `{name}`", prefix.0))
                 .hint("join them by links between nodes of ndn.nodes");
             return false;
         }
         true
     }
 
-    /// Nodes that serve what a consumer asks for: those of the longest prefix.
+    /// Nodes that serve the requests of a consumer: those of the longest matching prefix.
     pub(super) fn servers(&self, prefix: &Prefix) -> &[NodeId] {
         let served = self.covering(prefix).filter(|_| self.table.is_some());
         served.and_then(|served| self.servers.get(&served.prefix.0)).map_or(&[], Vec::as_slice)
@@ -248,9 +251,11 @@ impl NdnNet {
         net: &Net,
         notes: &mut Notes,
     ) {
-        check_size(&store.policy, &store.size, store.place, notes);
+        check_size(&store.policy, &store.size, store.location, notes);
         let made = store.filled(&LRU);
-        let Some(name) = store.node.required("node", "a content store", store.place, notes) else { return };
+        let Some(name) = store.node.required("node", "a content store", store.location, notes) else {
+            return;
+        };
         for node in forwarders_named(name, &self.nodes, net, notes) {
             // what is written later and names fewer nodes is meant
             stores.retain(|(other, _)| *other != node);
@@ -260,38 +265,38 @@ impl NdnNet {
 
     fn place_route(&self, route: &At<NameRoute>, routes: &mut Vec<NameRoute>, net: &Net, notes: &mut Notes) {
         let of = "a route of a name";
-        let prefix = route.prefix.required("prefix", of, route.place, notes);
-        let mut node = |field: &Field<String>, key: &str| -> Option<(Place, NodeId)> {
-            let name = field.required(key, of, route.place, notes)?;
+        let prefix = route.prefix.required("prefix", of, route.location, notes);
+        let mut node = |field: &Field<String>, key: &str| -> Option<(Location, NodeId)> {
+            let name = field.required(key, of, route.location, notes)?;
             let node = net.find_node(name, notes)?;
             if self.nodes.binary_search(&node).is_err() {
                 no_forwarder(name, notes);
                 return None;
             }
-            Some((name.place, node))
+            Some((name.location, node))
         };
         let (at, via) = (node(&route.at, "at"), node(&route.via, "via"));
-        let (Some(prefix), Some((_, at)), Some((place, via))) = (prefix, at, via) else { return };
+        let (Some(prefix), Some((_, at)), Some((location, via))) = (prefix, at, via) else { return };
         if !net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at)) {
             let name = |id: NodeId| &net.nodes[id.index()];
             notes
-                .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
+                .wrong(location, format!("no link joins `{}` and `{}`", name(at), name(via)))
                 .hint("`via` is the next node, not a later one");
             return;
         }
-        let alike = |one: &Field<String>, two: &Field<String>| {
-            one.given().map(|name| &name.value) == two.given().map(|name| &name.value)
+        let identical = |one: &Field<String>, two: &Field<String>| {
+            one.present().map(|name| &name.value) == two.present().map(|name| &name.value)
         };
         let same = |other: &NameRoute| {
-            let prefixes = other.prefix.given().is_some_and(|at| at.value == prefix.value);
-            prefixes && alike(&other.at, &route.at) && alike(&other.via, &route.via)
+            let prefixes = other.prefix.present().is_some_and(|at| at.value == prefix.value);
+            prefixes && identical(&other.at, &route.at) && identical(&other.via, &route.via)
         };
         if routes.iter().any(same) {
-            notes.wrong(route.place, "there is such a route already").hint("write one of them");
+            notes.wrong(route.location, "there is such a route already").hint("write one of them");
             return;
         }
         if routes.len() == MAX {
-            notes.wrong(route.place, "too many routes").hint(format!("at most {MAX}"));
+            notes.wrong(route.location, "too many routes").hint(format!("at most {MAX}"));
             return;
         }
         routes.push(NameRoute { cost: route.cost.clone().filled(0), ..route.value.clone() });
@@ -300,32 +305,32 @@ impl NdnNet {
 
 /// Hosts of a dumbbell that producers are at.
 pub(super) fn nodes_named(file: &File) -> impl Iterator<Item = &At<String>> {
-    let producers = file.producers.given().into_iter().flat_map(|list| &list.value);
-    producers.filter_map(|producer| producer.node.given()).flat_map(|node| &node.0)
+    let producers = file.producers.present().into_iter().flat_map(|list| &list.value);
+    producers.filter_map(|producer| producer.node.present()).flat_map(|node| &node.0)
 }
 
 fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
     let of = "a producer";
-    let prefix = producer.prefix.required("prefix", of, producer.place, notes);
-    let node = producer.node.required("node", of, producer.place, notes);
+    let prefix = producer.prefix.required("prefix", of, producer.location, notes);
+    let node = producer.node.required("node", of, producer.location, notes);
     if let Some(node) = node
         && node.0.is_empty()
     {
-        notes.wrong(node.place, "a producer needs a node").hint("name at least one");
+        notes.wrong(node.location, "a producer needs a node").hint("name at least one");
     }
     let payload = producer.payload.or(Bytes::new(1024));
-    let usual = ndn::ProducerConfig {
+    let defaults = ndn::ProducerConfig {
         prefix: NameId(0),
         payload,
         data: payload + ndn::OVERHEAD,
         delay: Duration::ZERO,
     };
-    let table = producer.filled(&usual);
-    let data = table.data.or(usual.data);
+    let table = producer.filled(&defaults);
+    let data = table.data.or(defaults.data);
     if data < payload {
-        let place = producer.data.given().map_or(producer.place, |at| at.place);
+        let location = producer.data.present().map_or(producer.location, |at| at.location);
         notes
-            .wrong(place, format!("Data of {data} have no space for a payload of {payload}"))
+            .wrong(location, format!("Data of {data} have no space for a payload of {payload}"))
             .hint("`data` is the size on the wire, name and signature included");
         return None;
     }
@@ -335,7 +340,7 @@ fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
 
 fn no_forwarder(name: &At<String>, notes: &mut Notes) {
     notes
-        .wrong(name.place, format!("`{}` does not forward named data", shortened(name)))
+        .wrong(name.location, format!("`{}` does not forward named data", shortened(name)))
         .hint("list it in ndn.nodes, or leave `nodes` out");
 }
 
@@ -344,7 +349,7 @@ fn nodes(table: &Ndn, controller: Option<NodeId>, net: &Net, icn: &IcnNet, notes
     let by_name: BTreeSet<NodeId> = icn.nodes().collect();
     let free = |node: &NodeId| !by_name.contains(node) && Some(*node) != controller;
     let mut set = BTreeSet::new();
-    let Some(list) = table.nodes.given() else {
+    let Some(list) = table.nodes.present() else {
         return (0..net.nodes.len() as u32).map(NodeId).filter(free).collect();
     };
     for name in &list.value {
@@ -358,12 +363,12 @@ fn nodes(table: &Ndn, controller: Option<NodeId>, net: &Net, icn: &IcnNet, notes
         }
         let Some(node) = net.find_node(name, notes) else { continue };
         if Some(node) == controller {
-            notes.wrong(name.place, format!("`{}` is the controller of [sdn]", shortened(name))).hint(
+            notes.wrong(name.location, format!("`{}` is the controller of [sdn]", shortened(name))).hint(
                 "a controller forwards no packets; leave it out here, or use another node as the controller",
             );
         } else if !free(&node) {
             notes
-                .wrong(name.place, format!("`{}` is a node of [icn]", shortened(name)))
+                .wrong(name.location, format!("`{}` is a node of [icn]", shortened(name)))
                 .hint("a node is a router of [ndn] or of [icn]; leave it out of one of them");
         }
         set.insert(node);
@@ -375,22 +380,23 @@ fn nodes(table: &Ndn, controller: Option<NodeId>, net: &Net, icn: &IcnNet, notes
 const LRU: ndn::Store = ndn::Store { policy: ndn::Policy::Lru, size: 0 };
 
 /// Notes a store that has no `size` and needs one.
-fn check_size(policy: &Field<PolicyWord>, size: &Field<u32>, place: Place, notes: &mut Notes) {
+fn check_size(policy: &Field<PolicyWord>, size: &Field<u32>, location: Location, notes: &mut Notes) {
     if policy.or(PolicyWord::Lru) != PolicyWord::None {
-        size.required("size", "a content store", place, notes);
+        size.required("size", "a content store", location, notes);
     }
 }
 
 /// The forwarders that a name or a pattern means. A name that means none is a mistake, a pattern passes over other nodes.
 fn forwarders_named(name: &At<String>, forwarders: &[NodeId], net: &Net, notes: &mut Notes) -> Vec<NodeId> {
-    let wild = name.contains('*');
-    let mut found = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
-    if wild && found.is_empty() {
+    let has_wildcard = name.contains('*');
+    let mut found =
+        if has_wildcard { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
+    if has_wildcard && found.is_empty() {
         net.no_match(name, notes);
     }
     found.retain(|node| {
         let forwards = forwarders.binary_search(node).is_ok();
-        if !forwards && !wild {
+        if !forwards && !has_wildcard {
             no_forwarder(name, notes);
         }
         forwards
@@ -399,21 +405,21 @@ fn forwarders_named(name: &At<String>, forwarders: &[NodeId], net: &Net, notes: 
 }
 
 /// Strategy and link part, with their parameters: the keys of the table that say them.
-fn parts_in_forwarders(table: &Ndn, usual: &str, notes: &mut Notes) -> Ndn {
-    let strategy = table.strategy.clone().filled(StrategyName(usual.to_owned()));
+fn parts_in_forwarders(table: &Ndn, defaults: &str, notes: &mut Notes) -> Ndn {
+    let strategy = table.strategy.clone().filled(StrategyName(defaults.to_owned()));
     let link = table.link.clone().filled(LinkName(LinkName::NONE.to_owned()));
     let resolved = |part: Option<PartParams>, written, notes: &mut Notes| {
         part.and_then(|part| part.resolved(written, notes)).into()
     };
     let named = |link: &LinkName| (link.0 != LinkName::NONE).then(|| PartParams::of_scheme(&link.0));
-    let strategy_part = strategy.given().and_then(|at| PartParams::of_strategy(&at.0));
+    let strategy_part = strategy.present().and_then(|at| PartParams::of_strategy(&at.0));
     let strategy_params = resolved(strategy_part, &table.strategy_params, notes);
-    let link_params = match link.given().and_then(|at| named(at)) {
+    let link_params = match link.present().and_then(|at| named(at)) {
         Some(part) => resolved(part, &table.link_params, notes),
         None => {
-            if let Some(params) = table.link_params.given().filter(|params| !params.0.is_empty()) {
+            if let Some(params) = table.link_params.present().filter(|params| !params.0.is_empty()) {
                 notes
-                    .wrong(params.place, "`link_params` without a link part")
+                    .wrong(params.location, "`link_params` without a link part")
                     .hint("name the scheme under `link`, or leave the parameters out");
             }
             Field::Missing

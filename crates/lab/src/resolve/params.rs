@@ -13,7 +13,7 @@ use crate::schema::read::{At, Field, Notes};
 /// All parameters of a flow's scheme, in the order of its table.
 pub(crate) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<Params> {
     let others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
-    let written = table.params.given().map(|at| At { value: &*at.value, place: at.place });
+    let written = table.params.present().map(|at| At { value: &*at.value, location: at.location });
     resolved_beside(written, &others, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
 }
 
@@ -42,8 +42,8 @@ impl PartParams {
 
     /// As written, and the defaults of the others; `None` when something is noted.
     pub(crate) fn resolved(&self, written: &Field<Params>, notes: &mut Notes) -> Option<Params> {
-        let given = written.given().map(|at| At { value: &at.value, place: at.place });
-        resolved_beside(given, &[], &self.name, &self.infos, self.resolve, notes)
+        let values = written.present().map(|at| At { value: &at.value, location: at.location });
+        resolved_beside(values, &[], &self.name, &self.infos, self.resolve, notes)
     }
 }
 

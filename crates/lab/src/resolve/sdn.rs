@@ -6,24 +6,24 @@ use contract::NodeId;
 use stack::sdn;
 use units::{Duration, Rate};
 
+use super::endpoints::ends;
 use super::icn::IcnNet;
 use super::ndn::NdnNet;
 use super::params::PartParams;
-use super::places::ends;
 use crate::schema::file::{File, Flow};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::sdn::{ControlLink, Sdn};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::Buffer;
 use crate::topology::{Net, NetPort};
 
-/// What a plan says of control.
+/// The SDN controller and agents of a plan.
 #[derive(Default)]
 pub(super) struct SdnNet {
     /// The resolved table; `None` where there is no controller, or where something about it is noted.
     pub(super) table: Option<Sdn>,
     /// The controller's node, and nodes with an agent in ascending order.
-    places: Option<(NodeId, Vec<NodeId>)>,
+    hosts: Option<(NodeId, Vec<NodeId>)>,
     /// Something about it is noted, so that what seems unknown may not be.
     partial: bool,
 }
@@ -31,7 +31,7 @@ pub(super) struct SdnNet {
 impl SdnNet {
     /// Nodes with an agent, then the controller.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
-        self.places.iter().flat_map(|(controller, nodes)| nodes.iter().copied().chain([*controller]))
+        self.hosts.iter().flat_map(|(controller, nodes)| nodes.iter().copied().chain([*controller]))
     }
 
     /// Whether a node has an agent or is the controller, as far as that is known; `None` is a node that is not there.
@@ -41,18 +41,18 @@ impl SdnNet {
 
     /// Whether a node is the controller, as far as that is known.
     pub(super) fn is_controller(&self, node: NodeId) -> bool {
-        self.partial || self.places.as_ref().is_some_and(|(controller, _)| *controller == node)
+        self.partial || self.hosts.as_ref().is_some_and(|(controller, _)| *controller == node)
     }
 
     /// The app.
     pub(super) fn app(&self) -> Option<&str> {
-        self.table.as_ref()?.app.given().map(|at| at.0.as_str())
+        self.table.as_ref()?.app.present().map(|at| at.0.as_str())
     }
 }
 
 /// The node that is written as the controller's.
 pub(super) fn controller(file: &File, net: &Net) -> Option<NodeId> {
-    net.node(file.sdn.given()?.controller.given()?)
+    net.node(file.sdn.present()?.controller.present()?)
 }
 
 /// The controller of a file, which has one when `[sdn]` is written. One that is not given a node becomes a node of `net`.
@@ -66,31 +66,31 @@ pub(super) fn build(
 ) -> SdnNet {
     let before = notes.count();
     let table = match &file.sdn {
-        Field::Given(at) => at,
+        Field::Present(at) => at,
         Field::Wrong => return SdnNet { partial: true, ..SdnNet::default() },
         Field::Missing => return SdnNet::default(),
     };
-    let app = table.app.required("app", "software-defined networking", table.place, notes);
+    let app = table.app.required("app", "software-defined networking", table.location, notes);
     let params = app
         .and_then(|app| PartParams::of_scheme(&app.0))
         .and_then(|part| part.resolved(&table.app_params, notes));
-    let own = table.controller.given().and_then(|name| Some((name.place, net.find_node(name, notes)?)));
-    if let Some((place, node)) = own {
-        alone(place, node, flows, net, icn, ndn, notes);
-        if let Some(link) = table.link.given() {
+    let own = table.controller.present().and_then(|name| Some((name.location, net.find_node(name, notes)?)));
+    if let Some((location, node)) = own {
+        alone(location, node, flows, net, icn, ndn, notes);
+        if let Some(link) = table.link.present() {
             notes
-                .wrong(link.place, "`link` is of the links that are added when no controller is given")
+                .wrong(link.location, "`link` is of the links that are added when no controller is given")
                 .hint("leave `link` out, or leave `controller` out");
         }
     }
     let controller = own.map(|own| own.1);
     let nodes = nodes(table, controller, net, ndn, notes);
     let out_of_band = table.out_of_band.or(table.controller.is_missing());
-    if let (Some(at), true) = (table.out_of_band.given(), table.controller.is_missing())
+    if let (Some(at), true) = (table.out_of_band.present(), table.controller.is_missing())
         && !at.value
     {
         notes
-            .wrong(at.place, "a controller that is added has links of its own")
+            .wrong(at.location, "a controller that is added has links of its own")
             .hint("name a `controller`, or leave `out_of_band` out");
     }
     let ready =
@@ -105,12 +105,12 @@ pub(super) fn build(
         }
         None => {
             let none = ControlLink::default();
-            let port = port_of(table.link.given().map_or(&none, |at| &at.value), table.place, notes);
+            let port = port_of(table.link.present().map_or(&none, |at| &at.value), table.location, notes);
             net.add_hub(&nodes, ("controller", "control"), &port)
         }
     };
     if out_of_band {
-        net.apart = Some(controller);
+        net.control_node = Some(controller);
     }
     refuse_traces(&nodes, net, notes);
     if notes.count() > before {
@@ -124,12 +124,12 @@ pub(super) fn build(
         nodes: net.list(nodes.iter().copied()),
         ..table.filled(&sdn::Config::default())
     };
-    SdnNet { table: Some(resolved), places: Some((controller, nodes)), partial: false }
+    SdnNet { table: Some(resolved), hosts: Some((controller, nodes)), partial: false }
 }
 
 /// Notes what else the controller's node would do.
 fn alone(
-    place: Place,
+    location: Location,
     node: NodeId,
     flows: &[At<Flow>],
     net: &Net,
@@ -148,7 +148,7 @@ fn alone(
     };
     let name = &net.nodes[node.index()];
     notes
-        .wrong(place, format!("`{name}` {what}, and cannot be the controller as well"))
+        .wrong(location, format!("`{name}` {what}, and cannot be the controller as well"))
         .hint("take another node, or leave `controller` out: one is added");
 }
 
@@ -162,7 +162,7 @@ fn nodes(
 ) -> Vec<NodeId> {
     let before = notes.count();
     let mut set = BTreeSet::new();
-    match table.nodes.given() {
+    match table.nodes.present() {
         None => {
             let mut links = vec![0; net.nodes.len()];
             net.links
@@ -185,7 +185,7 @@ fn nodes(
                 let Some(node) = net.find_node(name, notes) else { continue };
                 if Some(node) == controller {
                     notes
-                        .wrong(name.place, format!("`{}` is the controller", shortened(name)))
+                        .wrong(name.location, format!("`{}` is the controller", shortened(name)))
                         .hint("leave it out: it does not report to itself");
                 }
                 set.insert(node);
@@ -195,7 +195,7 @@ fn nodes(
     if set.is_empty() && notes.count() == before && !net.partial && !table.nodes.is_wrong() {
         notes
             .wrong(
-                table.nodes.given().map_or(table.place, |at| at.place),
+                table.nodes.present().map_or(table.location, |at| at.location),
                 "no node reports to the controller",
             )
             .hint("list some under sdn.nodes");
@@ -209,14 +209,15 @@ fn refuse_traces(nodes: &[NodeId], net: &Net, notes: &mut Notes) {
     for link in &net.links {
         let ports = [(&link.forward, link.ends.0), (&link.backward, link.ends.1)];
         let controlled = |(port, owner): (&NetPort, NodeId)| {
-            let place = port.trace.as_ref().map(|trace| trace.place).or(port.shaper.map(|_| port.place))?;
-            has_agent(owner).then_some((place, owner))
+            let location =
+                port.trace.as_ref().map(|trace| trace.location).or(port.shaper.map(|_| port.location))?;
+            has_agent(owner).then_some((location, owner))
         };
-        if let Some((place, owner)) = ports.into_iter().find_map(controlled) {
+        if let Some((location, owner)) = ports.into_iter().find_map(controlled) {
             let owner = &net.nodes[owner.index()];
             notes
                 .wrong(
-                    place,
+                    location,
                     format!("`{owner}` has an SDN agent, and its links have neither a trace nor a shaper"),
                 )
                 .hint("write a `rate`, or list nodes without such links under sdn.nodes");
@@ -242,17 +243,17 @@ fn join(
     if let Some(far) = nodes.iter().find(|node| !joined(node)) {
         let name = |node: NodeId| &net.nodes[node.index()];
         notes
-            .wrong(table.place, format!("no link joins `{}` and `{}`", name(*far), name(controller)))
+            .wrong(table.location, format!("no link joins `{}` and `{}`", name(*far), name(controller)))
             .hint("out of band, every node that reports has a link to the controller");
     }
 }
 
 /// The default link of a controller: fast enough to have no influence.
-fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
+fn port_of(link: &ControlLink, location: Location, notes: &mut Notes) -> NetPort {
     let buffer = link.buffer.or(Buffer::Packets(1000));
-    if let (Some(at), Buffer::Bdp(_)) = (link.buffer.given(), buffer) {
+    if let (Some(at), Buffer::Bdp(_)) = (link.buffer.present(), buffer) {
         notes
-            .wrong(at.place, "no flow passes a control link, so that it has no bandwidth-delay product")
+            .wrong(at.location, "no flow passes a control link, so that it has no bandwidth-delay product")
             .hint("write packets or bytes");
     }
     NetPort {
@@ -268,6 +269,6 @@ fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
         mark_above: None,
         classes: Vec::new(),
         discipline: None,
-        place,
+        location,
     }
 }

@@ -8,7 +8,7 @@ use units::Bytes;
 use crate::files::{self, Wrong};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::traffic::SizeTable;
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 
 /// The names of published distributions.
 const PUBLISHED: [(&str, &[(u64, f64)]); 2] = [("web_search", WEB_SEARCH), ("data_mining", DATA_MINING)];
@@ -24,15 +24,15 @@ pub(crate) struct SizeKeys<'a> {
 
 impl SizeKeys<'_> {
     /// Whether one of them is written.
-    pub(super) fn written(&self) -> Option<Place> {
-        let keys = [self.size.given().map(|at| at.place), self.sizes.given().map(|at| at.place)];
-        let more = [self.shape, self.variation].map(|key| key.given().map(|at| at.place));
+    pub(super) fn written(&self) -> Option<Location> {
+        let keys = [self.size.present().map(|at| at.location), self.sizes.present().map(|at| at.location)];
+        let more = [self.shape, self.variation].map(|key| key.present().map(|at| at.location));
         keys.into_iter().chain(more).flatten().next()
     }
 
     /// The distribution of keys that were checked: sizes are a published name or points.
     pub(crate) fn distribution(&self) -> Sizes {
-        if let Some(table) = self.sizes.given() {
+        if let Some(table) = self.sizes.present() {
             return Sizes::Table(match &table.value {
                 SizeTable::Points(points) => points.as_slice().into(),
                 SizeTable::Named(name) => {
@@ -40,8 +40,8 @@ impl SizeKeys<'_> {
                 }
             });
         }
-        let mean = *self.size.known();
-        match (self.shape.given(), self.variation.given()) {
+        let mean = *self.size.resolved();
+        match (self.shape.present(), self.variation.present()) {
             (Some(shape), _) => Sizes::Pareto { mean, shape: shape.value },
             (None, Some(variation)) => Sizes::LogNormal { mean, variation: variation.value },
             (None, None) => Sizes::Fixed(mean),
@@ -53,34 +53,36 @@ fn published(name: &str) -> Option<&'static [(u64, f64)]> {
     PUBLISHED.iter().find(|row| row.0 == name).map(|row| row.1)
 }
 
-/// Checks the keys of the table `of` at `place`. Returns the key `sizes` with a file replaced by its points; `None` if something is noted.
+/// Checks the keys of the table `of` at `location`. Returns the key `sizes` with a file replaced by its points; `None` if something is noted.
 pub(super) fn checked(
     keys: SizeKeys<'_>,
     of: &str,
-    place: Place,
+    location: Location,
     folder: &Path,
     notes: &mut Notes,
 ) -> Option<Field<SizeTable>> {
     let before = notes.count();
-    if let (Some(shape), Some(_)) = (keys.shape.given(), keys.variation.given()) {
+    if let (Some(shape), Some(_)) = (keys.shape.present(), keys.variation.present()) {
         notes
-            .wrong(shape.place, "sizes are Pareto-distributed or log-normal")
+            .wrong(shape.location, "sizes are Pareto-distributed or log-normal")
             .hint("write `size_shape` or `size_variation`");
     }
-    let Some(table) = keys.sizes.given() else {
+    let Some(table) = keys.sizes.present() else {
         if !keys.sizes.is_wrong() {
-            keys.size.required("size", of, place, notes);
+            keys.size.required("size", of, location, notes);
         }
         let wrong = keys.size.is_wrong() || keys.sizes.is_wrong();
         return (notes.count() == before && !wrong).then_some(Field::Missing);
     };
     for (key, written) in [
-        ("size", keys.size.given().map(|at| at.place)),
-        ("size_shape", keys.shape.given().map(|at| at.place)),
-        ("size_variation", keys.variation.given().map(|at| at.place)),
+        ("size", keys.size.present().map(|at| at.location)),
+        ("size_shape", keys.shape.present().map(|at| at.location)),
+        ("size_variation", keys.variation.present().map(|at| at.location)),
     ] {
-        if let Some(place) = written {
-            notes.wrong(place, format!("`{key}` and `sizes` do not go together")).hint("write one of them");
+        if let Some(location) = written {
+            notes
+                .wrong(location, format!("`{key}` and `sizes` do not go together"))
+                .hint("write one of them");
         }
     }
     let points = match &table.value {
@@ -88,13 +90,13 @@ pub(super) fn checked(
         SizeTable::Named(path) if path.contains(['.', '/']) => {
             const HINT: &str =
                 "a line is a size in bytes and the share of flows up to it, such as 10000 0.15";
-            let path = At { value: path.clone(), place: table.place };
+            let path = At { value: path.clone(), location: table.location };
             Some(files::parsed(&path, HINT, folder, notes, points)?)
         }
         SizeTable::Named(name) => {
             let known: Vec<String> = PUBLISHED.iter().map(|row| format!("\"{}\"", row.0)).collect();
             notes
-                .wrong(table.place, format!("`{}` is no distribution of sizes", shortened(name)))
+                .wrong(table.location, format!("`{}` is no distribution of sizes", shortened(name)))
                 .hint(format!("take {}, or a file: its name contains a dot", known.join(" or ")));
             return None;
         }
@@ -102,14 +104,14 @@ pub(super) fn checked(
             Ok(points) => Some(points),
             Err(message) => {
                 notes
-                    .wrong(table.place, message)
+                    .wrong(table.location, message)
                     .hint("write sizes and shares in ascending order, such as [[1000, 0.5], [50000, 1]]");
                 return None;
             }
         },
     };
     (notes.count() == before).then(|| match points {
-        Some(points) => Field::Given(At { value: SizeTable::Points(points), place: table.place }),
+        Some(points) => Field::Present(At { value: SizeTable::Points(points), location: table.location }),
         None => keys.sizes.clone(),
     })
 }

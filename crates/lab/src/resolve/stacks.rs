@@ -18,11 +18,11 @@ const OTHERS: [&str; 9] =
 
 /// Notes a controller of a stack where there is none.
 pub(super) fn check(table: &Flow, notes: &mut Notes) {
-    if let Some(own) = table.controller.given()
+    if let Some(own) = table.controller.present()
         && table.stack.is_missing()
     {
         notes
-            .wrong(own.place, "`controller` is the congestion control of a transport stack")
+            .wrong(own.location, "`controller` is the congestion control of a transport stack")
             .hint("write stack = \"quinn\", or a `scheme`");
     }
 }
@@ -39,13 +39,13 @@ pub(super) fn machine(
     let name = stack.value.word();
     let Some(contained) = stack.value.contained() else {
         notes
-            .wrong(stack.place, format!("this build does not contain the stack `{name}`"))
+            .wrong(stack.location, format!("this build does not contain the stack `{name}`"))
             .hint(format!("build it with the feature of that name: cargo build -p python --features {name}"));
         return None;
     };
     if network != NetworkWord::Ip || cast != Cast::Unicast {
         notes
-            .wrong(stack.place, format!("`{name}` has one receiver, by address"))
+            .wrong(stack.location, format!("`{name}` has one receiver, by address"))
             .hint("write to = \"NODE\" and leave `network` and `multicast` out");
     }
     let of = format!("stack = \"{name}\"");
@@ -56,10 +56,12 @@ pub(super) fn machine(
     let packet = table.packet.or(Bytes::new(1500));
     let (min_packet, why) = contained.min_packet;
     if packet < min_packet {
-        let place = table.packet.given().map_or(stack.place, |at| at.place);
-        notes.wrong(place, format!("`{name}` needs a path that carries packets of {min_packet}")).hint(why);
+        let location = table.packet.present().map_or(stack.location, |at| at.location);
+        notes
+            .wrong(location, format!("`{name}` needs a path that carries packets of {min_packet}"))
+            .hint(why);
     }
-    let encoder = contained.encoder.as_ref().and_then(|usual| encoder(table, usual, notes));
+    let encoder = contained.encoder.as_ref().and_then(|defaults| encoder(table, defaults, notes));
     let keys = controller(table, name, &contained, notes);
     if notes.count() > before {
         return None;
@@ -75,16 +77,16 @@ pub(super) fn machine(
 }
 
 /// The table of the encoder, complete.
-fn encoder(table: &At<Flow>, usual: &sim::Encoder, notes: &mut Notes) -> Option<Arc<Encoder>> {
-    let written = table.encoder.given();
-    let mut all = usual.clone();
+fn encoder(table: &At<Flow>, defaults: &sim::Encoder, notes: &mut Notes) -> Option<Arc<Encoder>> {
+    let written = table.encoder.present();
+    let mut all = defaults.clone();
     if let Some(at) = written {
         at.set(&mut all);
     }
-    for (key, place) in written.iter().flat_map(|at| at.written()) {
+    for (key, location) in written.iter().flat_map(|at| at.written()) {
         if !["min", "start", "max", "frame_rate"].contains(&key) {
             notes
-                .wrong(place, format!("`{key}` is of an encoder that follows a scheme"))
+                .wrong(location, format!("`{key}` is of an encoder that follows a scheme"))
                 .hint("leave it out: the encoder of the stack has frames of one size");
             return None;
         }
@@ -94,25 +96,25 @@ fn encoder(table: &At<Flow>, usual: &sim::Encoder, notes: &mut Notes) -> Option<
     {
         let sim::Encoder { min, start, max, .. } = all;
         notes
-            .wrong(at.place, format!("an encoder from {min} to {max} cannot start at {start}"))
+            .wrong(at.location, format!("an encoder from {min} to {max} cannot start at {start}"))
             .hint("min ≤ start ≤ max");
         return None;
     }
-    Some(Arc::new(written.map_or_else(Encoder::default, |at| at.value.as_ref().clone()).filled(usual)))
+    Some(Arc::new(written.map_or_else(Encoder::default, |at| at.value.as_ref().clone()).filled(defaults)))
 }
 
 /// The keys of the stack's own controller, or of the scheme that takes its place.
 fn controller(table: &At<Flow>, name: &str, stack: &Stack, notes: &mut Notes) -> Option<Flow> {
-    if let Some(scheme) = table.scheme.given() {
-        if let Some(own) = table.controller.given() {
-            notes.wrong(own.place, "a flow has a `scheme` or a `controller`").hint("write one of them");
+    if let Some(scheme) = table.scheme.present() {
+        if let Some(own) = table.controller.present() {
+            notes.wrong(own.location, "a flow has a `scheme` or a `controller`").hint("write one of them");
         }
         if !stack.schemes.contains(&scheme.0.as_str()) {
             let hint = match stack.schemes {
                 [] => "leave it out: the stack has its own congestion control".to_owned(),
                 known => format!("take one of {}", known.join(", ")),
             };
-            notes.wrong(scheme.place, format!("`{}` cannot control `{name}`", scheme.0)).hint(hint);
+            notes.wrong(scheme.location, format!("`{}` cannot control `{name}`", scheme.0)).hint(hint);
             return None;
         }
         let params = params(table, &schemes::find(&scheme.0)?, notes)?.into();
@@ -122,11 +124,11 @@ fn controller(table: &At<Flow>, name: &str, stack: &Stack, notes: &mut Notes) ->
         return None;
     }
     refuse(table, &["params"], "a controller of the stack", notes);
-    if let Some(own) = table.controller.given()
+    if let Some(own) = table.controller.present()
         && !stack.own.contains(&own.as_str())
     {
         notes
-            .wrong(own.place, format!("`{name}` has no controller `{}` here", shortened(own)))
+            .wrong(own.location, format!("`{name}` has no controller `{}` here", shortened(own)))
             .hint(hint(own, stack));
     }
     let controller = table.controller.clone().filled(stack.own[0].to_owned());

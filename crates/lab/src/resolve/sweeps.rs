@@ -11,20 +11,20 @@ use crate::schema::file::{File, NetworkWord};
 /// Series that other cells of a file's sweep may offer, where this one does not: those of all schemes that the sweep or the file
 /// names. None for a file without a sweep.
 pub(super) fn elsewhere(file: &File) -> BTreeSet<&'static str> {
-    let Some(sweep) = file.sweep.given() else { return BTreeSet::new() };
+    let Some(sweep) = file.sweep.present() else { return BTreeSet::new() };
     let swept =
         sweep.value.0.iter().flat_map(|(_, values)| values.iter()).filter_map(|one| one.value.as_str());
-    let flows = || file.flows.given().into_iter().flat_map(|list| &list.value);
-    let written = flows().filter_map(|flow| Some(flow.scheme.given()?.0.as_str()));
-    let ndn_parts = file.ndn.given().into_iter().flat_map(|ndn| {
-        let (strategy, link) = (ndn.strategy.given(), ndn.link.given());
+    let flows = || file.flows.present().into_iter().flat_map(|list| &list.value);
+    let written = flows().filter_map(|flow| Some(flow.scheme.present()?.0.as_str()));
+    let ndn_parts = file.ndn.present().into_iter().flat_map(|ndn| {
+        let (strategy, link) = (ndn.strategy.present(), ndn.link.present());
         [strategy.map(|at| at.value.0.as_str()), link.map(|at| at.value.0.as_str())]
     });
     let words: BTreeSet<&str> = swept.chain(written).chain(ndn_parts.flatten()).collect();
 
     let network = |word: NetworkWord| {
         words.contains(word.word())
-            || flows().any(|flow| flow.network.given().is_some_and(|at| at.value == word))
+            || flows().any(|flow| flow.network.present().is_some_and(|at| at.value == word))
     };
     let (by_name, named_data) = (network(NetworkWord::Icn), network(NetworkWord::Ndn));
     let here = |entry: &Entry, row: &SeriesInfo| {

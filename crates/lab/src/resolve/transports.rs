@@ -51,7 +51,7 @@ pub(super) struct Machine {
     pub(super) trace: Option<(String, Trace)>,
 }
 
-/// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.
+/// The settings of an entry without endpoints and times; `None` after an error, which is noted. Classes are looked up in `net`.
 pub(super) fn model<'a>(
     table: &'a At<Flow>,
     net: Option<&Net>,
@@ -60,14 +60,14 @@ pub(super) fn model<'a>(
     notes: &mut Notes,
 ) -> Option<Model<'a>> {
     let before = notes.count();
-    let name = table.name.required("name", "a flow", table.place, notes);
+    let name = table.name.required("name", "a flow", table.location, notes);
     if let Some(name) = name {
         check_name(name, "a flow", notes);
     }
-    if let Some(group) = table.group.given() {
+    if let Some(group) = table.group.present() {
         check_name(group, "a group", notes);
     }
-    let listed = table.to.given().is_some_and(|to| to.listed || to.list.iter().any(is_pattern));
+    let listed = table.to.present().is_some_and(|to| to.listed || to.list.iter().any(is_pattern));
     let network = table.network.or(NetworkWord::Ip);
     let cast = match network {
         NetworkWord::Icn => Cast::Named,
@@ -75,33 +75,35 @@ pub(super) fn model<'a>(
         NetworkWord::Ip if table.multicast.or(listed) => Cast::Multicast,
         NetworkWord::Ip => Cast::Unicast,
     };
-    if let Some(multicast) = table.multicast.given()
+    if let Some(multicast) = table.multicast.present()
         && cast == Cast::Named
         && !multicast.value
     {
         notes
-            .wrong(multicast.place, "a flow that is sent by name is always sent to a group")
+            .wrong(multicast.location, "a flow that is sent by name is always sent to a group")
             .hint("leave `multicast` out, or write network = \"ip\"");
     }
-    let (start, stop) = (table.start.given(), table.stop.given());
+    let (start, stop) = (table.start.present(), table.stop.present());
     if let Some(stop) = stop
         && start.map_or(Time::ZERO, |at| at.value.0) >= stop.value.0
     {
         notes
-            .wrong(stop.place, "this flow stops before it starts")
+            .wrong(stop.location, "this flow stops before it starts")
             .hint("`stop` is an instant of the run, not a length");
     }
-    let of_members = table.receivers.given().and_then(|receivers| receivers.churn.given());
-    for churn in [table.churn.given(), of_members].into_iter().flatten() {
+    let of_members = table.receivers.present().and_then(|receivers| receivers.churn.present());
+    for churn in [table.churn.present(), of_members].into_iter().flatten() {
         check_churn(churn, notes);
     }
-    if let Some(receivers) = table.receivers.given()
+    if let Some(receivers) = table.receivers.present()
         && cast == Cast::Unicast
         && network != NetworkWord::Ndn
     {
-        notes.wrong(receivers.place, "`receivers` are the members of a group").hint("write `to` as a list");
+        notes
+            .wrong(receivers.location, "`receivers` are the members of a group")
+            .hint("write `to` as a list");
     }
-    if let (Some(class), Some(net)) = (table.class.given(), net)
+    if let (Some(class), Some(net)) = (table.class.present(), net)
         && class.value > 0
     {
         let classes = |port: &NetPort| port.classes.len();
@@ -110,14 +112,14 @@ pub(super) fn model<'a>(
         let known = !net.partial || max.is_some_and(|max| max > 0);
         if known && max.unwrap_or(0) <= class.value as usize {
             notes
-                .wrong(class.place, format!("no queue has a class {}", class.value))
+                .wrong(class.location, format!("no queue has a class {}", class.value))
                 .hint("classes are numbered from 0; a link's `classes` lists their weights");
         }
     }
 
     stacks::check(table, notes);
     emulation::check(table, network, cast, notes);
-    let machine = if let Some(stack) = table.stack.given() {
+    let machine = if let Some(stack) = table.stack.present() {
         stacks::machine(table, stack, network, cast, notes)
     } else if table.stack.is_wrong() {
         None
@@ -130,8 +132,8 @@ pub(super) fn model<'a>(
         return None;
     }
     let Machine { table: keys, transport, packet, trace } = machine?;
-    let scheme = keys.scheme.given().map(|scheme| scheme.0.as_str());
-    let all = keys.params.given().map(|params| params.list()).unwrap_or_default();
+    let scheme = keys.scheme.present().map(|scheme| scheme.0.as_str());
+    let all = keys.params.present().map(|params| params.list()).unwrap_or_default();
     if let (Some(scheme), Some(net)) = (scheme, net)
         && out_of_band(scheme, &all)
     {
@@ -140,7 +142,7 @@ pub(super) fn model<'a>(
     let Flow { kernel, live, commands, .. } = emulation::outside(table);
     let addressed = network != NetworkWord::Ndn;
     let table = Flow {
-        churn: table.churn.given().map(|at| churn(at)).into(),
+        churn: table.churn.present().map(|at| churn(at)).into(),
         class: table.class.clone().filled(0),
         multicast: Field::from(addressed.then_some(cast != Cast::Unicast)),
         network: table.network.clone().filled(network),
@@ -154,15 +156,15 @@ pub(super) fn model<'a>(
 
 /// Control packets out of band need a class that they have for themselves.
 fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Notes) {
-    let place = table.params.given().map_or(table.place, |at| at.place);
+    let location = table.params.present().map_or(table.location, |at| at.location);
     let what = format!("`{scheme}` sends its control packets out of band");
     if table.live.or(false) {
         notes
-            .wrong(place, format!("{what}, which is simulated only"))
+            .wrong(location, format!("{what}, which is simulated only"))
             .hint("take the parameters for control packets in band");
     } else if !net.partial && net.links.iter().all(|link| link.forward.classes.len() < 2) {
         notes
-            .wrong(place, format!("{what}, and no queue has classes"))
+            .wrong(location, format!("{what}, and no queue has classes"))
             .hint("write classes = [1, 1] on links: control packets take the last class, where no data wait");
     }
 }
@@ -171,36 +173,36 @@ fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Note
 const PARTS: [&str; 8] = ["params", "tcp", "stream", "player", "encoder", "size", "rate", "app"];
 
 fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Option<Machine> {
-    for (key, place) in table.written() {
+    for (key, location) in table.written() {
         if matches!(key, "prefix" | "consumer") && !table.network.is_wrong() {
             notes
-                .wrong(place, format!("`{key}` goes with network = \"ndn\""))
+                .wrong(location, format!("`{key}` goes with network = \"ndn\""))
                 .hint("write it, or leave the key out");
         }
     }
     // where it is said that it is sent by name
-    let named = table.network.given().filter(|_| cast == Cast::Named).map(|at| at.place);
+    let named = table.network.present().filter(|_| cast == Cast::Named).map(|at| at.location);
     let streams = |scheme: &At<SchemeName>| {
         schemes::find(&scheme.0).is_some_and(|entry| matches!(entry.build, Build::Stream { .. }))
     };
-    let carries = table.scheme.given().is_some_and(streams);
+    let carries = table.scheme.present().is_some_and(streams);
     let frames = |source: &Source| {
-        source.kind.given().is_some_and(|kind| matches!(kind.value, SourceWord::Frames | SourceWord::Trace))
+        source.kind.present().is_some_and(|kind| matches!(kind.value, SourceWord::Frames | SourceWord::Trace))
     };
-    if let Some(source) = table.source.given().filter(|_| !carries) {
-        if let Some(scheme) = table.scheme.given().filter(|_| frames(source)) {
+    if let Some(source) = table.source.present().filter(|_| !carries) {
+        if let Some(scheme) = table.scheme.present().filter(|_| frames(source)) {
             notes
-                .wrong(scheme.place, format!("`{}` is no stream, and carries no frames", scheme.0))
+                .wrong(scheme.location, format!("`{}` is no stream, and carries no frames", scheme.0))
                 .hint("take the scheme of a stream, such as scheme = \"tfrc\"");
             return None;
         }
-        if let Some(place) = named {
+        if let Some(location) = named {
             notes
-                .wrong(place, "a source without congestion control cannot be sent by name")
+                .wrong(location, "a source without congestion control cannot be sent by name")
                 .hint("leave `network` out, or take a scheme for groups instead of the source");
         }
-        if let Some(scheme) = table.scheme.given() {
-            notes.wrong(scheme.place, "a flow has a scheme or a source").hint("write one of them");
+        if let Some(scheme) = table.scheme.present() {
+            notes.wrong(scheme.location, "a flow has a scheme or a source").hint("write one of them");
         }
         refuse(table, &PARTS, "a source without congestion control", notes);
         let source = datagrams(source, notes)?.into();
@@ -222,25 +224,28 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     let (transport, keys, trace) = match entry.build {
         Build::Control(_) => {
             if !entry.scheme.families.contains(&Family::Ip) {
-                let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
+                let location = table.scheme.present().map_or(table.location, |scheme| scheme.location);
                 notes
                     .wrong(
-                        place,
+                        location,
                         format!("`{scheme}` is a congestion controller for consumers of named data"),
                     )
                     .hint("write network = \"ndn\" and the `prefix` that it asks for");
                 return None;
             }
-            if let Some(place) = named {
+            if let Some(location) = named {
                 notes
-                    .wrong(place, format!("`{scheme}` runs over TCP, which knows no names"))
+                    .wrong(location, format!("`{scheme}` runs over TCP, which knows no names"))
                     .hint("leave `network` out, or take a scheme for groups");
             } else if cast == Cast::Multicast {
-                let place =
-                    table.multicast.given().map(|at| at.place).or(table.to.given().map(|at| at.place));
+                let location = table
+                    .multicast
+                    .present()
+                    .map(|at| at.location)
+                    .or(table.to.present().map(|at| at.location));
                 notes
                     .wrong(
-                        place.unwrap_or(table.place),
+                        location.unwrap_or(table.location),
                         format!("`{scheme}` runs over TCP, which has one receiver"),
                     )
                     .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
@@ -262,9 +267,9 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             (Transport::Stream, keys, trace)
         }
         Build::Forwarder => {
-            let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
+            let location = table.scheme.present().map_or(table.location, |scheme| scheme.location);
             notes
-                .wrong(place, format!("`{scheme}` has parts in NDN forwarders alone"))
+                .wrong(location, format!("`{scheme}` has parts in NDN forwarders alone"))
                 .hint("a flow takes a congestion controller, such as scheme = \"cubic\"");
             return None;
         }
@@ -299,15 +304,15 @@ fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> boo
     } else {
         format!("take a scheme of the family {}", family.name())
     };
-    let network = table.network.given().map(|at| at.place).filter(|_| cast == Cast::Named);
-    let place = network.or(table.scheme.given().map(|at| at.place)).unwrap_or(table.place);
-    notes.wrong(place, format!("`{}` is not made for {what}", entry.scheme.name)).hint(hint);
+    let network = table.network.present().map(|at| at.location).filter(|_| cast == Cast::Named);
+    let location = network.or(table.scheme.present().map(|at| at.location)).unwrap_or(table.location);
+    notes.wrong(location, format!("`{}` is not made for {what}", entry.scheme.name)).hint(hint);
     true
 }
 
 /// Notes keys that do not go with the machine.
 pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
-    for (key, place) in table.written() {
+    for (key, location) in table.written() {
         if keys.contains(&key) {
             let hint = match key {
                 "size" if of.ends_with("stream") => {
@@ -315,7 +320,7 @@ pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
                 }
                 _ => "leave it out",
             };
-            notes.wrong(place, format!("`{key}` does not go with {of}")).hint(hint);
+            notes.wrong(location, format!("`{key}` does not go with {of}")).hint(hint);
         }
     }
 }
@@ -323,32 +328,33 @@ pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
 /// The keys of a flow over TCP.
 fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
     let none = Tcp::default();
-    let tcp = table.tcp.given().map_or(&none, |at| &at.value);
+    let tcp = table.tcp.present().map_or(&none, |at| &at.value);
     let default = if linux::is_wanted(table) { tcp::Config::linux() } else { tcp::Config::default() };
     let header = tcp.header.or(emulation::header(table, default.header));
     let packet = table.packet.or(default.segment + default.header);
     if packet <= header {
-        let place = table.packet.given().map(|at| at.place).or(tcp.header.given().map(|at| at.place));
+        let location =
+            table.packet.present().map(|at| at.location).or(tcp.header.present().map(|at| at.location));
         notes
             .wrong(
-                place.unwrap_or(tcp.place),
+                location.unwrap_or(tcp.location),
                 format!("a packet of {packet} has no space after a header of {header}"),
             )
             .hint("`packet` is the size on the wire, header included");
         return None;
     }
-    if let (Some(_), Some(rate)) = (table.size.given(), table.rate.given()) {
+    if let (Some(_), Some(rate)) = (table.size.present(), table.rate.present()) {
         notes
-            .wrong(rate.place, "a flow has a size or a rate")
+            .wrong(rate.location, "a flow has a size or a rate")
             .hint("`size` ends the flow, `rate` limits its application; write one of them");
         return None;
     }
-    let ecn = table.scheme.given().and_then(|scheme| schemes::ecn_use(&scheme.value.0));
+    let ecn = table.scheme.present().and_then(|scheme| schemes::ecn_use(&scheme.value.0));
     let needs = ecn.unwrap_or(EcnUse { feedback: default.ecn_feedback, l4s: default.l4s });
     // with SACK it has no effect, and a value that differs would look like a wish
     let without_sack = !tcp.sack.or(default.sack);
     let timer = if without_sack { default.recovery_timer } else { tcp::Config::default().recovery_timer };
-    let usual = tcp::Config {
+    let defaults = tcp::Config {
         header,
         recovery_timer: timer,
         ecn: default.ecn || ecn.is_some(),
@@ -357,13 +363,13 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
         ..default
     };
     // nothing is left open that the kernel could fill in
-    let like = table.kernel.given().map(|_| LikeWord::Standard);
-    let filled = Tcp { like: like.into(), ..tcp.filled(&usual) };
-    let (min, max) = (filled.min_rto.or(usual.min_rto), filled.max_rto.or(usual.max_rto));
+    let like = table.kernel.present().map(|_| LikeWord::Standard);
+    let filled = Tcp { like: like.into(), ..tcp.filled(&defaults) };
+    let (min, max) = (filled.min_rto.or(defaults.min_rto), filled.max_rto.or(defaults.max_rto));
     if min > max {
-        let place = tcp.min_rto.given().or(tcp.max_rto.given()).map_or(tcp.place, |at| at.place);
+        let location = tcp.min_rto.present().or(tcp.max_rto.present()).map_or(tcp.location, |at| at.location);
         notes
-            .wrong(place, format!("`min_rto` of {min} is above `max_rto` of {max}"))
+            .wrong(location, format!("`min_rto` of {min} is above `max_rto` of {max}"))
             .hint("lower one or raise the other");
     }
     Some(Flow {
@@ -384,14 +390,14 @@ fn over_stream(
     notes: &mut Notes,
 ) -> Option<(Flow, Option<(String, Trace)>)> {
     let before = notes.count();
-    if let (Some(encoder), Some(_)) = (table.encoder.given(), table.source.given()) {
+    if let (Some(encoder), Some(_)) = (table.encoder.present(), table.source.present()) {
         notes
-            .wrong(encoder.place, "a stream carries the frames of an `encoder` or of a `source`")
+            .wrong(encoder.location, "a stream carries the frames of an `encoder` or of a `source`")
             .hint("write one of them: the encoder follows the scheme, the source does not");
         return None;
     }
-    let encoder = table.encoder.given().map(|encoder| video::encoder(encoder, notes));
-    let video = table.source.given().map(|source| video::video(source, folder, notes));
+    let encoder = table.encoder.present().map(|encoder| video::encoder(encoder, notes));
+    let video = table.source.present().map(|source| video::video(source, folder, notes));
     // errors of the video have been noted
     let has_types = match &video {
         Some(Some((_, Some((_, trace))))) => !trace.types.is_empty(),
@@ -404,15 +410,15 @@ fn over_stream(
         return None;
     }
     let default = stream::Config::default();
-    let usual = stream::Config {
+    let defaults = stream::Config {
         feedback: emulation::feedback(table, default.feedback),
         reorder: entry.scheme.reorder,
         ..default
     };
     let (source, trace) = video.flatten().unzip();
     let keys = Flow {
-        packet: table.packet.clone().filled(usual.packet),
-        stream: table.stream.given().map_or(&Stream::default(), |at| &at.value).filled(&usual).into(),
+        packet: table.packet.clone().filled(defaults.packet),
+        stream: table.stream.present().map_or(&Stream::default(), |at| &at.value).filled(&defaults).into(),
         source: source.into(),
         encoder: encoder.flatten().map(Arc::new).into(),
         player: player.into(),
@@ -424,10 +430,10 @@ fn over_stream(
 /// A source without congestion control.
 fn datagrams(source: &Source, notes: &mut Notes) -> Option<Source> {
     let of = "a source";
-    let kind = source.kind.required("kind", of, source.place, notes).map(|at| at.value);
+    let kind = source.kind.required("kind", of, source.location, notes).map(|at| at.value);
     if let Some(kind @ (SourceWord::Frames | SourceWord::Trace)) = kind {
         notes
-            .wrong(source.place, format!("kind = \"{}\" is what a stream carries", kind.word()))
+            .wrong(source.location, format!("kind = \"{}\" is what a stream carries", kind.word()))
             .hint("add the scheme of a stream, such as scheme = \"tfrc\"");
         return None;
     }
@@ -435,16 +441,16 @@ fn datagrams(source: &Source, notes: &mut Notes) -> Option<Source> {
     if let Some(kind) = kind {
         video::refuse_others(source, kind, false, notes);
     }
-    if source.interests.given().is_some() {
+    if source.interests.present().is_some() {
         return None;
     }
-    source.rate.required("rate", of, source.place, notes);
+    source.rate.required("rate", of, source.location, notes);
     if notes.count() > before || source.rate.is_wrong() {
         return None;
     }
     if kind? == SourceWord::OnOff {
-        source.on.required("on", "an on_off source", source.place, notes);
-        source.off.required("off", "an on_off source", source.place, notes);
+        source.on.required("on", "an on_off source", source.location, notes);
+        source.off.required("off", "an on_off source", source.location, notes);
         refuse_both(&source.shape, &source.fixed, notes);
     }
     let fixed = source.fixed.clone().filter(|fixed| *fixed);
@@ -452,5 +458,5 @@ fn datagrams(source: &Source, notes: &mut Notes) -> Option<Source> {
 }
 
 pub(super) fn is_pattern(target: &At<Member>) -> bool {
-    target.node.given().is_some_and(|name| name.contains('*'))
+    target.node.present().is_some_and(|name| name.contains('*'))
 }

@@ -23,19 +23,19 @@ pub(super) fn video(
     notes: &mut Notes,
 ) -> Option<(Source, Option<(String, Trace)>)> {
     let before = notes.count();
-    let kind = source.kind.required("kind", "a source", source.place, notes)?;
+    let kind = source.kind.required("kind", "a source", source.location, notes)?;
     let of = format!("kind = \"{}\"", kind.value.word());
     if matches!(kind.value, SourceWord::Poisson | SourceWord::OnOff) {
         notes
-            .wrong(kind.place, format!("a source of {of} has no frames, and cannot have a scheme"))
+            .wrong(kind.location, format!("a source of {of} has no frames, and cannot have a scheme"))
             .hint("leave `scheme` out, or take kind = \"constant\", \"frames\" or \"trace\"");
         return None;
     }
     refuse_others(source, kind.value, true, notes);
     let live = source.live.or(true);
-    if let (false, Some(drop)) = (live, source.drop_after.given()) {
+    if let (false, Some(drop)) = (live, source.drop_after.present()) {
         notes
-            .wrong(drop.place, "frames that are all there from the start are never too old")
+            .wrong(drop.location, "frames that are all there from the start are never too old")
             .hint("leave `drop_after` out, or write live = true");
     }
     let mut filled = source.clone();
@@ -44,17 +44,17 @@ pub(super) fn video(
     let mut listed = None;
     match kind.value {
         SourceWord::Trace => {
-            let file = source.file.required("file", &of, source.place, notes);
+            let file = source.file.required("file", &of, source.location, notes);
             let list = file.and_then(|file| trace(file, folder, notes));
             listed = file.map(|file| file.value.clone()).zip(list);
             filled.repeat = filled.repeat.filled(false);
         }
         SourceWord::Frames => {
-            source.rate.required("rate", &of, source.place, notes);
+            source.rate.required("rate", &of, source.location, notes);
             filled = groups(filled, notes);
         }
         _ => {
-            source.rate.required("rate", &of, source.place, notes);
+            source.rate.required("rate", &of, source.location, notes);
         }
     }
     (notes.count() == before).then_some((filled, listed))
@@ -62,22 +62,22 @@ pub(super) fn video(
 
 /// The source with its groups of pictures filled in.
 fn groups(source: Source, notes: &mut Notes) -> Source {
-    if let Some(at) = source.pattern.given()
+    if let Some(at) = source.pattern.present()
         && !((1..=MAX_TYPES).contains(&at.chars().count()) && at.chars().all(|c| FrameType::of(c).is_some()))
     {
         notes
-            .wrong(at.place, format!("`{}` is no group of pictures", shortened(at)))
+            .wrong(at.location, format!("`{}` is no group of pictures", shortened(at)))
             .hint("write the letters I, P and B, such as \"IBBPBBPBBPBB\"");
     }
-    if let Some(at) = source.sizes.given() {
+    if let Some(at) = source.sizes.present() {
         let wrong = at.value.iter().find(|size| !(1e-6..=1e6).contains(&size.value));
         if at.value.len() != 3 {
             notes
-                .wrong(at.place, format!("{} sizes, where I, P and B have one each", at.value.len()))
+                .wrong(at.location, format!("{} sizes, where I, P and B have one each", at.value.len()))
                 .hint("write three numbers, such as [5, 3, 1]");
         } else if let Some(wrong) = wrong {
             notes
-                .wrong(wrong.place, format!("`{}` is out of range", wrong.value))
+                .wrong(wrong.location, format!("`{}` is out of range", wrong.value))
                 .hint("it must lie within 0.000001 and 1000000");
         }
     }
@@ -107,21 +107,21 @@ const KEYS: &[(&str, &[SourceWord], bool)] = &[
 
 /// Notes keys that do not go with this kind of source, or with one that has no scheme.
 pub(super) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool, notes: &mut Notes) {
-    for (key, place) in source.written() {
+    for (key, location) in source.written() {
         if key == "interests" {
             notes
-                .wrong(place, "`interests` goes with network = \"ndn\"")
+                .wrong(location, "`interests` goes with network = \"ndn\"")
                 .hint("write the `rate` of the datagrams");
         }
         let Some((_, kinds, of_scheme)) = KEYS.iter().find(|row| row.0 == key) else { continue };
         if !kinds.contains(&kind) {
             let words: Vec<String> = kinds.iter().map(|kind| format!("\"{}\"", kind.word())).collect();
             notes
-                .wrong(place, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
+                .wrong(location, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
                 .hint(format!("it belongs to kind = {}", words.join(" or ")));
         } else if *of_scheme && !has_scheme {
             notes
-                .wrong(place, format!("`{key}` needs frames, and a scheme that is a stream"))
+                .wrong(location, format!("`{key}` needs frames, and a scheme that is a stream"))
                 .hint("add scheme = \"tfrc\", or leave the key out");
         }
     }
@@ -139,7 +139,7 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Trace> {
                 format!("`{}`", file.value)
             };
             notes
-                .wrong(file.place, format!("{at}: {message}"))
+                .wrong(file.location, format!("{at}: {message}"))
                 .hint("a line is the size of a frame in bytes, or its number, its type and its size");
             None
         }
@@ -185,18 +185,18 @@ fn listed(text: &str) -> Result<Trace, (usize, String)> {
 
 /// The encoder that follows the scheme, complete; `None` when something is noted.
 pub(super) fn encoder(table: &At<Arc<Encoder>>, notes: &mut Notes) -> Option<Encoder> {
-    let usual = EncoderModel::default();
-    let (min, max) = (table.min.or(usual.min), table.max.or(usual.max));
-    if let Some(start) = table.start.given() {
-        notes.wrong(start.place, "a stream starts at the initial rate of its scheme").hint(
+    let defaults = EncoderModel::default();
+    let (min, max) = (table.min.or(defaults.min), table.max.or(defaults.max));
+    if let Some(start) = table.start.present() {
+        notes.wrong(start.location, "a stream starts at the initial rate of its scheme").hint(
             "leave `start` out, or write the scheme's parameter: params = { initial_rate = \"300 kbit/s\" }",
         );
         return None;
     }
     if min > max {
-        let place = table.max.given().or(table.min.given()).map_or(table.place, |at| at.place);
+        let location = table.max.present().or(table.min.present()).map_or(table.location, |at| at.location);
         notes
-            .wrong(place, format!("an encoder cannot go from {min} to {max}"))
+            .wrong(location, format!("an encoder cannot go from {min} to {max}"))
             .hint("lower `min` or raise `max`");
         return None;
     }
@@ -205,9 +205,9 @@ pub(super) fn encoder(table: &At<Arc<Encoder>>, notes: &mut Notes) -> Option<Enc
         min: encoder.min.filled(min),
         max: encoder.max.filled(max),
         frame_rate: encoder.frame_rate.filled(30),
-        reaction: encoder.reaction.filled(usual.reaction),
-        variation: encoder.variation.filled(usual.variation),
-        key_ratio: encoder.key_ratio.filled(usual.key_ratio),
+        reaction: encoder.reaction.filled(defaults.reaction),
+        variation: encoder.variation.filled(defaults.variation),
+        key_ratio: encoder.key_ratio.filled(defaults.key_ratio),
         ..encoder
     })
 }
@@ -220,16 +220,16 @@ pub(super) fn player(
     cast: Cast,
     notes: &mut Notes,
 ) -> Option<Player> {
-    let written = table.player.given()?;
+    let written = table.player.present()?;
     if table.source.is_missing() && table.encoder.is_missing() {
         notes
-            .wrong(written.place, "there are no frames to be played")
+            .wrong(written.location, "there are no frames to be played")
             .hint("write what the stream carries: source = { kind = \"frames\", rate = \"1 Mbit/s\" }");
         return None;
     }
-    if let (Some(modes), true) = (written.modes.given(), cast != Cast::Unicast) {
+    if let (Some(modes), true) = (written.modes.present(), cast != Cast::Unicast) {
         notes
-            .wrong(modes.place, "the buffers of a group do not fill together")
+            .wrong(modes.location, "the buffers of a group do not fill together")
             .hint("leave `modes` out, or write `to` without brackets");
         return None;
     }
@@ -237,12 +237,12 @@ pub(super) fn player(
     let startup = written.startup.or(default.startup);
     let depends = if has_types { Depends::Intra } else { Depends::Nothing };
     let player = written.filled(&Usual { startup, resume: startup, depends, ..default });
-    if let Some(word) = written.depends.given()
+    if let Some(word) = written.depends.present()
         && word.value != DependsWord::Nothing
         && !has_types
     {
         notes
-            .wrong(word.place, "these frames have no types, so that none depends on another")
+            .wrong(word.location, "these frames have no types, so that none depends on another")
             .hint("take kind = \"frames\", or a list with the type of each frame: I, P or B");
         return None;
     }
@@ -251,11 +251,11 @@ pub(super) fn player(
 
 /// The player with its two modes, where it has them; `None` when something is noted.
 fn modes(player: Player, scheme: &str, notes: &mut Notes) -> Option<Player> {
-    let Some(modes) = player.modes.given() else {
-        for (key, place) in player.written() {
+    let Some(modes) = player.modes.present() else {
+        for (key, location) in player.written() {
             if matches!(key, "low" | "high") {
                 notes
-                    .wrong(place, format!("`{key}` is a threshold between modes"))
+                    .wrong(location, format!("`{key}` is a threshold between modes"))
                     .hint("write modes = [\"NAME WHILE IT FILLS\", \"NAME WHEN IT IS FULL\"]");
                 return None;
             }
@@ -264,7 +264,7 @@ fn modes(player: Player, scheme: &str, notes: &mut Notes) -> Option<Player> {
     };
     let [_, _] = &modes.value[..] else {
         notes
-            .wrong(modes.place, format!("{} modes instead of two", modes.value.len()))
+            .wrong(modes.location, format!("{} modes instead of two", modes.value.len()))
             .hint("write the mode while the buffer fills and the one when it is full");
         return None;
     };
@@ -272,8 +272,8 @@ fn modes(player: Player, scheme: &str, notes: &mut Notes) -> Option<Player> {
     for mode in &modes.value {
         if !known.contains(&mode.value.as_str()) {
             match known {
-                [] => notes.wrong(modes.place, format!("`{scheme}` has no modes")),
-                _ => notes.wrong(mode.place, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
+                [] => notes.wrong(modes.location, format!("`{scheme}` has no modes")),
+                _ => notes.wrong(mode.location, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
             }
             .maybe(suggestion(mode, known.iter().copied()));
             return None;
@@ -281,9 +281,10 @@ fn modes(player: Player, scheme: &str, notes: &mut Notes) -> Option<Player> {
     }
     let (low, high) = (player.low.or(Duration::from_secs(5)), player.high.or(Duration::from_secs(20)));
     if low >= high {
-        let place = player.low.given().or(player.high.given()).map_or(player.place, |at| at.place);
+        let location =
+            player.low.present().or(player.high.present()).map_or(player.location, |at| at.location);
         notes
-            .wrong(place, format!("`low` of {low} is not below `high` of {high}"))
+            .wrong(location, format!("`low` of {low} is not below `high` of {high}"))
             .hint("lower one or raise the other");
         return None;
     }

@@ -19,7 +19,7 @@ tables! {
 impl Bucket {
     /// The bucket; `None` for an empty table.
     pub(crate) fn to_spec(&self) -> Option<sim::TokenBucket> {
-        let (rate, burst) = (self.rate.given()?, self.burst.given()?);
+        let (rate, burst) = (self.rate.present()?, self.burst.present()?);
         Some(sim::TokenBucket { rate: rate.value, burst: burst.value })
     }
 
@@ -29,10 +29,10 @@ impl Bucket {
 
     /// The bucket of a direction. Reports one that lacks a key.
     pub(crate) fn read(field: &Field<Self>, of: &str, notes: &mut Notes) -> Option<sim::TokenBucket> {
-        let table: &At<Self> = field.given()?;
+        let table: &At<Self> = field.present()?;
         if !table.rate.is_missing() || !table.burst.is_missing() {
-            table.rate.required("rate", of, table.place, notes);
-            table.burst.required("burst", of, table.place, notes);
+            table.rate.required("rate", of, table.location, notes);
+            table.burst.required("burst", of, table.location, notes);
         }
         table.to_spec()
     }

@@ -5,19 +5,19 @@ use crate::schema::notes::Notes;
 use crate::schema::renames::{renamed, unknown};
 use crate::schema::tree::Table;
 
-/// Notes the keys of `table` that are not in `known`; says which known ones they seem to mean.
+/// Notes the keys of `table` that are not in `known`. Returns the known keys that they resemble.
 pub(crate) fn refuse_unknown<'a>(table: &Table, known: &[&'a str], notes: &mut Notes) -> Vec<&'a str> {
-    let mut meant = Vec::new();
+    let mut suggested = Vec::new();
     for entry in table.iter() {
         let key = &*entry.key;
         if !known.contains(&key) {
             let known = known.iter().copied();
             let (message, hint) = unknown(key, format!("unknown key `{}`", shortened(key)), known.clone());
-            notes.wrong(entry.place, message).maybe(hint);
-            meant.extend(renamed(key, known.clone()).or_else(|| nearest(key, known)));
+            notes.wrong(entry.location, message).maybe(hint);
+            suggested.extend(renamed(key, known.clone()).or_else(|| nearest(key, known)));
         }
     }
-    meant
+    suggested
 }
 
 /// Lines of a doc comment in one.
@@ -34,7 +34,7 @@ macro_rules! tables {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(crate) struct $Name {
-            pub(crate) place: $crate::schema::tree::Place,
+            pub(crate) location: $crate::schema::tree::Location,
             $($(#[doc = $fdoc])+ pub(crate) $field: $crate::schema::read::Field<$type>,)*
         }
 
@@ -44,21 +44,21 @@ macro_rules! tables {
 
             /// Reads the keys of a table.
             pub(crate) fn from_table(
-                table: &$crate::schema::tree::Table, place: $crate::schema::tree::Place, notes: &mut $crate::schema::read::Notes,
+                table: &$crate::schema::tree::Table, location: $crate::schema::tree::Location, notes: &mut $crate::schema::read::Notes,
             ) -> Self {
-                let mut read = Self { place, ..Self::default() };
-                let meant = $crate::schema::read::refuse_unknown(table, Self::KEYS, notes);
+                let mut read = Self { location, ..Self::default() };
+                let suggested = $crate::schema::read::refuse_unknown(table, Self::KEYS, notes);
                 $(if let Some(node) = table.get(stringify!($field)) {
                     read.$field = match <$type as $crate::schema::read::Read>::read(node, notes) {
                         Some(inner) => {
-                            let place = node.place;
+                            let location = node.location;
                             #[allow(unused_mut, reason = "not every field has a check")]
-                            let mut given = $crate::schema::read::Field::Given($crate::schema::read::At { value: inner, place });
+                            let mut given = $crate::schema::read::Field::Present($crate::schema::read::At { value: inner, location });
                             $(
-                                if let $crate::schema::read::Field::Given(at) = &given
+                                if let $crate::schema::read::Field::Present(at) = &given
                                     && let Err((message, hint)) = ($check)(&at.value)
                                 {
-                                    notes.wrong(place, message).hint(hint);
+                                    notes.wrong(location, message).hint(hint);
                                     given = $crate::schema::read::Field::Wrong;
                                 }
                             )?
@@ -66,7 +66,7 @@ macro_rules! tables {
                         }
                         None => $crate::schema::read::Field::Wrong,
                     };
-                } else if meant.contains(&stringify!($field)) {
+                } else if suggested.contains(&stringify!($field)) {
                     // it is written, and that it is wrong is noted
                     read.$field = $crate::schema::read::Field::Wrong;
                 })*
@@ -76,7 +76,7 @@ macro_rules! tables {
             /// The keys that are written, with their values, in the order in which they are declared.
             pub(crate) fn to_table(&self) -> toml::Table {
                 let mut table = toml::Table::new();
-                $(if let $crate::schema::read::Field::Given(at) = &self.$field {
+                $(if let $crate::schema::read::Field::Present(at) = &self.$field {
                     table.insert(stringify!($field).to_owned(), $crate::schema::read::Read::to_value(&at.value));
                 })*
                 table
@@ -84,17 +84,17 @@ macro_rules! tables {
 
             /// The keys that are written, with their places.
             #[allow(dead_code, reason = "not every table is asked")]
-            pub(crate) fn written(&self) -> Vec<(&'static str, $crate::schema::tree::Place)> {
+            pub(crate) fn written(&self) -> Vec<(&'static str, $crate::schema::tree::Location)> {
                 let mut list = Vec::new();
-                $(if let $crate::schema::read::Field::Given(at) = &self.$field {
-                    list.push((stringify!($field), at.place));
+                $(if let $crate::schema::read::Field::Present(at) = &self.$field {
+                    list.push((stringify!($field), at.location));
                 })*
                 list
             }
         }
 
         impl $crate::schema::read::Read for $Name {
-            fn what() -> String {
+            fn description() -> String {
                 concat!($word, " as a table").to_owned()
             }
             fn example() -> String {
@@ -104,7 +104,7 @@ macro_rules! tables {
                 node: &$crate::schema::tree::Node, notes: &mut $crate::schema::read::Notes,
             ) -> Option<Self> {
                 match node.table() {
-                    Some(table) => Some(Self::from_table(table, node.place, notes)),
+                    Some(table) => Some(Self::from_table(table, node.location, notes)),
                     None => $crate::schema::read::mismatch(node, notes),
                 }
             }
@@ -170,7 +170,7 @@ macro_rules! words {
         }
 
         impl $crate::schema::read::Read for $Name {
-            fn what() -> String {
+            fn description() -> String {
                 $what.to_owned()
             }
             fn example() -> String {
@@ -185,7 +185,7 @@ macro_rules! words {
                     other => {
                         notes
                             .wrong(
-                                node.place,
+                                node.location,
                                 format!("`{}` is not {}", $crate::schema::read::shortened(other), $what),
                             )
                             .maybe($crate::schema::read::suggestion(other, Self::WORDS.iter().copied()));

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::schema::notes::Notes;
 use crate::schema::read::Read;
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct At<T> {
     pub(crate) value: T,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
 impl<T> Deref for At<T> {
@@ -24,7 +24,7 @@ impl<T> Deref for At<T> {
 /// A value that no text has.
 impl<T> From<T> for At<T> {
     fn from(value: T) -> Self {
-        Self { value, place: Place::default() }
+        Self { value, location: Location::default() }
     }
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Field<T> {
     #[default]
     Missing,
     Wrong,
-    Given(At<T>),
+    Present(At<T>),
 }
 
 /// A key that no text has.
@@ -66,29 +66,29 @@ impl<T> From<Option<T>> for Field<T> {
 impl<T> Field<T> {
     /// A key that no text has.
     pub(crate) fn of(value: T) -> Self {
-        Self::Given(At::from(value))
+        Self::Present(At::from(value))
     }
 
-    pub(crate) fn given(&self) -> Option<&At<T>> {
+    pub(crate) fn present(&self) -> Option<&At<T>> {
         match self {
-            Self::Given(at) => Some(at),
+            Self::Present(at) => Some(at),
             _ => None,
         }
     }
 
     /// The value of a key that a resolved tree always has.
-    pub(crate) fn known(&self) -> &T {
-        &self.given().expect("a resolved tree has this key").value
+    pub(crate) fn resolved(&self) -> &T {
+        &self.present().expect("a resolved tree has this key").value
     }
 
     /// The same with `default` where nothing is written (or where it is wrong, which is noted already).
     pub(crate) fn filled(self, default: T) -> Self {
-        if self.given().is_some() { self } else { Self::of(default) }
+        if self.present().is_some() { self } else { Self::of(default) }
     }
 
     /// The same without a value that is not `wanted`.
     pub(crate) fn filter(self, wanted: impl FnOnce(&T) -> bool) -> Self {
-        if self.given().is_some_and(|at| !wanted(&at.value)) { Self::Missing } else { self }
+        if self.present().is_some_and(|at| !wanted(&at.value)) { Self::Missing } else { self }
     }
 
     pub(crate) fn is_missing(&self) -> bool {
@@ -104,32 +104,40 @@ impl<T> Field<T> {
     where
         T: Clone,
     {
-        self.given().map_or(default, |at| at.value.clone())
+        self.present().map_or(default, |at| at.value.clone())
     }
 
-    /// The value; where it is not written, that is noted at `place`.
-    pub(crate) fn required(&self, key: &str, of: &str, place: Place, notes: &mut Notes) -> Option<&At<T>>
+    /// The value; where it is not written, that is noted at `location`.
+    pub(crate) fn required(
+        &self,
+        key: &str,
+        of: &str,
+        location: Location,
+        notes: &mut Notes,
+    ) -> Option<&At<T>>
     where
         T: Read,
     {
         if self.is_missing() {
-            notes.wrong(place, format!("{of} needs `{key}`")).hint(format!("write {key} = {}", T::example()));
+            notes
+                .wrong(location, format!("{of} needs `{key}`"))
+                .hint(format!("write {key} = {}", T::example()));
         }
-        self.given()
+        self.present()
     }
 }
 
 impl Field<bool> {
     /// Whether it is written, and true.
     pub(crate) fn is_on(&self) -> bool {
-        self.given().is_some_and(|at| at.value)
+        self.present().is_some_and(|at| at.value)
     }
 }
 
 impl<T> Field<Vec<At<T>>> {
     /// The entries of a list; none where it is not written.
     pub(crate) fn items(&self) -> &[At<T>] {
-        self.given().map_or(&[], |list| &list.value)
+        self.present().map_or(&[], |list| &list.value)
     }
 
     /// A list that no text has.

@@ -16,7 +16,7 @@ use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
 use crate::schema::trace::TraceSource;
 use crate::schema::traffic::{App, Arrivals};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::{
     Buffer, Ends, Expect, Instant, MarkAbove, Nodes, SchemeName, Senders, Sweep, Targets,
 };
@@ -462,19 +462,19 @@ tables! {
 impl Window {
     /// Start and end; `None` if one is missing.
     pub(crate) fn to_spec(&self) -> Option<(Time, Time)> {
-        let (from, to) = (self.from.given()?.value, self.to.given()?.value);
+        let (from, to) = (self.from.present()?.value, self.to.present()?.value);
         Some((Time::ZERO + from, Time::ZERO + to))
     }
 
     /// Reports a missing key and an end before the start.
-    pub(crate) fn check(&self, of: &str, place: Place, notes: &mut Notes) {
-        self.from.required("from", of, place, notes);
-        self.to.required("to", of, place, notes);
-        if let (Some(from), Some(to)) = (self.from.given(), self.to.given())
+    pub(crate) fn check(&self, of: &str, location: Location, notes: &mut Notes) {
+        self.from.required("from", of, location, notes);
+        self.to.required("to", of, location, notes);
+        if let (Some(from), Some(to)) = (self.from.present(), self.to.present())
             && to.value <= from.value
         {
             notes
-                .wrong(to.place, format!("`to` is not after `from`, {}", from.value))
+                .wrong(to.location, format!("`to` is not after `from`, {}", from.value))
                 .hint("write from = \"1 s\", to = \"1.1 s\"");
         }
     }

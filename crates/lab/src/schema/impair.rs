@@ -44,14 +44,14 @@ tables! {
 impl Impair {
     /// The impairments with defaults; `None` for none.
     pub(crate) fn to_spec(&self) -> Option<sim::Impair> {
-        let bursts = self.bursts.given().map(|table| sim::GilbertElliott {
+        let bursts = self.bursts.present().map(|table| sim::GilbertElliott {
             to_bad: table.to_bad.or(0.0),
             to_good: table.to_good.or(1.0),
             loss_in_bad: table.loss_in_bad.or(1.0),
             loss_in_good: table.loss_in_good.or(0.0),
         });
-        let jitter = self.jitter.given().filter(|at| at.value > Duration::ZERO);
-        let reorder = self.reorder.given().filter(|at| at.value > 0.0);
+        let jitter = self.jitter.present().filter(|at| at.value > Duration::ZERO);
+        let reorder = self.reorder.present().filter(|at| at.value > 0.0);
         let spec = sim::Impair {
             bursts,
             duplicate: self.duplicate.or(0.0),
@@ -88,24 +88,29 @@ impl Impair {
     /// Reports keys without those that they belong to, and a jitter that is above the delay of the link.
     pub(crate) fn check(&self, delay: Duration, notes: &mut Notes) {
         let pairs = [
-            ("keep_order", self.keep_order.given().map(|at| at.place), "jitter", self.jitter.is_missing()),
-            ("gap", self.gap.given().map(|at| at.place), "reorder", self.reorder.is_missing()),
+            (
+                "keep_order",
+                self.keep_order.present().map(|at| at.location),
+                "jitter",
+                self.jitter.is_missing(),
+            ),
+            ("gap", self.gap.present().map(|at| at.location), "reorder", self.reorder.is_missing()),
         ];
-        for (key, place, of, missing) in pairs {
-            if let (Some(place), true) = (place, missing) {
+        for (key, location, of, missing) in pairs {
+            if let (Some(location), true) = (location, missing) {
                 notes
-                    .wrong(place, format!("`{key}` goes with `{of}`"))
+                    .wrong(location, format!("`{key}` goes with `{of}`"))
                     .hint(format!("add `{of}`, or leave it out"));
             }
         }
-        if let Some(jitter) = self.jitter.given().filter(|at| at.value > delay) {
+        if let Some(jitter) = self.jitter.present().filter(|at| at.value > delay) {
             notes
-                .wrong(jitter.place, format!("a jitter of {} is above the delay of {delay}", jitter.value))
+                .wrong(jitter.location, format!("a jitter of {} is above the delay of {delay}", jitter.value))
                 .hint("a packet does not arrive before it was sent; raise `delay` or lower `jitter`");
         }
-        if let Some(bursts) = self.bursts.given() {
-            bursts.to_bad.required("to_bad", "loss in bursts", bursts.place, notes);
-            bursts.to_good.required("to_good", "loss in bursts", bursts.place, notes);
+        if let Some(bursts) = self.bursts.present() {
+            bursts.to_bad.required("to_bad", "loss in bursts", bursts.location, notes);
+            bursts.to_good.required("to_good", "loss in bursts", bursts.location, notes);
         }
     }
 }

@@ -7,7 +7,7 @@ use stack::ndn;
 
 use crate::schema::file::{File, Kind};
 
-/// Keys without which a table says nothing; the empty name is the scenario itself.
+/// Required keys by table; the empty name is the scenario itself.
 const REQUIRED: &[(&str, &[&str])] = &[
     ("", &["topology", "flows"]),
     ("Topology", &["kind"]),

@@ -172,7 +172,7 @@ words! {
 pub(crate) struct StrategyName(pub(crate) String);
 
 impl StrategyName {
-    fn known() -> Vec<&'static str> {
+    fn known_names() -> Vec<&'static str> {
         let house = ndn::strategies::ALL.iter().map(|entry| entry.name);
         let schemes = schemes::catalogue().into_iter().filter(|entry| entry.strategy.is_some());
         house.chain(schemes.map(|entry| entry.scheme.name)).collect()
@@ -180,20 +180,20 @@ impl StrategyName {
 }
 
 impl Read for StrategyName {
-    fn what() -> String {
+    fn description() -> String {
         "the name of a strategy".to_owned()
     }
     fn example() -> String {
         "\"best_route\"".to_owned()
     }
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
-        known_name::<Self>(node, "strategy", &Self::known(), notes).map(Self)
+        known_name::<Self>(node, "strategy", &Self::known_names(), notes).map(Self)
     }
     fn to_value(&self) -> toml::Value {
         self.0.to_value()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::known() })
+        json_schema!({ "type": "string", "enum": Self::known_names() })
     }
 }
 
@@ -205,27 +205,27 @@ impl LinkName {
     /// No such part.
     pub(crate) const NONE: &'static str = "none";
 
-    fn known() -> Vec<&'static str> {
+    fn known_names() -> Vec<&'static str> {
         let schemes = schemes::catalogue().into_iter().filter(|entry| entry.link.is_some());
         schemes.map(|entry| entry.scheme.name).chain([Self::NONE]).collect()
     }
 }
 
 impl Read for LinkName {
-    fn what() -> String {
+    fn description() -> String {
         "the name of a scheme".to_owned()
     }
     fn example() -> String {
         "\"none\"".to_owned()
     }
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
-        known_name::<Self>(node, "scheme with a part at links", &Self::known(), notes).map(Self)
+        known_name::<Self>(node, "scheme with a part at links", &Self::known_names(), notes).map(Self)
     }
     fn to_value(&self) -> toml::Value {
         self.0.to_value()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::known() })
+        json_schema!({ "type": "string", "enum": Self::known_names() })
     }
 }
 
@@ -245,7 +245,7 @@ impl Prefix {
 }
 
 impl Read for Prefix {
-    fn what() -> String {
+    fn description() -> String {
         "a name".to_owned()
     }
     fn example() -> String {
@@ -259,7 +259,7 @@ impl Read for Prefix {
         let rest = text.strip_prefix('/');
         if rest.is_some_and(|rest| rest.split('/').count() > MAX_COMPONENTS) {
             notes
-                .wrong(node.place, format!("`{}` has too many components", shortened(text)))
+                .wrong(node.location, format!("`{}` has too many components", shortened(text)))
                 .hint(format!("at most {MAX_COMPONENTS}"));
             return None;
         }
@@ -267,7 +267,7 @@ impl Read for Prefix {
             return Some(Self(text.to_owned()));
         }
         notes
-            .wrong(node.place, format!("`{}` is no name of named data", shortened(text)))
+            .wrong(node.location, format!("`{}` is no name of named data", shortened(text)))
             .hint("write components of letters, digits and -_.~+%= after slashes, such as \"/video/news\"");
         None
     }

@@ -1,11 +1,11 @@
 //! Errors and warnings, noted while a scenario is read and resolved.
 
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 
 /// An error or a warning before it is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Note {
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     pub(crate) message: String,
     pub(crate) warning: bool,
     pub(crate) hint: Option<String>,
@@ -33,14 +33,14 @@ impl Noted<'_> {
 
 impl Notes {
     /// Notes an error at a place: the scenario is refused.
-    pub(crate) fn wrong(&mut self, place: Place, message: impl Into<String>) -> Noted<'_> {
-        self.errors.push(Note { place, message: message.into(), warning: false, hint: None });
+    pub(crate) fn wrong(&mut self, location: Location, message: impl Into<String>) -> Noted<'_> {
+        self.errors.push(Note { location, message: message.into(), warning: false, hint: None });
         Noted(self.errors.last_mut().expect("one was just pushed"))
     }
 
     /// Notes a warning at a place: the scenario is accepted, but something in it has no effect.
-    pub(crate) fn warn(&mut self, place: Place, message: impl Into<String>) -> Noted<'_> {
-        self.warnings.push(Note { place, message: message.into(), warning: true, hint: None });
+    pub(crate) fn warn(&mut self, location: Location, message: impl Into<String>) -> Noted<'_> {
+        self.warnings.push(Note { location, message: message.into(), warning: true, hint: None });
         Noted(self.warnings.last_mut().expect("one was just pushed"))
     }
 

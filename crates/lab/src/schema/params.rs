@@ -13,7 +13,7 @@ use crate::schema::tree::{Entry, Node, Value};
 pub(crate) struct Params(pub(crate) Vec<(At<String>, At<ParamValue>)>);
 
 impl Read for Params {
-    fn what() -> String {
+    fn description() -> String {
         "a table of parameters".to_owned()
     }
     fn example() -> String {
@@ -37,7 +37,7 @@ impl Params {
     /// The entries of a table.
     pub(crate) fn of<'a>(entries: impl Iterator<Item = &'a Entry>, notes: &mut Notes) -> Self {
         let mut list = Vec::new();
-        for Entry { key, place, node: item } in entries {
+        for Entry { key, location, node: item } in entries {
             let read = match &item.value {
                 Value::Text(text) => Some(ParamValue::Text(text.to_string())),
                 Value::Bool(switch) => Some(ParamValue::Bool(*switch)),
@@ -47,13 +47,13 @@ impl Params {
             };
             let Some(read) = read else {
                 notes.wrong(
-                    item.place,
+                    item.location,
                     format!("expected a number, a text or true or false, found {}", kind_of(item)),
                 );
                 continue;
             };
-            let name = At { value: key.to_string(), place: *place };
-            list.push((name, At { value: read, place: item.place }));
+            let name = At { value: key.to_string(), location: *location };
+            list.push((name, At { value: read, location: item.location }));
         }
         Self(list)
     }
@@ -65,10 +65,10 @@ impl Params {
 
     /// Those that are not default.
     pub(crate) fn changed(&self, infos: &[ParamInfo]) -> ParamList {
-        let usual = |name: &str, value: &ParamValue| {
+        let defaults = |name: &str, value: &ParamValue| {
             infos.iter().any(|info| info.name == name && info.default == *value)
         };
-        let changed = self.0.iter().filter(|(name, value)| !usual(name, value));
+        let changed = self.0.iter().filter(|(name, value)| !defaults(name, value));
         changed.map(|(name, value)| (name.value.clone(), value.value.clone())).collect()
     }
 }
@@ -99,15 +99,15 @@ pub(crate) fn resolved_beside(
         if !infos.iter().any(|info| info.name == name.value) {
             let message = format!("`{of}` has no parameter `{}`", shortened(name));
             let (message, hint) = unknown(name, message, infos.iter().map(|info| info.name));
-            notes.wrong(name.place, message).maybe(hint);
+            notes.wrong(name.location, message).maybe(hint);
             continue;
         }
         let one = (name.value.clone(), value.value.clone());
         // whether it goes with the others is seen below
         if let Err(error) = resolve(std::slice::from_ref(&one))
-            && error.beside.is_none()
+            && error.conflicts_with.is_none()
         {
-            notes.wrong(value.place, error.message).maybe(error.hint);
+            notes.wrong(value.location, error.message).maybe(error.hint);
         }
         list.push(one);
     }
@@ -124,15 +124,19 @@ pub(crate) fn resolved_beside(
         Ok(all) => Some(Params(
             all.into_iter()
                 .map(|(name, value)| match row(&name) {
-                    Some((key, at)) => (At { value: name, place: key.place }, At { value, place: at.place }),
+                    Some((key, at)) => {
+                        (At { value: name, location: key.location }, At { value, location: at.location })
+                    }
                     None => (name.into(), value.into()),
                 })
                 .collect(),
         )),
         Err(error) => {
-            let of = |name: &str| Some(row(name)?.1.place);
-            let place = of(&error.name).or_else(|| of(error.beside?)).or(written.as_ref().map(|at| at.place));
-            notes.wrong(place.unwrap_or_default(), error.message).maybe(error.hint);
+            let of = |name: &str| Some(row(name)?.1.location);
+            let location = of(&error.name)
+                .or_else(|| of(error.conflicts_with?))
+                .or(written.as_ref().map(|at| at.location));
+            notes.wrong(location.unwrap_or_default(), error.message).maybe(error.hint);
             None
         }
     }

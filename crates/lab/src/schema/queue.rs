@@ -33,7 +33,7 @@ fn names() -> Vec<&'static str> {
 }
 
 impl Read for Queue {
-    fn what() -> String {
+    fn description() -> String {
         "a queue discipline".to_owned()
     }
     fn example() -> String {
@@ -46,7 +46,7 @@ impl Read for Queue {
             Value::Table(table) => {
                 let Some(kind) = table.get(KIND) else {
                     let hint = format!("write {KIND} = \"{}\"", names().join("\" or \""));
-                    notes.wrong(node.place, format!("a queue needs `{KIND}`")).hint(hint);
+                    notes.wrong(node.location, format!("a queue needs `{KIND}`")).hint(hint);
                     return None;
                 };
                 (kind, Params::of(table.iter().filter(|entry| &*entry.key != KIND), notes))
@@ -57,7 +57,7 @@ impl Read for Queue {
         let entry = queue::find(&name);
         let infos = entry.map_or_else(Vec::new, |entry| (entry.params)());
         let resolve: Resolve = entry.map_or(|_| Ok(Vec::new()), |entry| entry.resolve);
-        let written = Some(At { value: &params, place: node.place });
+        let written = Some(At { value: &params, location: node.location });
         let given = resolved_beside(written, &[], &name, &infos, resolve, notes)?;
         let discipline = entry.and_then(|entry| (entry.read)(&given.list()).ok());
         (notes.count() == before).then_some(Self(discipline))

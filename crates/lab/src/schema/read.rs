@@ -14,7 +14,7 @@ use crate::schema::tree::{Node, Value};
 /// A type that stands in a scenario.
 pub(crate) trait Read: Sized {
     /// The description with its article, for messages.
-    fn what() -> String;
+    fn description() -> String;
 
     /// A text that would do, as TOML.
     fn example() -> String;
@@ -44,13 +44,13 @@ pub(crate) fn kind_of(node: &Node) -> String {
 /// Notes that a value is of another kind.
 pub(crate) fn mismatch<T: Read>(node: &Node, notes: &mut Notes) -> Option<T> {
     notes
-        .wrong(node.place, format!("expected {}, found {}", T::what(), kind_of(node)))
+        .wrong(node.location, format!("expected {}, found {}", T::description(), kind_of(node)))
         .hint(format!("write it as {}", T::example()));
     None
 }
 
 impl Read for String {
-    fn what() -> String {
+    fn description() -> String {
         "a text".to_owned()
     }
     fn example() -> String {
@@ -71,7 +71,7 @@ impl Read for String {
 }
 
 impl Read for bool {
-    fn what() -> String {
+    fn description() -> String {
         "true or false".to_owned()
     }
     fn example() -> String {
@@ -92,7 +92,7 @@ impl Read for bool {
 }
 
 impl Read for u32 {
-    fn what() -> String {
+    fn description() -> String {
         "a whole number".to_owned()
     }
     fn example() -> String {
@@ -101,7 +101,7 @@ impl Read for u32 {
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         let whole = u64::read(node, notes)?;
         if whole > MAX {
-            notes.wrong(node.place, format!("`{whole}` is too large")).hint("at most 1000000");
+            notes.wrong(node.location, format!("`{whole}` is too large")).hint("at most 1000000");
         }
         Self::try_from(whole).ok().filter(|_| whole <= MAX)
     }
@@ -117,7 +117,7 @@ impl Read for u32 {
 pub(crate) const MAX: u64 = 1_000_000;
 
 impl Read for u64 {
-    fn what() -> String {
+    fn description() -> String {
         "a whole number".to_owned()
     }
     fn example() -> String {
@@ -127,12 +127,12 @@ impl Read for u64 {
         let Value::Integer(whole, written) = &node.value else { return mismatch(node, notes) };
         let Some(whole) = *whole else {
             notes
-                .wrong(node.place, format!("`{}` is too large", shortened(written)))
+                .wrong(node.location, format!("`{}` is too large", shortened(written)))
                 .hint("at most 9223372036854775807");
             return None;
         };
         if whole < 0 {
-            notes.wrong(node.place, format!("`{whole}` is negative")).hint("write a whole number from 0");
+            notes.wrong(node.location, format!("`{whole}` is negative")).hint("write a whole number from 0");
         }
         Self::try_from(whole).ok()
     }
@@ -145,7 +145,7 @@ impl Read for u64 {
 }
 
 impl Read for f64 {
-    fn what() -> String {
+    fn description() -> String {
         "a number".to_owned()
     }
     fn example() -> String {
@@ -161,7 +161,7 @@ impl Read for f64 {
             Some(read) if read.is_finite() => Some(read),
             Some(read) => {
                 notes
-                    .wrong(node.place, format!("`{read}` is not finite"))
+                    .wrong(node.location, format!("`{read}` is not finite"))
                     .hint("write a number, such as 0.5");
                 None
             }
@@ -185,7 +185,7 @@ fn quantity<T: UnitText + Read>(node: &Node, notes: &mut Notes) -> Option<T> {
     match T::from_text(written) {
         Ok(read) => Some(read),
         Err(error) => {
-            notes.wrong(node.place, error.message).hint(error.hint);
+            notes.wrong(node.location, error.message).hint(error.hint);
             None
         }
     }
@@ -194,7 +194,7 @@ fn quantity<T: UnitText + Read>(node: &Node, notes: &mut Notes) -> Option<T> {
 macro_rules! quantities {
     ($($type:ty, $count:ident in $smallest:literal => $examples:tt;)*) => {$(
         impl Read for $type {
-            fn what() -> String {
+            fn description() -> String {
                 <$type as UnitText>::WHAT.to_owned()
             }
             fn example() -> String {
@@ -229,8 +229,8 @@ quantities! {
 
 /// A table that several tables share, as the copies of a flow do.
 impl<T: Read> Read for Arc<T> {
-    fn what() -> String {
-        T::what()
+    fn description() -> String {
+        T::description()
     }
     fn example() -> String {
         T::example()
@@ -247,8 +247,8 @@ impl<T: Read> Read for Arc<T> {
 }
 
 impl<T: Read> Read for Vec<At<T>> {
-    fn what() -> String {
-        format!("a list, each {}", T::what())
+    fn description() -> String {
+        format!("a list, each {}", T::description())
     }
     fn example() -> String {
         format!("[{}]", T::example())
@@ -258,7 +258,7 @@ impl<T: Read> Read for Vec<At<T>> {
         let before = notes.count();
         let read: Self = items
             .iter()
-            .filter_map(|item| T::read(item, notes).map(|read| At { value: read, place: item.place }))
+            .filter_map(|item| T::read(item, notes).map(|read| At { value: read, location: item.location }))
             .collect();
         (notes.count() == before || !read.is_empty()).then_some(read)
     }

@@ -57,26 +57,26 @@ tables! {
 pub(crate) struct AppName(pub(crate) String);
 
 impl AppName {
-    fn known() -> Vec<&'static str> {
+    fn known_names() -> Vec<&'static str> {
         let schemes = schemes::catalogue().into_iter().filter(|entry| entry.app.is_some());
         schemes.map(|entry| entry.scheme.name).collect()
     }
 }
 
 impl Read for AppName {
-    fn what() -> String {
+    fn description() -> String {
         "the name of a control app".to_owned()
     }
     fn example() -> String {
         "\"least_loaded\"".to_owned()
     }
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
-        known_name::<Self>(node, "control app", &Self::known(), notes).map(Self)
+        known_name::<Self>(node, "control app", &Self::known_names(), notes).map(Self)
     }
     fn to_value(&self) -> toml::Value {
         self.0.to_value()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::known() })
+        json_schema!({ "type": "string", "enum": Self::known_names() })
     }
 }

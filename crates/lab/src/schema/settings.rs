@@ -92,24 +92,24 @@ variants! {
 macro_rules! settings {
     ($($Table:ident for $Settings:ident { $($key:ident),* $(; $($other:ident for $($part:ident).+),+)? })*) => {$(
         impl $Table {
-            /// The table with every key that stands for a setting: as written, or else as `usual`.
-            pub(crate) fn filled(&self, usual: &$Settings) -> Self {
+            /// The table with every key that stands for a setting: as written, or else as `defaults`.
+            pub(crate) fn filled(&self, defaults: &$Settings) -> Self {
                 let mut table = self.clone();
-                $(if table.$key.given().is_none() {
-                    table.$key = Field::of(Setting::of_setting(&usual.$key));
+                $(if table.$key.present().is_none() {
+                    table.$key = Field::of(Setting::of_setting(&defaults.$key));
                 })*
-                $($(if table.$other.given().is_none() {
-                    table.$other = Field::of(Setting::of_setting(&usual.$($part).+));
+                $($(if table.$other.present().is_none() {
+                    table.$other = Field::of(Setting::of_setting(&defaults.$($part).+));
                 })+)?
                 table
             }
 
-            /// Sets what the table says.
+            /// Applies the table to the settings.
             pub(crate) fn set(&self, settings: &mut $Settings) {
-                $(if let Some(at) = self.$key.given() {
+                $(if let Some(at) = self.$key.present() {
                     settings.$key = at.value.to_setting();
                 })*
-                $($(if let Some(at) = self.$other.given() {
+                $($(if let Some(at) = self.$other.present() {
                     settings.$($part).+ = at.value.to_setting();
                 })+)?
             }
@@ -121,10 +121,10 @@ settings! {
     Tcp for TcpConfig {
         sack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart,
         delayed_ack, ack_delay, quick_acks, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
-        handshake, header
+        send_buffer, handshake, header
     }
     Stream for StreamConfig { jitter, feedback, reorder, ecn }
-    Player for PlayerConfig { startup, resume, depends; late for waits }
+    Player for PlayerConfig { startup, resume, depends; late for stall_on_missing }
     Encoder for EncoderConfig { min, start, max, frame_rate }
     Icn for IcnConfig { refresh, lifetime, signal, probe, probe_packets; initial_rto for retry }
     Sdn for SdnConfig { period, phase, message; initial_rto for retry, max_age for stale }

@@ -15,7 +15,7 @@ pub(crate) struct Source {
 
 #[derive(Debug)]
 enum Origin {
-    Given,
+    Present,
     Values(toml::Table),
     Changed(Arc<Source>, Vec<Change>),
 }
@@ -29,8 +29,8 @@ pub(crate) enum Change {
 
 impl Source {
     /// A text.
-    pub(crate) fn given(text: Arc<str>) -> Self {
-        Self { origin: Origin::Given, text: OnceLock::from(text) }
+    pub(crate) fn from_text(text: Arc<str>) -> Self {
+        Self { origin: Origin::Present, text: OnceLock::from(text) }
     }
 
     /// Values without a text.
@@ -50,13 +50,13 @@ impl Source {
 
     /// Whether places of the tree are places of the text.
     pub(crate) fn is_given(&self) -> bool {
-        matches!(self.origin, Origin::Given)
+        matches!(self.origin, Origin::Present)
     }
 
     /// The text. Unchanged parts keep their form and comments.
     pub(crate) fn text(&self) -> &Arc<str> {
         self.text.get_or_init(|| match &self.origin {
-            Origin::Given => unreachable!("a given text is there"),
+            Origin::Present => unreachable!("a given text is there"),
             Origin::Values(values) => toml::to_string(values)
                 .expect("text, numbers, switches, lists and tables can be written")
                 .into(),

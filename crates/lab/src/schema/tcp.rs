@@ -56,7 +56,10 @@ tables! {
         /// Maximum retransmission timeout. Default: 60 s.
         max_rto: Duration where within("1 us", "100000 s"),
         /// Receive window. Default: unlimited.
-        receive_window: Bytes where receive_window,
+        receive_window: Bytes where unlimited_or,
+        /// Memory of the send buffer at the start. It counts segments with the overhead of the kernel, and grows with the
+        /// congestion window. Default: unlimited; Linux: 16384 B.
+        send_buffer: Bytes where unlimited_or,
         /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
         handshake: bool,
         /// Header of every packet, and size of an acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B
@@ -120,6 +123,6 @@ words! {
     }
 }
 
-fn receive_window(value: &Bytes) -> Result<(), (String, String)> {
+fn unlimited_or(value: &Bytes) -> Result<(), (String, String)> {
     if *value == Bytes::UNLIMITED { Ok(()) } else { within("1 B", "4000000000 B")(value) }
 }

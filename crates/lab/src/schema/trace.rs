@@ -96,7 +96,7 @@ impl TraceSource {
             return Some(Self::File(text.to_owned()));
         }
         notes
-            .wrong(node.place, format!("`{}` is neither a model of a link nor a file", shortened(text)))
+            .wrong(node.location, format!("`{}` is neither a model of a link nor a file", shortened(text)))
             .maybe(suggestion(text, TraceModel::WORDS.iter().copied()));
         None
     }
@@ -105,7 +105,7 @@ impl TraceSource {
 const DEFAULT_SEED: u64 = 1;
 
 impl Read for TraceSource {
-    fn what() -> String {
+    fn description() -> String {
         "a trace".to_owned()
     }
     fn example() -> String {
@@ -116,15 +116,15 @@ impl Read for TraceSource {
             Value::Text(text) => Self::from_text(node, text, notes),
             Value::Table(_) => {
                 let table = ModelTrace::read(node, notes)?;
-                let model = table.model.required("model", "a trace", node.place, notes)?;
+                let model = table.model.required("model", "a trace", node.location, notes)?;
                 let orbits =
                     [("height_km", &table.height_km), ("min_elevation_deg", &table.min_elevation_deg)];
                 let mut wrong = table.seed.is_wrong();
                 for (key, field) in orbits {
                     wrong |= field.is_wrong();
-                    if let (Some(at), true) = (field.given(), model.value != TraceModel::LeoPass) {
+                    if let (Some(at), true) = (field.present(), model.value != TraceModel::LeoPass) {
                         notes
-                            .wrong(at.place, format!("the model `{}` has no `{key}`", model.word()))
+                            .wrong(at.location, format!("the model `{}` has no `{key}`", model.word()))
                             .hint("only `leo_pass` has an orbit");
                         wrong = true;
                     }

@@ -141,7 +141,7 @@ pub(crate) enum SizeTable {
 }
 
 impl Read for SizeTable {
-    fn what() -> String {
+    fn description() -> String {
         "a distribution of sizes".to_owned()
     }
     fn example() -> String {

@@ -19,12 +19,12 @@ pub struct Span {
 
 /// Where a key or a value stands: in the text, or, where no text has it, its number in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     Text(Span),
     Made(u32),
 }
 
-impl Default for Place {
+impl Default for Location {
     /// The scenario as a whole.
     fn default() -> Self {
         Self::Text(Span::default())
@@ -35,7 +35,7 @@ impl Default for Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
 /// A value. Numbers keep how they are written, for messages.
@@ -59,7 +59,7 @@ pub(crate) struct Table(Arc<Vec<Entry>>);
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: Arc<str>,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     pub(crate) node: Node,
 }
 
@@ -127,7 +127,7 @@ impl Node {
     }
 
     fn of_text(value: &Spanned<DeValue<'_>>) -> Self {
-        let place = place_of(value);
+        let location = location_of(value);
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.as_ref().into()),
             DeValue::Integer(number) => Value::Integer(
@@ -142,11 +142,11 @@ impl Node {
             DeValue::Array(items) => Value::List(Arc::new(items.iter().map(Self::of_text).collect())),
             DeValue::Table(table) => Value::Table(Table::of_text(table)),
         };
-        Self { value, place }
+        Self { value, location }
     }
 
     fn made(value: &toml::Value, made: &mut u32) -> Self {
-        let place = next(made);
+        let location = next(made);
         let value = match value {
             toml::Value::String(text) => Value::Text(text.as_str().into()),
             toml::Value::Integer(number) => Value::Integer(Some(*number), number.to_string().into()),
@@ -158,18 +158,18 @@ impl Node {
             }
             toml::Value::Table(table) => Value::Table(Table::made(table, made)),
         };
-        Self { value, place }
+        Self { value, location }
     }
 }
 
-fn place_of<T>(value: &Spanned<T>) -> Place {
+fn location_of<T>(value: &Spanned<T>) -> Location {
     let span = value.span();
-    Place::Text(Span { start: span.start, end: span.end })
+    Location::Text(Span { start: span.start, end: span.end })
 }
 
-fn next(made: &mut u32) -> Place {
+fn next(made: &mut u32) -> Location {
     *made += 1;
-    Place::Made(*made)
+    Location::Made(*made)
 }
 
 impl Table {
@@ -193,7 +193,7 @@ impl Table {
     fn of_text(table: &DeTable<'_>) -> Self {
         let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
             let name: &std::borrow::Cow<'_, str> = key.get_ref();
-            Entry { key: name.as_ref().into(), place: place_of(key), node: Node::of_text(value) }
+            Entry { key: name.as_ref().into(), location: location_of(key), node: Node::of_text(value) }
         };
         Self(Arc::new(table.iter().map(entry).collect()))
     }
@@ -203,7 +203,7 @@ impl Table {
         for (key, value) in table {
             entries.push(Entry {
                 key: key.as_str().into(),
-                place: next(made),
+                location: next(made),
                 node: Node::made(value, made),
             });
         }
@@ -216,8 +216,8 @@ impl Table {
         let at = match entries.iter().position(|entry| &*entry.key == key) {
             Some(at) => at,
             None => {
-                let node = Node { value: Value::Table(Self::default()), place: next(made) };
-                entries.push(Entry { key: key.into(), place: next(made), node });
+                let node = Node { value: Value::Table(Self::default()), location: next(made) };
+                entries.push(Entry { key: key.into(), location: next(made), node });
                 entries.len() - 1
             }
         };
@@ -277,7 +277,7 @@ impl Tree {
                 Some("write it as topology.bottleneck.rate".to_owned()),
             ));
         }
-        let mut search = Search { key, walked: Vec::new(), found: Vec::new() };
+        let mut search = Search { key, trail: Vec::new(), found: Vec::new() };
         search.in_table(&self.root, &parts)?;
         Ok(search.found)
     }
@@ -286,7 +286,7 @@ impl Tree {
 /// The search for the paths of a key.
 struct Search<'a> {
     key: &'a str,
-    walked: Vec<Step>,
+    trail: Vec<Step>,
     found: Vec<Vec<Step>>,
 }
 
@@ -301,15 +301,15 @@ impl Search<'_> {
         step: Step,
         search: impl FnOnce(&mut Self) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
-        self.walked.push(step);
+        self.trail.push(step);
         let done = search(self);
-        self.walked.pop();
+        self.trail.pop();
         done
     }
 
     /// Adds the present path to the results.
     fn end(&mut self) -> Result<(), Refusal> {
-        self.found.push(self.walked.clone());
+        self.found.push(self.trail.clone());
         Ok(())
     }
 

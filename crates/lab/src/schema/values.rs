@@ -17,7 +17,7 @@ pub(crate) enum Buffer {
 }
 
 impl Read for Buffer {
-    fn what() -> String {
+    fn description() -> String {
         "a buffer".to_owned()
     }
     fn example() -> String {
@@ -33,7 +33,7 @@ impl Read for Buffer {
         match buffer(written) {
             Ok(buffer) => Some(buffer),
             Err((message, hint)) => {
-                notes.wrong(node.place, message).hint(hint.unwrap_or_else(|| HINT.to_owned()));
+                notes.wrong(node.location, message).hint(hint.unwrap_or_else(|| HINT.to_owned()));
                 None
             }
         }
@@ -82,11 +82,12 @@ fn buffer(text: &str) -> Result<Buffer, (String, Option<String>)> {
             Ok(_) => fail(format!("`{text}` is too large: at most 1000 GB")),
             Err(error) if error.message.contains("is not a unit") => {
                 let message = format!("`{unit}` is not a unit of a buffer");
-                let meant = match unit.to_lowercase().as_str() {
+                let suggested = match unit.to_lowercase().as_str() {
                     "p" | "pkt" | "pkts" | "pcks" | "pckts" | "segments" => Some("packets"),
                     _ => nearest(unit, ["packets", "bdp"]),
                 };
-                let hint = meant.map(|meant| format!("did you mean `{meant}`? Write \"{number} {meant}\""));
+                let hint = suggested
+                    .map(|suggested| format!("did you mean `{suggested}`? Write \"{number} {suggested}\""));
                 let of_bytes = Some(error.hint).filter(|hint| hint.starts_with("did you mean"));
                 Err((message, hint.or(of_bytes)))
             }
@@ -100,7 +101,7 @@ fn buffer(text: &str) -> Result<Buffer, (String, Option<String>)> {
 pub(crate) struct MarkAbove(pub(crate) Option<u32>);
 
 impl Read for MarkAbove {
-    fn what() -> String {
+    fn description() -> String {
         "a whole number or false".to_owned()
     }
     fn example() -> String {
@@ -126,7 +127,7 @@ impl Read for MarkAbove {
 pub(crate) struct Instant(pub(crate) Time);
 
 impl Read for Instant {
-    fn what() -> String {
+    fn description() -> String {
         "a time".to_owned()
     }
     fn example() -> String {
@@ -138,7 +139,7 @@ impl Read for Instant {
         }
         let after = Duration::read(node, notes)?;
         if let Err((message, hint)) = within("0 s", "1000000000 s")(&after) {
-            notes.wrong(node.place, message).hint(hint);
+            notes.wrong(node.location, message).hint(hint);
             return None;
         }
         Some(Self(Time::ZERO + after))
@@ -156,7 +157,7 @@ impl Read for Instant {
 pub(crate) struct Ends(pub(crate) At<String>, pub(crate) At<String>);
 
 impl Read for Ends {
-    fn what() -> String {
+    fn description() -> String {
         "a list of two nodes".to_owned()
     }
     fn example() -> String {
@@ -168,7 +169,7 @@ impl Read for Ends {
             Ok([first, second]) => Some(Self(first, second)),
             Err(items) => {
                 notes
-                    .wrong(node.place, format!("a link has two ends, not {}", items.len()))
+                    .wrong(node.location, format!("a link has two ends, not {}", items.len()))
                     .hint("write ends = [\"a\", \"b\"]");
                 None
             }
@@ -190,7 +191,7 @@ pub(crate) enum Nodes {
 }
 
 impl Read for Nodes {
-    fn what() -> String {
+    fn description() -> String {
         "a list of nodes, or their number".to_owned()
     }
     fn example() -> String {
@@ -202,22 +203,22 @@ impl Read for Nodes {
             Value::List(items) => {
                 let mut list = Vec::new();
                 for item in items.iter() {
-                    let place = item.place;
+                    let location = item.location;
                     let node = match &item.value {
                         Value::Text(name) => Some(NetworkNode {
-                            place,
-                            name: Field::Given(At { value: name.to_string(), place }),
+                            location,
+                            name: Field::Present(At { value: name.to_string(), location }),
                             ..NetworkNode::default()
                         }),
                         Value::Table(_) => NetworkNode::read(item, notes),
                         _ => {
                             notes
-                                .wrong(place, format!("expected a node, found {}", kind_of(item)))
+                                .wrong(location, format!("expected a node, found {}", kind_of(item)))
                                 .hint("write its name, such as \"a\"");
                             None
                         }
                     };
-                    list.extend(node.map(|value| At { value, place }));
+                    list.extend(node.map(|value| At { value, location }));
                 }
                 Some(Self::List(list))
             }
@@ -254,7 +255,7 @@ fn name_or(key: &str, table: toml::Table) -> toml::Value {
 pub(crate) struct Senders(pub(crate) Vec<At<String>>);
 
 impl Read for Senders {
-    fn what() -> String {
+    fn description() -> String {
         "a node or a list of nodes".to_owned()
     }
     fn example() -> String {
@@ -263,7 +264,7 @@ impl Read for Senders {
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         match &node.value {
             Value::List(_) => Vec::read(node, notes).map(Self),
-            Value::Text(name) => Some(Self(vec![At { value: name.to_string(), place: node.place }])),
+            Value::Text(name) => Some(Self(vec![At { value: name.to_string(), location: node.location }])),
             _ => mismatch(node, notes),
         }
     }
@@ -290,7 +291,7 @@ pub(crate) struct Targets {
 }
 
 impl Read for Targets {
-    fn what() -> String {
+    fn description() -> String {
         "a node or a list of nodes".to_owned()
     }
     fn example() -> String {
@@ -322,14 +323,16 @@ impl Read for Targets {
 }
 
 fn target(item: &Node, notes: &mut Notes) -> Option<At<Member>> {
-    let place = item.place;
+    let location = item.location;
     let value = match &item.value {
-        Value::Text(name) => {
-            Member { place, node: Field::Given(At { value: name.to_string(), place }), ..Member::default() }
-        }
+        Value::Text(name) => Member {
+            location,
+            node: Field::Present(At { value: name.to_string(), location }),
+            ..Member::default()
+        },
         _ => Member::read(item, notes)?,
     };
-    Some(At { value, place })
+    Some(At { value, location })
 }
 
 /// The name of a scheme of the catalogue.
@@ -337,7 +340,7 @@ fn target(item: &Node, notes: &mut Notes) -> Option<At<Member>> {
 pub(crate) struct SchemeName(pub(crate) String);
 
 impl Read for SchemeName {
-    fn what() -> String {
+    fn description() -> String {
         "the name of a scheme".to_owned()
     }
     fn example() -> String {
@@ -372,7 +375,7 @@ pub(crate) fn known_name<T: Read>(
         return Some(name.to_owned());
     }
     notes
-        .wrong(node.place, format!("no {of} is called `{}`", shortened(name)))
+        .wrong(node.location, format!("no {of} is called `{}`", shortened(name)))
         .maybe(suggestion(name, known.iter().copied()));
     None
 }
@@ -382,7 +385,7 @@ pub(crate) fn known_name<T: Read>(
 pub(crate) struct Expect(pub(crate) Vec<(At<String>, At<String>)>);
 
 impl Read for Expect {
-    fn what() -> String {
+    fn description() -> String {
         "a table of expectations".to_owned()
     }
     fn example() -> String {
@@ -391,16 +394,16 @@ impl Read for Expect {
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         let Some(table) = node.table() else { return mismatch(node, notes) };
         let mut list = Vec::new();
-        for Entry { key, place, node: item } in table.iter() {
+        for Entry { key, location, node: item } in table.iter() {
             if item.table().is_some() {
                 notes
-                    .wrong(*place, format!("`{}` is the first part of a key only", shortened(key)))
+                    .wrong(*location, format!("`{}` is the first part of a key only", shortened(key)))
                     .hint("put the whole dotted key in quotes: \"link.bottleneck.utilisation\" = \">= 0.9\"");
                 continue;
             }
-            let name = At { value: key.to_string(), place: *place };
+            let name = At { value: key.to_string(), location: *location };
             if let Some(text) = String::read(item, notes) {
-                list.push((name, At { value: text, place: item.place }));
+                list.push((name, At { value: text, location: item.location }));
             }
         }
         Some(Self(list))
@@ -426,7 +429,7 @@ pub(crate) type Axis = (At<String>, At<Vec<At<toml::Value>>>);
 pub(crate) struct Sweep(pub(crate) Vec<Axis>);
 
 impl Read for Sweep {
-    fn what() -> String {
+    fn description() -> String {
         "a table of keys and lists of values".to_owned()
     }
     fn example() -> String {
@@ -435,27 +438,27 @@ impl Read for Sweep {
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         let Some(table) = node.table() else { return mismatch(node, notes) };
         let mut axes = Vec::new();
-        for Entry { key, place, node: item } in table.iter() {
-            let name = At { value: key.to_string(), place: *place };
+        for Entry { key, location, node: item } in table.iter() {
+            let name = At { value: key.to_string(), location: *location };
             match &item.value {
                 Value::List(items) if !items.is_empty() => {
                     let values = items
                         .iter()
-                        .filter_map(|item| item.plain().map(|value| At { value, place: item.place }))
+                        .filter_map(|item| item.plain().map(|value| At { value, location: item.location }))
                         .collect();
-                    axes.push((name, At { value: values, place: item.place }));
+                    axes.push((name, At { value: values, location: item.location }));
                 }
                 Value::List(_) => {
-                    notes.wrong(item.place, "a sweep over no values").hint("list at least one");
+                    notes.wrong(item.location, "a sweep over no values").hint("list at least one");
                 }
                 Value::Table(_) => {
-                    notes.wrong(*place, format!("`{}` is the first part of a key only", shortened(key))).hint(
+                    notes.wrong(*location, format!("`{}` is the first part of a key only", shortened(key))).hint(
                         "put the whole dotted key in quotes: \"topology.bottleneck.buffer\" = [\"1 bdp\"]",
                     );
                 }
                 _ => {
                     notes
-                        .wrong(item.place, format!("expected a list of values, found {}", kind_of(item)))
+                        .wrong(item.location, format!("expected a list of values, found {}", kind_of(item)))
                         .hint("put the values in brackets");
                 }
             }

@@ -11,31 +11,31 @@ use crate::schema::values::Nodes;
 
 /// The nodes and links of a `custom` topology.
 pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
-    let links = topology.links.required("links", "a custom topology", topology.place, notes)?;
+    let links = topology.links.required("links", "a custom topology", topology.location, notes)?;
     let mut net = Net { nodes_lost: matches!(topology.nodes, Field::Wrong), ..Net::default() };
     let mut drawn = Vec::new();
     let listed = match &topology.nodes {
-        Field::Given(nodes) => match &nodes.value {
+        Field::Present(nodes) => match &nodes.value {
             Nodes::List(list) => {
                 for node in list {
-                    let Some(name) = node.name.required("name", "a node", node.place, notes) else {
+                    let Some(name) = node.name.required("name", "a node", node.location, notes) else {
                         net.nodes_lost = true;
                         continue;
                     };
                     // a node with an invalid name is added as well, so that references to it are not reported too
                     check_name(name, "a node", notes);
                     if net.node(name).is_some() {
-                        notes.wrong(name.place, format!("two nodes are called `{}`", shortened(name)));
+                        notes.wrong(name.location, format!("two nodes are called `{}`", shortened(name)));
                         continue;
                     }
                     net.add_node(name.value.clone(), (0.5, 0.5));
-                    drawn.push(node.x.given().zip(node.y.given()).map(|(x, y)| (x.value, y.value)));
+                    drawn.push(node.x.present().zip(node.y.present()).map(|(x, y)| (x.value, y.value)));
                 }
                 true
             }
             Nodes::Count(_) => {
                 notes
-                    .wrong(nodes.place, "a custom topology lists its nodes")
+                    .wrong(nodes.location, "a custom topology lists its nodes")
                     .hint("write nodes = [\"a\", \"b\"], or leave it out");
                 false
             }
@@ -46,14 +46,14 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
     let cycle = report_cycles(links, notes);
     let mut names = BTreeSet::new();
     for link in links.iter() {
-        let name = link.name.required("name", "a link", link.place, notes);
+        let name = link.name.required("name", "a link", link.location, notes);
         if let Some(name) = name {
             check_name(name, "a link", notes);
             if !names.insert(name.value.clone()) {
-                notes.wrong(name.place, format!("two links are called `{}`", shortened(name)));
+                notes.wrong(name.location, format!("two links are called `{}`", shortened(name)));
             }
         }
-        let ends = link.ends.required("ends", "a link", link.place, notes);
+        let ends = link.ends.required("ends", "a link", link.location, notes);
         let values = if cycle { Link::default() } else { completed(link, links) };
         let stand_in = Defaults {
             rate: Some(Rate::from_mbps(10)),
@@ -62,7 +62,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
         };
         // an invalid `like` has its own message, so missing values are not reported too
         let defaults = if cycle
-            || !link.like.is_missing() && link.like.given().is_none_or(|like| named(like, links).is_none())
+            || !link.like.is_missing() && link.like.present().is_none_or(|like| named(like, links).is_none())
         {
             stand_in
         } else {
@@ -91,7 +91,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
         let (from, to) = (end(&ends.0), end(&ends.1));
         if from == to {
             notes
-                .wrong(ends.1.place, format!("a link cannot lead from `{}` to itself", shortened(&ends.1)))
+                .wrong(ends.1.location, format!("a link cannot lead from `{}` to itself", shortened(&ends.1)))
                 .hint("name two different nodes");
         }
         if let Some(name) = name {
@@ -99,7 +99,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
         }
     }
     if net.nodes.is_empty() && net.knows_all_nodes() {
-        notes.wrong(topology.place, "this topology has no nodes").hint("list at least one link");
+        notes.wrong(topology.location, "this topology has no nodes").hint("list at least one link");
     }
     net.positions = layout::layered(&net);
     for (position, fixed) in net.positions.iter_mut().zip(drawn) {
@@ -112,7 +112,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
 fn completed(link: &Link, all: &[At<Link>]) -> Link {
     let mut whole = link.clone();
     let mut model = &link.like;
-    while let Some(found) = model.given().and_then(|name| named(name, all)) {
+    while let Some(found) = model.present().and_then(|name| named(name, all)) {
         if whole.rate.is_missing() && whole.trace.is_missing() {
             (whole.rate, whole.trace) = (found.rate.clone(), found.trace.clone());
         }
@@ -138,28 +138,29 @@ fn fill<T: Clone>(field: &mut Field<T>, from: &Field<T>) {
 }
 
 fn named<'a>(name: &str, all: &'a [At<Link>]) -> Option<&'a At<Link>> {
-    all.iter().find(|link| link.name.given().is_some_and(|at| at.value == name))
+    all.iter().find(|link| link.name.present().is_some_and(|at| at.value == name))
 }
 
 /// Reports links whose `like` names no link or forms a cycle. Returns whether there is a cycle.
 fn report_cycles(links: &[At<Link>], notes: &mut Notes) -> bool {
-    let known: Vec<&str> = links.iter().filter_map(|link| Some(link.name.given()?.value.as_str())).collect();
+    let known: Vec<&str> =
+        links.iter().filter_map(|link| Some(link.name.present()?.value.as_str())).collect();
     let likes: BTreeMap<&str, &At<String>> = links
         .iter()
         .rev() // the first of two of one name is the one that is found
-        .filter_map(|link| Some((link.name.given()?.value.as_str(), link.like.given()?)))
+        .filter_map(|link| Some((link.name.present()?.value.as_str(), link.like.present()?)))
         .collect();
     let mut found = false;
     let mut reported = BTreeSet::new();
     for link in links {
-        let Some(like) = link.like.given() else { continue };
+        let Some(like) = link.like.present() else { continue };
         if !known.contains(&like.value.as_str()) {
             notes
-                .wrong(like.place, format!("no link is called `{}`", shortened(like)))
+                .wrong(like.location, format!("no link is called `{}`", shortened(like)))
                 .maybe(suggestion(like, known.iter().copied()));
             continue;
         }
-        let Some(name) = link.name.given() else { continue };
+        let Some(name) = link.name.present() else { continue };
         let mut walk = vec![name.value.as_str()];
         let mut next = Some(like.value.as_str());
         while let Some(step) = next {
@@ -169,7 +170,7 @@ fn report_cycles(links: &[At<Link>], notes: &mut Notes) -> bool {
                 if cycle.iter().all(|name| reported.insert(*name)) {
                     notes
                         .wrong(
-                            like.place,
+                            like.location,
                             format!("`like` forms a cycle of links: {} → {step}", cycle.join(" → ")),
                         )
                         .hint("write the values in one of them");

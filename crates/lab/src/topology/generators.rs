@@ -7,7 +7,7 @@ use contract::{NodeId, Random};
 use super::{Defaults, Net, NetPort, layout, template};
 use crate::schema::file::{Kind, Topology};
 use crate::schema::read::{At, Notes};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::Nodes;
 
 type Ports = (NetPort, NetPort);
@@ -17,7 +17,7 @@ const MAX_NODES: u64 = 200_000;
 
 /// The network of a generated topology. `pairs` is the number of host pairs that the flows of a dumbbell need.
 pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut Notes) -> Option<Net> {
-    let at = topology.place;
+    let at = topology.location;
     if matches!(kind, Kind::Dumbbell | Kind::ParkingLot) {
         let edge = template(&topology.edge, "edge", Defaults::EDGE, at, notes);
         let bottleneck = template(&topology.bottleneck, "bottleneck", Defaults::default(), at, notes);
@@ -46,7 +46,7 @@ pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut
             });
             if size.is_none_or(|size| size > MAX_NODES) {
                 notes
-                    .wrong(depth.place, "this tree is too large")
+                    .wrong(depth.location, "this tree is too large")
                     .hint(format!("a network has at most {MAX_NODES} nodes"));
                 return None;
             }
@@ -164,12 +164,12 @@ fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
 
 /// A fat tree or a leaf-spine network, whose links between switches and to hosts are given.
 fn clos(topology: &At<Topology>, kind: Kind, links: [&Ports; 2], notes: &mut Notes) -> Option<Net> {
-    let at = topology.place;
+    let at = topology.location;
     if kind == Kind::FatTree {
         let k = topology.k.required("k", "a fat tree", at, notes)?;
         if !k.value.is_multiple_of(2) {
             notes
-                .wrong(k.place, format!("a fat tree cannot have switches of {} ports", k.value))
+                .wrong(k.location, format!("a fat tree cannot have switches of {} ports", k.value))
                 .hint("`k` is even: half of the ports of a switch lead up, half down");
             return None;
         }
@@ -183,7 +183,7 @@ fn clos(topology: &At<Topology>, kind: Kind, links: [&Ports; 2], notes: &mut Not
     let joined = u64::from(leaves.value) * u64::from(hosts + spines);
     if size > MAX_NODES || joined > MAX_NODES {
         notes
-            .wrong(leaves.place, format!("this network has {size} nodes and {joined} links"))
+            .wrong(leaves.location, format!("this network has {size} nodes and {joined} links"))
             .hint(format!("at most {MAX_NODES} of each"));
         return None;
     }
@@ -246,28 +246,28 @@ fn add_hosts(net: &mut Net, switches: &[NodeId], hosts: &[NodeId], edge: &Ports)
 }
 
 /// Nodes `n1` … in a connected random graph: a random tree, then links between random pairs. A link is called `n1-n4`.
-fn random(topology: &Topology, link: &Ports, at: Place, notes: &mut Notes) -> Option<Net> {
+fn random(topology: &Topology, link: &Ports, at: Location, notes: &mut Notes) -> Option<Net> {
     let nodes = topology.nodes.required("nodes", "a random topology", at, notes)?;
     let n = match nodes.value {
         Nodes::Count(n) if (2..=10_000).contains(&n) => u64::from(n),
         Nodes::Count(n) => {
             notes
-                .wrong(nodes.place, format!("`{n}` is out of range"))
+                .wrong(nodes.location, format!("`{n}` is out of range"))
                 .hint("a random graph has 2 to 10000 nodes");
             return None;
         }
         Nodes::List(_) => {
-            notes.wrong(nodes.place, "a random topology takes a number of nodes").hint("write nodes = 20");
+            notes.wrong(nodes.location, "a random topology takes a number of nodes").hint("write nodes = 20");
             return None;
         }
     };
-    let (wanted, place) = match (topology.edges.given(), topology.degree.given()) {
+    let (wanted, location) = match (topology.edges.present(), topology.degree.present()) {
         (Some(edges), Some(_)) => {
-            notes.wrong(edges.place, "`edges` and `degree` say the same").hint("write one of them");
+            notes.wrong(edges.location, "`edges` and `degree` say the same").hint("write one of them");
             return None;
         }
-        (Some(edges), None) => (u64::from(edges.value), edges.place),
-        (None, Some(degree)) => ((n as f64 * degree.value / 2.0 + 0.5) as u64, degree.place),
+        (Some(edges), None) => (u64::from(edges.value), edges.location),
+        (None, Some(degree)) => ((n as f64 * degree.value / 2.0 + 0.5) as u64, degree.location),
         (None, None) if topology.edges.is_missing() && topology.degree.is_missing() => {
             notes.wrong(at, "a random topology needs `degree` or `edges`").hint("write degree = 3.0");
             return None;
@@ -277,7 +277,7 @@ fn random(topology: &Topology, link: &Ports, at: Place, notes: &mut Notes) -> Op
     let max = (n * (n - 1) / 2).min(200_000);
     if wanted < n - 1 || wanted > max {
         notes
-            .wrong(place, format!("{wanted} links cannot join {n} nodes"))
+            .wrong(location, format!("{wanted} links cannot join {n} nodes"))
             .hint(format!("a connected graph of {n} nodes has {} to {max} links here", n - 1));
         return None;
     }

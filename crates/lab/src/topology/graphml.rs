@@ -21,29 +21,29 @@ const EARTH_RADIUS_M: f64 = 6_371_000.0;
 /// made unique (`_2`, `_3` …). An edge's `LinkSpeedRaw`, in bit/s, is its rate; other values are those of the template. Edges from a node
 /// to itself are ignored.
 pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -> Option<Net> {
-    let file = topology.file.required("file", "a graphml topology", topology.place, notes)?;
+    let file = topology.file.required("file", "a graphml topology", topology.location, notes)?;
     let by_distance = topology.delay_by_distance.or(false);
     let defaults = Defaults {
         // a placeholder until the distance is known
         delay: by_distance.then_some(Duration::ZERO),
         ..Defaults::default()
     };
-    let ports = template(&topology.link, "link", defaults, topology.place, notes);
+    let ports = template(&topology.link, "link", defaults, topology.location, notes);
     let path = folder.join(&file.value);
     let length = std::fs::metadata(&path).map_or(0, |data| data.len());
     if length > MAX_BYTES {
-        notes.wrong(file.place, format!("`{}` is too large", file.value)).hint("at most 32 MB");
+        notes.wrong(file.location, format!("`{}` is too large", file.value)).hint("at most 32 MB");
         return None;
     }
     let text = match std::fs::read(&path).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => {
-            notes.wrong(file.place, format!("`{}` is not UTF-8 text", file.value));
+            notes.wrong(file.location, format!("`{}` is not UTF-8 text", file.value));
             return None;
         }
         Err(error) => {
             notes
-                .wrong(file.place, format!("`{}` cannot be read: {}", file.value, error.kind()))
+                .wrong(file.location, format!("`{}` cannot be read: {}", file.value, error.kind()))
                 .hint("the path is relative to the folder of the scenario");
             return None;
         }
@@ -51,7 +51,7 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
     match graph(&text).and_then(|graph| network(&graph, &ports, by_distance)) {
         Ok(net) => Some(net),
         Err(message) => {
-            notes.wrong(file.place, format!("`{}`: {message}", file.value));
+            notes.wrong(file.location, format!("`{}`: {message}", file.value));
             None
         }
     }
@@ -67,7 +67,7 @@ struct Graph {
 struct GraphNode {
     name: String,
     /// Latitude and longitude in degrees.
-    place: Option<(f64, f64)>,
+    location: Option<(f64, f64)>,
 }
 
 /// The first graph of a GraphML text; the error is a message.
@@ -105,8 +105,8 @@ fn graph(text: &str) -> Result<Graph, String> {
             return Err(format!("two nodes have the id `{id}`"));
         }
         let label = data(node, "label").filter(|label| !label.is_empty()).unwrap_or_else(|| id.to_owned());
-        let place = degrees(node, "Latitude", 90.0).zip(degrees(node, "Longitude", 360.0));
-        nodes.push(GraphNode { name: unique(&label, &mut taken), place });
+        let location = degrees(node, "Latitude", 90.0).zip(degrees(node, "Longitude", 360.0));
+        nodes.push(GraphNode { name: unique(&label, &mut taken), location });
     }
     if nodes.is_empty() || nodes.len() > 100_000 {
         return Err(format!("it has {} nodes; 1 to 100000 are possible", nodes.len()));
@@ -160,22 +160,23 @@ fn network(graph: &Graph, ports: &(NetPort, NetPort), by_distance: bool) -> Resu
                 port.rate = Rate::from_bps_f64(*bps);
             }
             if by_distance {
-                let place = |node: &GraphNode| {
-                    node.place.ok_or(format!("node `{}` has no latitude and longitude", node.name))
+                let location = |node: &GraphNode| {
+                    node.location.ok_or(format!("node `{}` has no latitude and longitude", node.name))
                 };
-                port.delay = Duration::from_secs_f64(distance_m(place(a)?, place(b)?) / METRES_PER_SECOND);
+                port.delay =
+                    Duration::from_secs_f64(distance_m(location(a)?, location(b)?) / METRES_PER_SECOND);
             }
         }
         let name = unique(&format!("{}-{}", a.name, b.name), &mut taken);
         net.add_link(name, (NodeId(*source as u32), NodeId(*target as u32)), &ports);
     }
-    let places: Option<Vec<(f64, f64)>> = graph
+    let locations: Option<Vec<(f64, f64)>> = graph
         .nodes
         .iter()
-        .map(|node| node.place.map(|(latitude, longitude)| (longitude, -latitude)))
+        .map(|node| node.location.map(|(latitude, longitude)| (longitude, -latitude)))
         .collect();
-    net.positions = match places {
-        Some(places) => layout::fitted(&places),
+    net.positions = match locations {
+        Some(locations) => layout::fitted(&locations),
         None => layout::spring(&net),
     };
     Ok(net)

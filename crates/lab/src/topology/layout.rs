@@ -55,13 +55,13 @@ pub(super) fn layered(net: &Net) -> Vec<(f64, f64)> {
             wave = next;
         }
     }
-    let mut places = vec![(0.5, 0.5); near.len()];
+    let mut locations = vec![(0.5, 0.5); near.len()];
     let last = columns.len().saturating_sub(1).max(1) as f64;
     for (depth, mut column) in columns.into_iter().enumerate() {
         if depth > 0 {
             let mean = |node: usize| {
                 let left: Vec<f64> =
-                    near[node].iter().filter(|n| layer[**n] < layer[node]).map(|n| places[*n].1).collect();
+                    near[node].iter().filter(|n| layer[**n] < layer[node]).map(|n| locations[*n].1).collect();
                 left.iter().sum::<f64>() / left.len().max(1) as f64
             };
             let heights: Vec<f64> = column.iter().map(|node| mean(*node)).collect();
@@ -71,10 +71,10 @@ pub(super) fn layered(net: &Net) -> Vec<(f64, f64)> {
         }
         let count = column.len() as f64;
         for (i, node) in column.into_iter().enumerate() {
-            places[node] = (0.05 + 0.9 * depth as f64 / last, (i as f64 + 0.5) / count);
+            locations[node] = (0.05 + 0.9 * depth as f64 / last, (i as f64 + 0.5) / count);
         }
     }
-    places
+    locations
 }
 
 /// A spring layout: nodes repel each other and links attract; layered if the network is large.
@@ -83,14 +83,14 @@ pub(super) fn spring(net: &Net) -> Vec<(f64, f64)> {
     if !(3..=150).contains(&n) {
         return layered(net);
     }
-    let mut places = circle(n);
+    let mut locations = circle(n);
     // distance of equilibrium in a unit square
     let rest = (1.0 / n as f64).sqrt();
     for round in 0..200 {
         let mut moves = vec![(0.0, 0.0); n];
         for a in 0..n {
             for b in a + 1..n {
-                let (dx, dy) = (places[a].0 - places[b].0, places[a].1 - places[b].1);
+                let (dx, dy) = (locations[a].0 - locations[b].0, locations[a].1 - locations[b].1);
                 let push = rest * rest / (dx * dx + dy * dy).max(1e-6);
                 moves[a] = (moves[a].0 + dx * push, moves[a].1 + dy * push);
                 moves[b] = (moves[b].0 - dx * push, moves[b].1 - dy * push);
@@ -98,21 +98,21 @@ pub(super) fn spring(net: &Net) -> Vec<(f64, f64)> {
         }
         for link in &net.links {
             let (a, b) = (link.ends.0.index(), link.ends.1.index());
-            let (dx, dy) = (places[a].0 - places[b].0, places[a].1 - places[b].1);
+            let (dx, dy) = (locations[a].0 - locations[b].0, locations[a].1 - locations[b].1);
             let pull = (dx * dx + dy * dy).sqrt() / rest;
             moves[a] = (moves[a].0 - dx * pull, moves[a].1 - dy * pull);
             moves[b] = (moves[b].0 + dx * pull, moves[b].1 + dy * pull);
         }
         let reach = 0.1 * (1.0 - f64::from(round) / 200.0);
-        for (place, (dx, dy)) in places.iter_mut().zip(moves) {
+        for (location, (dx, dy)) in locations.iter_mut().zip(moves) {
             let length = (dx * dx + dy * dy).sqrt();
             if length > 0.0 {
                 let step = length.min(reach) / length;
-                *place = (place.0 + dx * step, place.1 + dy * step);
+                *location = (location.0 + dx * step, location.1 + dy * step);
             }
         }
     }
-    fitted(&places)
+    fitted(&locations)
 }
 
 /// A position beside a node, on the side with most distance to other nodes and links.
@@ -125,12 +125,12 @@ pub(super) fn beside(net: &Net, node: NodeId) -> (f64, f64) {
     let (x, y) = net.positions[node.index()];
     let side = |(dx, dy): (f64, f64)| {
         // the circle has a radius of 0.44
-        let place = (x + AWAY / 2.0 * (dx - 0.5) / 0.44, y + AWAY * (dy - 0.5) / 0.44);
-        (place.0.clamp(MARGIN, 1.0 - MARGIN), place.1.clamp(MARGIN, 1.0 - MARGIN))
+        let location = (x + AWAY / 2.0 * (dx - 0.5) / 0.44, y + AWAY * (dy - 0.5) / 0.44);
+        (location.0.clamp(MARGIN, 1.0 - MARGIN), location.1.clamp(MARGIN, 1.0 - MARGIN))
     };
-    let place = |node: NodeId| seen(net.positions[node.index()]);
-    let nodes = net.positions.iter().map(|place| (seen(*place), seen(*place)));
-    let links = net.links.iter().map(|link| (place(link.ends.0), place(link.ends.1)));
+    let location = |node: NodeId| seen(net.positions[node.index()]);
+    let nodes = net.positions.iter().map(|location| (seen(*location), seen(*location)));
+    let links = net.links.iter().map(|link| (location(link.ends.0), location(link.ends.1)));
     let drawn: Vec<_> = nodes.chain(links).collect();
     let room = |side: (f64, f64)| {
         let gaps = drawn.iter().map(|(from, to)| squared_distance(seen(side), *from, *to));
@@ -142,9 +142,9 @@ pub(super) fn beside(net: &Net, node: NodeId) -> (f64, f64) {
 }
 
 /// Squared distance of a position from the line between two others.
-fn squared_distance(place: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
+fn squared_distance(location: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let (px, py) = (place.0 - from.0, place.1 - from.1);
+    let (px, py) = (location.0 - from.0, location.1 - from.1);
     let length = dx * dx + dy * dy;
     let along = if length > 0.0 { ((px * dx + py * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
     let (rx, ry) = (px - along * dx, py - along * dy);
@@ -152,15 +152,15 @@ fn squared_distance(place: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 
 }
 
 /// Positions moved and scaled into the unit square with a margin.
-pub(super) fn fitted(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
+pub(super) fn fitted(locations: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let bounds = |pick: fn(&(f64, f64)) -> f64| {
-        let low = places.iter().map(pick).fold(f64::INFINITY, f64::min);
-        let high = places.iter().map(pick).fold(f64::NEG_INFINITY, f64::max);
+        let low = locations.iter().map(pick).fold(f64::INFINITY, f64::min);
+        let high = locations.iter().map(pick).fold(f64::NEG_INFINITY, f64::max);
         (low, high)
     };
     let into = |value: f64, (low, high): (f64, f64)| {
         if high > low { 0.05 + 0.9 * (value - low) / (high - low) } else { 0.5 }
     };
     let (xs, ys) = (bounds(|p| p.0), bounds(|p| p.1));
-    places.iter().map(|(x, y)| (into(*x, xs), into(*y, ys))).collect()
+    locations.iter().map(|(x, y)| (into(*x, xs), into(*y, ys))).collect()
 }

@@ -21,7 +21,7 @@ use crate::schema::impair::Impair;
 use crate::schema::queue::Queue;
 use crate::schema::read::{At, Field, Notes, nearest, shortened};
 use crate::schema::trace::{TraceKey, TraceSource};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::Buffer;
 use crate::traces;
 
@@ -42,7 +42,7 @@ pub(crate) struct Net {
     /// The same for links.
     links_lost: bool,
     /// The node whose links carry control messages only.
-    pub(crate) apart: Option<NodeId>,
+    pub(crate) control_node: Option<NodeId>,
     node_ids: BTreeMap<String, NodeId>,
     link_ids: BTreeMap<String, LinkId>,
 }
@@ -76,7 +76,7 @@ pub(crate) struct NetPort {
     pub(crate) mark_above: Option<u32>,
     pub(crate) classes: Vec<u32>,
     /// The place of its buffer in the file, or of the link.
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
 impl NetPort {
@@ -96,7 +96,7 @@ impl Net {
         self.node_ids.get(name).copied()
     }
 
-    /// The name of a node, as a key says it.
+    /// The name of a node in a key.
     pub(crate) fn name(&self, node: NodeId) -> Field<String> {
         self.nodes[node.index()].clone().into()
     }
@@ -115,7 +115,7 @@ impl Net {
         let found = self.node(name);
         if found.is_none() && !self.nodes_lost {
             notes
-                .wrong(name.place, format!("no node is called `{}`", shortened(name)))
+                .wrong(name.location, format!("no node is called `{}`", shortened(name)))
                 .maybe(self.node_hint(name));
         }
         found
@@ -125,7 +125,7 @@ impl Net {
     pub(crate) fn no_match(&self, pattern: &At<String>, notes: &mut Notes) {
         if !self.nodes_lost {
             notes
-                .wrong(pattern.place, format!("no node matches `{}`", shortened(pattern)))
+                .wrong(pattern.location, format!("no node matches `{}`", shortened(pattern)))
                 .maybe(self.node_hint(""));
         }
     }
@@ -144,7 +144,7 @@ impl Net {
         let found = self.link(name);
         if found.is_none() && !self.links_lost {
             notes
-                .wrong(name.place, format!("no link is called `{}`", shortened(name)))
+                .wrong(name.location, format!("no link is called `{}`", shortened(name)))
                 .maybe(self.link_hint(name));
         }
         found
@@ -180,8 +180,8 @@ impl Net {
 
     /// Adds a node with a link from `at`, drawn beside it. Node and link have the given names, or the first free ones with a number.
     pub(crate) fn add_leaf(&mut self, at: NodeId, names: (&str, &str), port: &NetPort) -> NodeId {
-        let place = layout::beside(self, at);
-        let leaf = self.add_node(free(names.0, |name| self.node(name).is_some()), place);
+        let location = layout::beside(self, at);
+        let leaf = self.add_node(free(names.0, |name| self.node(name).is_some()), location);
         let link = free(names.1, |name| self.link(name).is_some());
         self.add_link(link, (at, leaf), &(port.clone(), port.clone()));
         leaf
@@ -276,7 +276,7 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
 
 /// The network of a scenario. `pairs` is the number of host pairs that the flows of a dumbbell need; paths are relative to `folder`.
 pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &mut Notes) -> Option<Net> {
-    let kind = topology.kind.required("kind", "a topology", topology.place, notes)?.value;
+    let kind = topology.kind.required("kind", "a topology", topology.location, notes)?.value;
     refuse_foreign_keys(topology, kind, notes);
     let before = notes.count();
     let mut net = match kind {
@@ -291,7 +291,7 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
         || matches!(topology.links, Field::Wrong)
         || topology
             .links
-            .given()
+            .present()
             .is_some_and(|links| links.iter().any(|link| matches!(link.ends, Field::Wrong)));
     Some(net)
 }
@@ -312,10 +312,10 @@ fn load_traces(net: &mut Net, folder: &Path, notes: &mut Notes) {
 
 fn refuse_foreign_keys(topology: &Topology, kind: Kind, notes: &mut Notes) {
     let known = kind.keys();
-    for (key, place) in topology.written() {
+    for (key, location) in topology.written() {
         if key != "kind" && !known.contains(&key) {
             notes
-                .wrong(place, format!("a {} has no `{key}`", kind.word()))
+                .wrong(location, format!("a {} has no `{key}`", kind.word()))
                 .hint(format!("it takes {}", known.join(", ")));
         }
     }
@@ -344,12 +344,12 @@ fn template(
     field: &Field<Link>,
     key: &str,
     defaults: Defaults,
-    at: Place,
+    at: Location,
     notes: &mut Notes,
 ) -> (NetPort, NetPort) {
-    let none = || Link { place: at, ..Link::default() };
+    let none = || Link { location: at, ..Link::default() };
     let written = match field {
-        Field::Given(link) => link.value.clone(),
+        Field::Present(link) => link.value.clone(),
         // errors in it are reported already
         Field::Wrong => return ports(&none(), Defaults::EDGE, notes),
         Field::Missing if defaults.rate.is_some() => none(),
@@ -360,10 +360,10 @@ fn template(
             return ports(&none(), Defaults::EDGE, notes);
         }
     };
-    for (name, place) in written.written() {
+    for (name, location) in written.written() {
         if matches!(name, "name" | "ends" | "like") {
             notes
-                .wrong(place, format!("a template has no `{name}`"))
+                .wrong(location, format!("a template has no `{name}`"))
                 .hint("links are named by the generator");
         }
     }
@@ -374,17 +374,17 @@ fn template(
 /// are not reported too.
 fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
-    let back = link.backward.given().map_or(&none, |port| &port.value);
-    let traced = link.trace.given().is_some() || link.trace.is_wrong();
+    let back = link.backward.present().map_or(&none, |port| &port.value);
+    let traced = link.trace.present().is_some() || link.trace.is_wrong();
     let default_rate = if traced { Some(Rate::from_mbps(10)) } else { defaults.rate };
-    let rate = known(&link.rate, default_rate, "rate", "10 Mbit/s", link.place, notes);
+    let rate = required_value(&link.rate, default_rate, "rate", "10 Mbit/s", link.location, notes);
     one_rate(&link.rate, &link.trace, notes);
     one_rate(&back.rate, &back.trace, notes);
-    let delay = known(&link.delay, defaults.delay, "delay", "10 ms", link.place, notes);
+    let delay = required_value(&link.delay, defaults.delay, "delay", "10 ms", link.location, notes);
     let (rate, delay) = (rate.unwrap_or(Rate::from_mbps(10)), delay.unwrap_or(Duration::from_millis(10)));
     let forward = NetPort {
         rate,
-        trace: link.trace.given().cloned(),
+        trace: link.trace.present().cloned(),
         delay,
         trace_delay: None,
         loss: link.loss.or(0.0),
@@ -393,16 +393,16 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         shaper: Bucket::read(&link.shaper, "a shaper", notes),
         buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
         discipline: link.queue.or(Queue(None)).0,
-        mark_above: link.mark_above.given().map(|at| at.value),
+        mark_above: link.mark_above.present().map(|at| at.value),
         classes: classes(&link.classes, notes),
-        place: place_of(&link.buffer).unwrap_or(link.place),
+        location: location_of(&link.buffer).unwrap_or(link.location),
     };
     let backward = NetPort {
         rate: back.rate.or(rate),
         trace: if back.rate.is_missing() && back.trace.is_missing() {
             forward.trace.clone()
         } else {
-            back.trace.given().cloned()
+            back.trace.present().cloned()
         },
         delay: back.delay.or(delay),
         trace_delay: None,
@@ -424,75 +424,75 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         },
         buffer: back.buffer.or(forward.buffer),
         discipline: back.queue.or(Queue(forward.discipline.clone())).0,
-        mark_above: back.mark_above.given().map_or(forward.mark_above, |at| at.value.0),
+        mark_above: back.mark_above.present().map_or(forward.mark_above, |at| at.value.0),
         classes: if back.classes.is_missing() {
             forward.classes.clone()
         } else {
             classes(&back.classes, notes)
         },
-        place: place_of(&back.buffer).unwrap_or(forward.place),
+        location: location_of(&back.buffer).unwrap_or(forward.location),
     };
-    not_both(&forward, place_of(&link.shaper), notes);
-    not_both(&backward, place_of(&back.shaper).or(place_of(&back.trace)), notes);
-    one_rule(&forward, &link.queue, [place_of(&link.mark_above), place_of(&link.classes)], notes);
-    one_rule(&backward, &back.queue, [place_of(&back.mark_above), place_of(&back.classes)], notes);
+    not_both(&forward, location_of(&link.shaper), notes);
+    not_both(&backward, location_of(&back.shaper).or(location_of(&back.trace)), notes);
+    one_rule(&forward, &link.queue, [location_of(&link.mark_above), location_of(&link.classes)], notes);
+    one_rule(&backward, &back.queue, [location_of(&back.mark_above), location_of(&back.classes)], notes);
     (forward, backward)
 }
 
 /// The impairments of a direction with this delay.
 fn impairments(field: &Field<Impair>, delay: Duration, notes: &mut Notes) -> Option<sim::Impair> {
-    let table = field.given()?;
+    let table = field.present()?;
     table.check(delay, notes);
     table.to_spec()
 }
 
 /// Reports a shaper together with a trace at the key of this direction. A shaper that `backward` takes from its link is reported for the link.
-fn not_both(port: &NetPort, written: Option<Place>, notes: &mut Notes) {
-    if let (Some(place), true) = (written, port.shaper.is_some() && port.trace.is_some()) {
+fn not_both(port: &NetPort, written: Option<Location>, notes: &mut Notes) {
+    if let (Some(location), true) = (written, port.shaper.is_some() && port.trace.is_some()) {
         notes
-            .wrong(place, "a link follows a `trace` or has a `shaper`, not both")
+            .wrong(location, "a link follows a `trace` or has a `shaper`, not both")
             .hint("leave one of them out; `backward` takes both from its link, but for shaper = {}");
     }
 }
 
 /// Reports a rate together with a trace of it.
 fn one_rate(rate: &Field<Rate>, trace: &Field<TraceSource>, notes: &mut Notes) {
-    if let (Some(rate), false) = (rate.given(), trace.is_missing()) {
+    if let (Some(rate), false) = (rate.present(), trace.is_missing()) {
         notes
-            .wrong(rate.place, "a link has a `rate` or follows a `trace`, not both")
+            .wrong(rate.location, "a link has a `rate` or follows a `trace`, not both")
             .hint("leave one of them out; the trace contains the rate");
     }
 }
 
 /// Reports a queue discipline together with another rule, at the keys of this direction (`written`). A rule that `backward` takes from its link is
 /// reported for the link.
-fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Place>; 2], notes: &mut Notes) {
+fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Location>; 2], notes: &mut Notes) {
     let Some(discipline) = &port.discipline else { return };
     let rules =
         [("mark_above", port.mark_above.is_some(), "false"), ("classes", !port.classes.is_empty(), "[]")];
-    for ((key, there, none), place) in rules.into_iter().zip(written) {
-        if let Some(place) = queue.given().map(|at| at.place).or(place).filter(|_| there) {
-            notes.wrong(place, format!("`{}` has no `{key}`", discipline.name())).hint(format!(
+    for ((key, there, none), location) in rules.into_iter().zip(written) {
+        if let Some(location) = queue.present().map(|at| at.location).or(location).filter(|_| there) {
+            notes.wrong(location, format!("`{}` has no `{key}`", discipline.name())).hint(format!(
                 "leave one of them away; `backward` takes both from its link, but for {key} = {none}"
             ));
         }
     }
 }
 
-fn place_of<T>(field: &Field<T>) -> Option<Place> {
-    field.given().map(|at| at.place)
+fn location_of<T>(field: &Field<T>) -> Option<Location> {
+    field.present().map(|at| at.location)
 }
 
 /// The value of a key that every link needs. Reports a missing one.
-fn known<T: Copy>(
+fn required_value<T: Copy>(
     field: &Field<T>,
     default: Option<T>,
     key: &str,
     example: &str,
-    at: Place,
+    at: Location,
     notes: &mut Notes,
 ) -> Option<T> {
-    let found = field.given().map(|at| at.value).or(if field.is_missing() { default } else { None });
+    let found = field.present().map(|at| at.value).or(if field.is_missing() { default } else { None });
     if found.is_none() && field.is_missing() {
         notes.wrong(at, format!("a link needs `{key}`")).hint(format!("write {key} = \"{example}\""));
     }
@@ -501,14 +501,14 @@ fn known<T: Copy>(
 
 /// Weights of classes: at most 256, each from 1 to 10 000.
 fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
-    let Some(list) = field.given() else { return Vec::new() };
+    let Some(list) = field.present() else { return Vec::new() };
     if list.len() > 256 {
-        notes.wrong(list.place, format!("{} classes are too many", list.len())).hint("at most 256");
+        notes.wrong(list.location, format!("{} classes are too many", list.len())).hint("at most 256");
     }
     for weight in list.iter() {
         if !(1..=10_000).contains(&weight.value) {
             notes
-                .wrong(weight.place, format!("`{}` is out of range", weight.value))
+                .wrong(weight.location, format!("`{}` is out of range", weight.value))
                 .hint("a weight must lie within 1 and 10000");
         }
     }
@@ -519,15 +519,15 @@ fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
 pub(crate) fn check_name(name: &At<String>, of: &str, notes: &mut Notes) -> bool {
     let hint = "use letters, digits, `_`, `-` and `.`";
     if name.is_empty() {
-        notes.wrong(name.place, format!("the name of {of} is empty")).hint(hint);
+        notes.wrong(name.location, format!("the name of {of} is empty")).hint(hint);
         return false;
     }
     if name.chars().count() > 100 {
-        notes.wrong(name.place, format!("the name of {of} is longer than 100 characters")).hint(hint);
+        notes.wrong(name.location, format!("the name of {of} is longer than 100 characters")).hint(hint);
         return false;
     }
-    if let Some(odd) = name.chars().find(|c| !is_name(*c)) {
-        notes.wrong(name.place, format!("the name of {of} cannot contain {}", quoted(odd))).hint(hint);
+    if let Some(invalid) = name.chars().find(|c| !is_name(*c)) {
+        notes.wrong(name.location, format!("the name of {of} cannot contain {}", quoted(invalid))).hint(hint);
         return false;
     }
     true

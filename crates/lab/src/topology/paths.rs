@@ -28,8 +28,9 @@ pub(crate) struct Paths<'a> {
 impl<'a> Paths<'a> {
     pub(crate) fn new(net: &'a Net, metric: Metric, routes: &[RouteSpec]) -> Self {
         let mut out = vec![Vec::new(); net.nodes.len()];
-        let for_all =
-            |ends: (NodeId, NodeId)| net.apart.is_none_or(|apart| ends.0 != apart && ends.1 != apart);
+        let for_all = |ends: (NodeId, NodeId)| {
+            net.control_node.is_none_or(|control_node| ends.0 != control_node && ends.1 != control_node)
+        };
         for (i, link) in net.links.iter().enumerate().filter(|(_, link)| for_all(link.ends)) {
             let (a, b) = (link.ends.0.index(), link.ends.1.index());
             out[a].push((2 * i, b));

@@ -20,7 +20,7 @@ pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -
     match &source.value {
         TraceSource::Model(model, seed, orbit) => Some(Arc::new(models::trace(*model, *seed, *orbit))),
         TraceSource::File(path) => {
-            let at = At { value: path.clone(), place: source.place };
+            let at = At { value: path.clone(), location: source.location };
             let text = text_of(&at, "; `thalweg trace` lists the models", folder, notes)?;
             let csv = path.to_ascii_lowercase().ends_with(".csv");
             let (trace, hint) = if csv {
@@ -38,7 +38,7 @@ pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -
                 Ok(trace) => Some(Arc::new(trace)),
                 Err((line, message)) => {
                     let of = if line > 0 { format!("line {line} of ") } else { String::new() };
-                    notes.wrong(at.place, format!("{of}`{}`: {message}", shortened(path))).hint(hint);
+                    notes.wrong(at.location, format!("{of}`{}`: {message}", shortened(path))).hint(hint);
                     None
                 }
             }

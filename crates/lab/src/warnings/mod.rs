@@ -17,7 +17,7 @@ use crate::resolve::params::out_of_band;
 use crate::schema::file::{Action, Event, File, Flow, Link, Member};
 use crate::schema::ndn::Prefix;
 use crate::schema::read::{At, Field, Notes, shortened};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::topology::Net;
 
 /// The scenario and its plan.
@@ -49,14 +49,14 @@ pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     }
     whole.links(notes);
     traces::build(file, net, whole.end, notes);
-    whole.places(notes);
+    whole.locations(notes);
     whole.events(plan, notes);
     whole.record(notes);
     unmeasured::build(file, plan, net, notes);
 }
 
 fn name_of(table: &Flow) -> Option<&str> {
-    table.name.given().map(|name| name.value.as_str())
+    table.name.present().map(|name| name.value.as_str())
 }
 
 /// Whether a flow is active at `at` according to its own times.
@@ -77,46 +77,46 @@ impl Whole<'_> {
     fn times(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let name = shortened(name_of(table).unwrap_or_default());
         let (warmup, end) = (self.blueprint.warmup, self.end);
-        if let Some(arrivals) = table.arrivals.given()
+        if let Some(arrivals) = table.arrivals.present()
             && flows.is_empty()
             && table.count.or(1) > 0
         {
             notes
-                .warn(arrivals.place, format!("no flow of `{name}` arrives before the end of the run"))
+                .warn(arrivals.location, format!("no flow of `{name}` arrives before the end of the run"))
                 .hint("raise `rate` of the arrivals, or lengthen the time from `start` to `stop`");
         }
-        if let Some(start) = table.start.given() {
+        if let Some(start) = table.start.present() {
             let started = || {
-                let wanted =
-                    |event: &&At<Event>| event.action.given().is_some_and(|at| at.value == Action::Start);
-                self.events_of(table).any(|event| wanted(&event))
+                let required =
+                    |event: &&At<Event>| event.action.present().is_some_and(|at| at.value == Action::Start);
+                self.events_of(table).any(|event| required(&event))
             };
             if start.value.0 == Time::NEVER && !started() {
                 notes
-                    .warn(start.place, format!("`{name}` never starts: no event starts it"))
+                    .warn(start.location, format!("`{name}` never starts: no event starts it"))
                     .hint(format!("add [[events]] with at, flow = \"{name}\" and action = \"start\""));
             } else if start.value.0 != Time::NEVER && start.value.0 >= end && table.arrivals.is_missing() {
                 let (at, duration) = (start.value.0.saturating_since(Time::ZERO), self.blueprint.duration);
                 notes
-                    .warn(start.place, format!("`{name}` starts at {at}, and the run ends at {duration}"))
+                    .warn(start.location, format!("`{name}` starts at {at}, and the run ends at {duration}"))
                     .hint("start it earlier, or lengthen `duration`");
             }
-            if let Some(spread) = table.start_spread.given()
+            if let Some(spread) = table.start_spread.present()
                 && start.value.0 == Time::NEVER
             {
                 notes
-                    .warn(spread.place, "`start_spread` has no effect where start = \"never\"")
+                    .warn(spread.location, "`start_spread` has no effect where start = \"never\"")
                     .hint("leave it out: an event starts all copies at once");
             }
         }
-        if let Some(stop) = table.stop.given()
+        if let Some(stop) = table.stop.present()
             && stop.value.0 <= Time::ZERO + warmup
             && warmup > Duration::ZERO
         {
             let at = stop.value.0.saturating_since(Time::ZERO);
             notes
                 .warn(
-                    stop.place,
+                    stop.location,
                     format!(
                         "`{name}` stops at {at}, and the warm-up ends at {warmup}: nothing of it is measured"
                     ),
@@ -129,78 +129,88 @@ impl Whole<'_> {
     fn settings(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let Some(flow) = flows.first() else { return };
         if let Some(commands) =
-            table.commands.given().filter(|_| crate::resolve::emulation::commands_alone(table))
+            table.commands.present().filter(|_| crate::resolve::emulation::commands_alone(table))
         {
             let name = shortened(name_of(table).unwrap_or_default());
             notes
-                .warn(commands.place, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
+                .warn(commands.location, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
                 .hint("run it by `thalweg emulate`, or write `scheme` or `source` to replace them in a simulation");
         }
-        if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.given()) {
+        if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.present()) {
             let by_time = config.sack && config.loss_detection == LossDetection::Time;
             // a printed plan contains every default: only other values count as set
-            let usual = tcp::Config::default();
-            let timer = config.recovery_timer != usual.recovery_timer;
-            let detection = config.loss_detection != usual.loss_detection;
-            let delay = config.ack_delay != usual.ack_delay;
+            let defaults = tcp::Config::default();
+            let timer = config.recovery_timer != defaults.recovery_timer;
+            let detection = config.loss_detection != defaults.loss_detection;
+            let delay = config.ack_delay != defaults.ack_delay;
             let rules = [
                 (
-                    place_of(&tcp.tail_probe),
+                    location_of(&tcp.tail_probe),
                     config.tail_probe && !by_time,
                     "tail_probe",
                     "loss_detection = \"time\"",
                 ),
-                (place_of(&tcp.loss_detection), detection && !config.sack, "loss_detection", "sack = true"),
-                (place_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
                 (
-                    place_of(&tcp.fast_recovery),
+                    location_of(&tcp.loss_detection),
+                    detection && !config.sack,
+                    "loss_detection",
+                    "sack = true",
+                ),
+                (location_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
+                (
+                    location_of(&tcp.fast_recovery),
                     !config.fast_recovery && config.sack,
                     "fast_recovery",
                     "sack = false",
                 ),
-                (place_of(&tcp.ack_delay), delay && !config.delayed_ack, "ack_delay", "delayed_ack = true"),
+                (
+                    location_of(&tcp.ack_delay),
+                    delay && !config.delayed_ack,
+                    "ack_delay",
+                    "delayed_ack = true",
+                ),
             ];
-            for (place, void, key, needs) in rules {
-                if let Some(place) = place.filter(|_| void) {
+            for (location, void, key, needs) in rules {
+                if let Some(location) = location.filter(|_| void) {
                     notes
-                        .warn(place, format!("`{key}` has no effect without {needs}"))
+                        .warn(location, format!("`{key}` has no effect without {needs}"))
                         .hint(format!("write {needs}, or leave `{key}` out"));
                 }
             }
         }
         if let (FlowKind::Ndn(config), Some(consumer), Some(_)) =
-            (&flow.kind, table.consumer.given(), table.source.given())
+            (&flow.kind, table.consumer.present(), table.source.present())
         {
-            let usual = ndn::ConsumerConfig::with_controller(config.prefix, config.payload);
-            let window = config.initial_window != usual.initial_window;
-            let episode = config.episode != usual.episode;
+            let defaults = ndn::ConsumerConfig::with_controller(config.prefix, config.payload);
+            let window = config.initial_window != defaults.initial_window;
+            let episode = config.episode != defaults.episode;
             let of_a_controller = [
-                ("initial_window", place_of(&consumer.initial_window), window),
-                ("episode", place_of(&consumer.episode), episode),
+                ("initial_window", location_of(&consumer.initial_window), window),
+                ("episode", location_of(&consumer.episode), episode),
             ];
-            for (key, place, asked) in of_a_controller {
-                if let Some(place) = place.filter(|_| asked) {
-                    notes.warn(place, format!("`{key}` has no effect on a consumer with a `source`")).hint(
+            for (key, location, asked) in of_a_controller {
+                if let Some(location) = location.filter(|_| asked) {
+                    notes.warn(location, format!("`{key}` has no effect on a consumer with a `source`")).hint(
                         "a source requests at a fixed rate, whether Data arrive or not; leave the key out",
                     );
                 }
             }
         }
-        if let Some((place, hears)) = self.hears_marks(table, flow)
+        if let Some((location, hears)) = self.hears_marks(table, flow)
             && hears
             && !self.can_mark()
         {
             notes
-                .warn(place, "`ecn` has no effect: no queue of this network marks packets")
+                .warn(location, "`ecn` has no effect: no queue of this network marks packets")
                 .hint("write mark_above = 30 or queue = \"codel\" on a link, or leave `ecn` out");
         }
-        if let (Some(scheme), FlowKind::Tcp(config)) = (table.scheme.given(), &flow.kind)
+        if let (Some(scheme), FlowKind::Tcp(config)) = (table.scheme.present(), &flow.kind)
             && schemes::ecn_use(&scheme.0).is_some()
         {
             if !config.ecn || config.ecn_feedback == EcnFeedback::Classic {
                 notes
                     .warn(
-                        scheme.place,
+                        scheme.location,
                         format!(
                             "`{}` needs to know which packets are marked, and these TCP settings hide it",
                             scheme.0
@@ -210,20 +220,20 @@ impl Whole<'_> {
             } else if !self.can_mark() {
                 notes
                     .warn(
-                        scheme.place,
+                        scheme.location,
                         format!("`{}` works by marks, and no queue of this network marks packets", scheme.0),
                     )
                     .hint("write mark_above = 20 on the bottleneck, or queue = \"dualpi2\"");
             }
         }
         let families = flow.scheme.as_deref().and_then(schemes::find).map(|entry| entry.scheme.families);
-        if let (Some(scheme), Some(families)) = (table.scheme.given(), families)
+        if let (Some(scheme), Some(families)) = (table.scheme.present(), families)
             && matches!(families.first(), Some(Family::Multicast | Family::Icn))
             && flow.cast == Cast::Unicast
             && table.multicast.is_missing()
         {
             notes
-                .warn(scheme.place, format!("`{}` is a scheme for groups, and this flow has one receiver", scheme.0))
+                .warn(scheme.location, format!("`{}` is a scheme for groups, and this flow has one receiver", scheme.0))
                 .hint(
                     "list the receivers in `to`, write multicast = true for a group of one, or take a scheme for one receiver: \
                      \"cubic\" for a download, \"tfrc\" for a stream",
@@ -232,13 +242,13 @@ impl Whole<'_> {
     }
 
     /// Where an entry sets whether it is ECN-capable, and the value; `None` if it does not.
-    fn hears_marks(&self, table: &At<Flow>, flow: &FlowSpec) -> Option<(Place, bool)> {
+    fn hears_marks(&self, table: &At<Flow>, flow: &FlowSpec) -> Option<(Location, bool)> {
         let written = match &flow.kind {
-            FlowKind::Tcp(_) => table.tcp.given()?.ecn.given(),
-            FlowKind::Stream(_) => table.stream.given()?.ecn.given(),
+            FlowKind::Tcp(_) => table.tcp.present()?.ecn.present(),
+            FlowKind::Stream(_) => table.stream.present()?.ecn.present(),
             FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => None,
         }?;
-        Some((written.place, written.value))
+        Some((written.location, written.value))
     }
 
     /// Whether a queue or a node can mark packets.
@@ -255,35 +265,35 @@ impl Whole<'_> {
     /// Warns about members of a group.
     fn members(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let ends = self.end;
-        let targets = table.to.given().map_or(&[][..], |to| &to.list);
+        let targets = table.to.present().map_or(&[][..], |to| &to.list);
         for target in targets {
-            let Some(start) = target.start.given() else { continue };
+            let Some(start) = target.start.present() else { continue };
             let joined = || {
                 let joins = |event: &At<Event>| {
-                    event.action.given().is_some_and(|at| at.value == Action::Join)
+                    event.action.present().is_some_and(|at| at.value == Action::Join)
                         && self.is_about(event, target)
                 };
                 self.events_of(table).any(joins)
             };
-            let node = shortened(target.node.given().map_or("", |node| node));
+            let node = shortened(target.node.present().map_or("", |node| node));
             if start.value.0 == Time::NEVER && !joined() {
                 notes
-                    .warn(start.place, format!("`{node}` never joins: no event lets it"))
+                    .warn(start.location, format!("`{node}` never joins: no event lets it"))
                     .hint(format!("add [[events]] with at, flow, action = \"join\" and node = \"{node}\""));
             } else if start.value.0 != Time::NEVER && start.value.0 >= ends {
                 notes
                     .warn(
-                        start.place,
+                        start.location,
                         format!("`{node}` joins after the end of the run at {}", self.blueprint.duration),
                     )
                     .hint("let it join earlier, or lengthen `duration`");
             }
         }
-        let Some(receivers) = table.receivers.given() else { return };
-        let Some(always) = receivers.always.given() else { return };
+        let Some(receivers) = table.receivers.present() else { return };
+        let Some(always) = receivers.always.present() else { return };
         if receivers.churn.is_missing() {
             notes
-                .warn(always.place, "`always` has no effect without `churn`: all receivers stay")
+                .warn(always.location, "`always` has no effect without `churn`: all receivers stay")
                 .hint("write receivers.churn = { on = \"10 s\", off = \"10 s\" }, or leave `always` out");
         }
         for name in always.iter() {
@@ -292,7 +302,7 @@ impl Whole<'_> {
             };
             if !flows.is_empty() && !flows.iter().any(|flow| member(&flow)) {
                 notes
-                    .warn(name.place, format!("`{}` is no receiver of this flow", shortened(name)))
+                    .warn(name.location, format!("`{}` is no receiver of this flow", shortened(name)))
                     .hint("list it in `to`, or leave it out here");
             }
         }
@@ -300,7 +310,7 @@ impl Whole<'_> {
 
     /// Whether a join or leave refers to the node of a receiver.
     fn is_about(&self, event: &Event, target: &Member) -> bool {
-        let (Some(node), Some(name)) = (event.node.given(), target.node.given()) else { return false };
+        let (Some(node), Some(name)) = (event.node.present(), target.node.present()) else { return false };
         let id = self.net.node(node);
         id.is_some_and(|id| self.net.matching(name).contains(&id))
     }
@@ -313,9 +323,9 @@ impl Whole<'_> {
     fn events_of<'a>(&'a self, table: &'a At<Flow>) -> impl Iterator<Item = &'a At<Event>> {
         let events = self.file.events.items();
         let name = name_of(table).unwrap_or_default();
-        let group = table.group.given().map_or(name, |group| group.value.as_str());
+        let group = table.group.present().map_or(name, |group| group.value.as_str());
         events.iter().filter(move |event| {
-            event.flow.given().is_some_and(|flow| {
+            event.flow.present().is_some_and(|flow| {
                 let copy = flow.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
                 flow.value == name || flow.value == group || copy
             })
@@ -324,9 +334,9 @@ impl Whole<'_> {
 
     /// Warns of link settings without effect on any packet.
     fn links(&self, notes: &mut Notes) {
-        let Some(topology) = self.file.topology.given() else { return };
+        let Some(topology) = self.file.topology.present() else { return };
         let templates =
-            [&topology.edge, &topology.bottleneck, &topology.link].into_iter().filter_map(Field::given);
+            [&topology.edge, &topology.bottleneck, &topology.link].into_iter().filter_map(Field::present);
         let listed = topology.links.items();
         let marked = |flow: &FlowSpec| match &flow.kind {
             FlowKind::Tcp(config) => config.ecn,
@@ -338,25 +348,25 @@ impl Whole<'_> {
         };
         let outside = self.blueprint.flows.iter().any(|flow| flow.emulation.is_some());
         let understood = outside || self.blueprint.flows.iter().any(marked);
-        let apart =
+        let control_node =
             |flow: &FlowSpec| flow.scheme.as_deref().is_some_and(|scheme| out_of_band(scheme, &flow.params));
-        let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0 || apart(flow));
+        let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0 || control_node(flow));
         for link in templates.chain(listed) {
             self.link(link, understood, classes, notes);
         }
     }
 
     fn link(&self, link: &At<Link>, understood: bool, classes: bool, notes: &mut Notes) {
-        if let Some(above) = link.mark_above.given() {
+        if let Some(above) = link.mark_above.present() {
             if !understood && !self.blueprint.flows.is_empty() {
                 notes
-                    .warn(above.place, "`mark_above` has no effect: no flow understands marks")
+                    .warn(above.location, "`mark_above` has no effect: no flow understands marks")
                     .hint("write tcp = { ecn = true } or stream = { ecn = true } in a flow, or leave it out");
             }
             // if the entry stands for many links, all have the same buffer
             let limit = self.blueprint.links.iter().find_map(|spec| {
                 let queue = &spec.forward.queue;
-                let name = link.name.given().map(|name| name.value.as_str());
+                let name = link.name.present().map(|name| name.value.as_str());
                 let same = name.is_none_or(|name| name == spec.name) && queue.mark_above == Some(above.value);
                 same.then_some(queue.limit)
             });
@@ -365,7 +375,7 @@ impl Whole<'_> {
             {
                 notes
                     .warn(
-                        above.place,
+                        above.location,
                         format!(
                             "`mark_above` of {} has no effect: the buffer holds {limit} packets",
                             above.value
@@ -376,28 +386,28 @@ impl Whole<'_> {
                     );
             }
         }
-        if let Some(weights) = link.classes.given()
+        if let Some(weights) = link.classes.present()
             && weights.len() > 1
             && !classes
             && !self.blueprint.flows.is_empty()
         {
             notes
-                .warn(weights.place, "`classes` has no effect: all flows are of class 0")
+                .warn(weights.location, "`classes` has no effect: all flows are of class 0")
                 .hint("write class = 1 in a flow, or leave `classes` out");
         }
     }
 
     /// Warns of tables about nodes that no flow uses.
-    fn places(&self, notes: &mut Notes) {
+    fn locations(&self, notes: &mut Notes) {
         let blueprint = self.blueprint;
         let addressed = |node: NodeId| {
             let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
             by_address.into_iter().any(|flow| flow.from == node || flow.to.iter().any(|to| to.node == node))
         };
         let parts = blueprint.icn.is_some() || blueprint.sdn.is_some();
-        let routes = self.file.routing.given().and_then(|routing| routing.routes.given());
+        let routes = self.file.routing.present().and_then(|routing| routing.routes.present());
         for route in routes.map_or(&[][..], |list| &list.value) {
-            let Some(to) = route.to.given() else { continue };
+            let Some(to) = route.to.present() else { continue };
             if let Some(node) = self.net.node(to)
                 && !parts
                 && !blueprint.flows.is_empty()
@@ -405,17 +415,17 @@ impl Whole<'_> {
             {
                 notes
                     .warn(
-                        to.place,
+                        to.location,
                         format!("this route has no effect: no packet is addressed to `{}`", shortened(to)),
                     )
                     .hint("name an end of a flow; ways of named data are in ndn.routes");
             }
         }
         for producer in self.file.producers.items() {
-            let Some(prefix) = producer.prefix.given() else { continue };
+            let Some(prefix) = producer.prefix.present() else { continue };
             if !self.is_asked_for(prefix) {
                 notes
-                    .warn(prefix.place, format!("no consumer asks for `{}`", shortened(&prefix.0)))
+                    .warn(prefix.location, format!("no consumer asks for `{}`", shortened(&prefix.0)))
                     .hint("write the prefix in a flow with network = \"ndn\", or leave the producer out");
             }
         }
@@ -428,22 +438,22 @@ impl Whole<'_> {
                 || spec.sdn.as_ref().is_some_and(|sdn| sdn.controller == node || sdn.nodes.contains(&node))
         };
         for clock in self.file.clocks.items() {
-            let Some(name) = clock.node.given() else { continue };
+            let Some(name) = clock.node.present() else { continue };
             if !blueprint.flows.is_empty() && !self.net.matching(name).into_iter().any(works) {
                 notes
                     .warn(
-                        name.place,
+                        name.location,
                         format!("the clock of `{}` has no effect: no endpoint reads it", shortened(name)),
                     )
                     .hint("name an end of a flow, or a node that routes by name");
             }
         }
-        if let Some(table) = self.file.emulation.given()
+        if let Some(table) = self.file.emulation.present()
             && blueprint.flows.iter().all(|flow| flow.emulation.is_none())
             && !blueprint.flows.is_empty()
         {
             notes
-                .warn(table.place, "[emulation] has no effect: no flow has `kernel`, `live` or `commands`")
+                .warn(table.location, "[emulation] has no effect: no flow has `kernel`, `live` or `commands`")
                 .hint("write kernel = \"cubic\" in a flow, or start it with `thalweg emulate --kernel`");
         }
     }
@@ -451,25 +461,25 @@ impl Whole<'_> {
     /// Whether a consumer requests names of a producer's prefix.
     fn is_asked_for(&self, prefix: &Prefix) -> bool {
         let tables = self.file.flows.items();
-        let producers = || self.file.producers.given().into_iter().flat_map(|list| &list.value);
-        let all = || producers().filter_map(|producer| producer.prefix.given());
-        tables.iter().filter_map(|table| table.prefix.given()).any(|wanted| {
-            let serving = all().filter(|one| one.covers(wanted)).max_by_key(|one| one.0.len());
-            serving.is_some_and(|one| one.0 == prefix.0) || wanted.covers(prefix)
+        let producers = || self.file.producers.present().into_iter().flat_map(|list| &list.value);
+        let all = || producers().filter_map(|producer| producer.prefix.present());
+        tables.iter().filter_map(|table| table.prefix.present()).any(|required| {
+            let serving = all().filter(|one| one.covers(required)).max_by_key(|one| one.0.len());
+            serving.is_some_and(|one| one.0 == prefix.0) || required.covers(prefix)
         })
     }
 
     /// Warns of events that are too late or change nothing.
     fn events(&self, plan: &Plan, notes: &mut Notes) {
         let events = self.file.events.items();
-        let at_of = |event: &Event| event.at.given().map_or(Duration::ZERO, |at| at.value);
+        let at_of = |event: &Event| event.at.present().map_or(Duration::ZERO, |at| at.value);
         for event in events {
-            if let Some(at) = event.at.given()
+            if let Some(at) = event.at.present()
                 && Time::ZERO + at.value >= self.end
             {
                 notes
                     .warn(
-                        at.place,
+                        at.location,
                         format!("this event is after the end of the run at {}", self.blueprint.duration),
                     )
                     .hint("let it happen earlier, or lengthen `duration`");
@@ -483,32 +493,32 @@ impl Whole<'_> {
         let mut links: BTreeMap<&str, bool> = BTreeMap::new();
         for event in sorted {
             let at = Time::ZERO + at_of(event);
-            if let (Some(link), Some(up)) = (event.link.given(), event.up.given())
+            if let (Some(link), Some(up)) = (event.link.present(), event.up.present())
                 && links.insert(&link.value, up.value).unwrap_or(true) == up.value
             {
                 let state = if up.value { "up" } else { "down" };
                 notes
-                    .warn(up.place, format!("`{}` is {state} already", shortened(link)))
+                    .warn(up.location, format!("`{}` is {state} already", shortened(link)))
                     .hint("leave it out, or add the event that changes it before");
             }
-            let (Some(name), Some(action)) = (event.flow.given(), event.action.given()) else { continue };
+            let (Some(name), Some(action)) = (event.flow.present(), event.action.present()) else { continue };
             let named = self.named(plan, name);
             let mut idle = !named.is_empty();
             for id in named {
                 let flow = &self.blueprint.flows[id.index()];
                 idle &= match action.value {
                     Action::Start | Action::Stop => {
-                        let wanted = action.value == Action::Start;
-                        let was = state((flow.start, flow.stop), at, flows.insert(id, (at, wanted)));
-                        was == wanted && flow.churn.is_none() && !(wanted && is_finite(flow))
+                        let required = action.value == Action::Start;
+                        let was = state((flow.start, flow.stop), at, flows.insert(id, (at, required)));
+                        was == required && flow.churn.is_none() && !(required && is_finite(flow))
                     }
                     Action::Join | Action::Leave => {
-                        let node = event.node.given().and_then(|node| self.net.node(node));
+                        let node = event.node.present().and_then(|node| self.net.node(node));
                         let receiver = node.and_then(|node| flow.to.iter().find(|to| to.node == node));
-                        let wanted = action.value == Action::Join;
+                        let required = action.value == Action::Join;
                         receiver.is_some_and(|to: &ReceiverSpec| {
-                            let before = members.insert((id, to.node), (at, wanted));
-                            state((to.start, to.stop), at, before) == wanted && to.churn.is_none()
+                            let before = members.insert((id, to.node), (at, required));
+                            state((to.start, to.stop), at, before) == required && to.churn.is_none()
                         })
                     }
                     Action::Mode | Action::Reset => false,
@@ -518,12 +528,12 @@ impl Whole<'_> {
                 let (who, what) = match action.value {
                     Action::Start => (name, "is on already"),
                     Action::Stop => (name, "is not on"),
-                    Action::Join => (event.node.given().unwrap_or(name), "is a member already"),
-                    _ => (event.node.given().unwrap_or(name), "is no member"),
+                    Action::Join => (event.node.present().unwrap_or(name), "is a member already"),
+                    _ => (event.node.present().unwrap_or(name), "is no member"),
                 };
                 notes
                     .warn(
-                        action.place,
+                        action.location,
                         format!(
                             "this event changes nothing: at {} `{}` {what}",
                             at_of(event),
@@ -552,48 +562,54 @@ impl Whole<'_> {
 
     /// Warns of records without content.
     fn record(&self, notes: &mut Notes) {
-        let Some(record) = self.file.record.given() else { return };
+        let Some(record) = self.file.record.present() else { return };
         let blueprint = self.blueprint;
         if blueprint.flows.is_empty() {
             return;
         }
-        let series = record.series.given().is_some_and(|series| !series.is_empty());
-        if let Some(every) = record.every.given() {
+        let series = record.series.present().is_some_and(|series| !series.is_empty());
+        if let Some(every) = record.every.present() {
             if !series && !record.series.is_wrong() {
                 notes
-                    .warn(every.place, "`every` has no effect: no series is recorded")
+                    .warn(every.location, "`every` has no effect: no series is recorded")
                     .hint("write series = [\"rate\", \"backlog\"], or leave it out");
             } else if every.value > blueprint.duration {
                 notes
-                    .warn(every.place, format!("nothing is recorded: the run ends at {}", blueprint.duration))
+                    .warn(
+                        every.location,
+                        format!("nothing is recorded: the run ends at {}", blueprint.duration),
+                    )
                     .hint("take a shorter interval");
             }
         }
-        if let Some(packets) = record.packets.given()
-            && let Some(from) = packets.from.given()
+        if let Some(packets) = record.packets.present()
+            && let Some(from) = packets.from.present()
             && from.value >= blueprint.duration
         {
             notes
-                .warn(from.place, format!("no packet is recorded: the run ends at {}", blueprint.duration))
+                .warn(from.location, format!("no packet is recorded: the run ends at {}", blueprint.duration))
                 .hint("take an earlier time");
         }
         let silent = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_));
         let parts = blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some();
-        if let Some(events) = record.events.given()
+        if let Some(events) = record.events.present()
             && events.value
             && !parts
             && blueprint.flows.iter().all(silent)
         {
             notes
-                .warn(events.place, "`events` has no effect: sources without congestion control report none")
+                .warn(
+                    events.location,
+                    "`events` has no effect: sources without congestion control report none",
+                )
                 .hint("leave it out");
         }
         if let Some(name) =
-            record.series.given().and_then(|list| list.iter().find(|name| name.value == "pit"))
+            record.series.present().and_then(|list| list.iter().find(|name| name.value == "pit"))
             && blueprint.ndn.is_none()
         {
             notes
-                .warn(name.place, "`pit` is of forwarders of named data, and there are none")
+                .warn(name.location, "`pit` is of forwarders of named data, and there are none")
                 .hint("leave it out");
         }
     }
@@ -617,6 +633,6 @@ pub(crate) fn is_finite(flow: &FlowSpec) -> bool {
     }
 }
 
-fn place_of<T>(field: &Field<T>) -> Option<Place> {
-    field.given().map(|at| at.place)
+fn location_of<T>(field: &Field<T>) -> Option<Location> {
+    field.present().map(|at| at.location)
 }

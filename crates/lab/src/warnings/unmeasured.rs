@@ -13,9 +13,9 @@ use crate::topology::Net;
 
 /// Reports expectations of results that are never measured and therefore always fail.
 pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
-    for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+    for (key, _) in file.expect.present().map_or(&[][..], |expect| &expect.0) {
         if let Some((why, hint)) = why(key, plan, net) {
-            notes.warn(key.place, format!("`{}` is never measured: {why}", key.value)).hint(hint);
+            notes.warn(key.location, format!("`{}` is never measured: {why}", key.value)).hint(hint);
         }
     }
 }

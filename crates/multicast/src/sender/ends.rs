@@ -80,19 +80,21 @@ impl Sender<'_> {
                 let reason = self.flow.payload().reason();
                 self.close(End::Failed(why), reason, host, now);
             }
-            Status::Whole => {
+            Status::Complete => {
                 self.send_to_all(&Record::Done);
                 let until = now + self.limits.linger.max(CLOSE_TIMEOUT);
                 self.closing = Some(Closing { end: End::Complete, until, closed: false });
                 self.stats.ended_at = now;
                 self.control.progress.enter(Phase::Closing);
             }
-            Status::Going if self.control.stopped() => self.close(End::Stopped, Reason::Stopped, host, now),
-            Status::Going if now.saturating_since(self.empty_since) >= self.limits.waits => {
+            Status::InProgress if self.control.stopped() => {
+                self.close(End::Stopped, Reason::Stopped, host, now)
+            }
+            Status::InProgress if now.saturating_since(self.empty_since) >= self.limits.accept_timeout => {
                 let end = if self.stats.sessions > 0 { End::Silent } else { End::Unanswered };
                 self.close(end, Reason::Stopped, host, now);
             }
-            Status::Going => {}
+            Status::InProgress => {}
         }
     }
 

@@ -69,7 +69,7 @@ impl Payload for Numbers {
         }
     }
     fn status(&self) -> Status {
-        if self.whole.len() >= self.expected { Status::Whole } else { Status::Going }
+        if self.whole.len() >= self.expected { Status::Complete } else { Status::InProgress }
     }
 }
 
@@ -103,7 +103,7 @@ impl Sink for Counter {
             received.last = now;
         });
     }
-    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         if now < self.speak_at {
             return 0;
         }
@@ -117,14 +117,14 @@ impl Sink for Counter {
     fn on_end(&mut self, _now: Time) {
         self.received.with(|received| received.ended += 1);
     }
-    fn moved(&self) -> Option<u64> {
+    fn progress(&self) -> Option<u64> {
         Some(self.received.with(|received| received.right))
     }
     fn status(&self) -> Status {
         if self.received.with(|received| received.right) >= self.wanted {
-            Status::Whole
+            Status::Complete
         } else {
-            Status::Going
+            Status::InProgress
         }
     }
 }
@@ -169,12 +169,12 @@ pub fn network(
     members: u8,
     mut impair: impl FnMut(InFlight, bool) -> Vec<InFlight> + Send + 'static,
 ) -> VirtualNetwork {
-    VirtualNetwork::new(move |passing| {
-        if passing.to == group() {
-            let copies = (0..members).map(|n| InFlight { to: member(n), ..passing.after(ms(10)) });
+    VirtualNetwork::new(move |in_flight| {
+        if in_flight.to == group() {
+            let copies = (0..members).map(|n| InFlight { to: member(n), ..in_flight.after(ms(10)) });
             return copies.flat_map(|copy| impair(copy, true)).collect();
         }
-        impair(passing.after(ms(10)), false)
+        impair(in_flight.after(ms(10)), false)
     })
 }
 
@@ -257,6 +257,6 @@ pub fn gather(
 }
 
 /// A network that changes nothing.
-pub fn plain(passing: InFlight, _group: bool) -> Vec<InFlight> {
-    vec![passing]
+pub fn plain(in_flight: InFlight, _group: bool) -> Vec<InFlight> {
+    vec![in_flight]
 }

@@ -73,12 +73,12 @@ impl ForwarderAgent {
 
     /// Puts next hops that were commanded into a table of routes.
     pub(super) fn keep_commands(&mut self, table: &mut Vec<(NameId, Vec<NextHop>)>, routes: &Routes) {
-        self.served = routes.told();
+        self.served = routes.controller_ids();
         for (prefix, hops) in self.channel.machine().into_iter().flat_map(Agent::next_hops) {
             let Some(prefix) = routes.number_of(prefix) else { continue };
             let hops: Vec<NextHop> = hops.iter().filter_map(|hop| self.next_hop(hop)).collect();
             match table.iter_mut().find(|entry| entry.0 == prefix) {
-                Some((_, known)) => preferred(known, &hops),
+                Some((_, existing)) => preferred(existing, &hops),
                 None => table.push((prefix, hops)),
             }
         }
@@ -101,7 +101,7 @@ impl ForwarderAgent {
 
     /// The link that the controller gives this number.
     fn slot(&self, port: PortId) -> Option<usize> {
-        self.ports.iter().position(|known| *known == Some(port))
+        self.ports.iter().position(|existing| *existing == Some(port))
     }
 
     fn next_hop(&self, hop: &contract::Hop) -> Option<NextHop> {
@@ -124,7 +124,7 @@ impl ForwarderAgent {
 }
 
 impl Node {
-    /// A datagram came from the controller.
+    /// Handles a datagram of the controller.
     pub(super) fn take_control(&mut self, bytes: &[u8], now: Time, frames: &mut dyn Frames) {
         let Some(mut attached) = self.attached.take() else {
             self.strays.strangers += 1;
@@ -178,14 +178,14 @@ impl Node {
     /// A task that is another than before: commands are forgotten, links and prefixes have other numbers.
     fn take_task(&mut self, attached: &mut ForwarderAgent, task: Task, now: Time) {
         for (slot, link) in self.settings.links.iter().enumerate() {
-            let known = task.ports.iter().find(|(_, name)| *name == link.name && !name.is_empty());
-            attached.ports[slot] = known.map(|(port, _)| *port);
+            let existing = task.ports.iter().find(|(_, name)| *name == link.name && !name.is_empty());
+            attached.ports[slot] = existing.map(|(port, _)| *port);
             self.ports[slot].forget_commands(link);
         }
         let mut ports: Vec<PortId> = attached.ports.iter().flatten().copied().collect();
         ports.sort_unstable();
         attached.channel.begin(&task, &ports);
-        let told: Vec<_> = task
+        let announced: Vec<_> = task
             .prefixes
             .iter()
             .map(|prefix| {
@@ -193,7 +193,7 @@ impl Node {
                 (prefix.id, prefix.name.view(), hops)
             })
             .collect();
-        let without_room = self.routes.tell(&told, now);
+        let without_room = self.routes.set_controller_prefixes(&announced, now);
         attached.channel.meter.counts[Count::Ignored as usize] += without_room;
         attached.task = Some(task);
     }
@@ -237,7 +237,7 @@ struct AgentView<'a> {
 
 impl NodeView for AgentView<'_> {
     fn port(&mut self, port: PortId) -> PortView {
-        let slot = self.numbers.iter().position(|known| *known == Some(port));
+        let slot = self.numbers.iter().position(|existing| *existing == Some(port));
         self.ports[slot.expect("an agent has ports that there are")].view(port, self.now)
     }
 

@@ -27,7 +27,7 @@ pub struct App {
     payload: usize,
     /// Its start and its end.
     span: (Time, Time),
-    begun: bool,
+    started: bool,
     ended: bool,
     random: Random,
     meter: Meter,
@@ -81,7 +81,7 @@ impl App {
             kind,
             payload,
             span,
-            begun: false,
+            started: false,
             ended: false,
             random: Random::new(seed, &prefix.to_string(), "app"),
             prefix,
@@ -118,7 +118,7 @@ impl App {
         self.meter.count(what)
     }
 
-    /// The bytes of the Data packet that a producer with such a payload makes of a segment.
+    /// The bytes of the Data packet of a segment from a producer with such a payload.
     pub fn data_of(prefix: &Name, segment: u64, payload: usize) -> Vec<u8> {
         let mut name = prefix.clone();
         name.push_number(kind::SEGMENT, segment);
@@ -130,7 +130,7 @@ impl App {
 
     /// The next deadline.
     pub(super) fn wake(&self) -> Time {
-        match (self.begun, self.ended) {
+        match (self.started, self.ended) {
             (false, _) => self.span.0,
             (true, true) => Time::NEVER,
             (true, false) => self.machine_wake().min(self.span.1),
@@ -146,16 +146,16 @@ impl App {
 
     /// Handles what is due.
     pub(super) fn on_time(&mut self, now: Time) {
-        if !self.begun && now >= self.span.0 {
-            self.begun = true;
-            self.give(Input::Start, now);
+        if !self.started && now >= self.span.0 {
+            self.started = true;
+            self.input(Input::Start, now);
         }
-        if self.begun && !self.ended && now >= self.span.1 {
+        if self.started && !self.ended && now >= self.span.1 {
             self.ended = true;
-            self.give(Input::Stop, now);
+            self.input(Input::Stop, now);
         }
-        if self.begun && !self.ended && self.machine_wake() <= now {
-            self.give(Input::Timer, now);
+        if self.started && !self.ended && self.machine_wake() <= now {
+            self.input(Input::Timer, now);
         }
     }
 
@@ -200,7 +200,7 @@ impl App {
             ecn: if header.mark > 0 { Ecn::Marked } else { Ecn::Capable },
             hops: 0,
         };
-        self.give(Input::Packet(&packet), now);
+        self.input(Input::Packet(&packet), now);
     }
 
     /// The segment number at the end of a name below the prefix.
@@ -210,7 +210,7 @@ impl App {
         (above == self.prefix.view()).then_some(MachineName { prefix: PREFIX, segment })
     }
 
-    fn give(&mut self, input: Input<'_>, now: Time) {
+    fn input(&mut self, input: Input<'_>, now: Time) {
         let mut cx = Cx::new(now, ME, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
         match &mut self.kind {
             Kind::Consumer(consumer) => consumer.handle(input, &mut cx),

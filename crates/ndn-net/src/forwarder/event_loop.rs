@@ -50,7 +50,7 @@ impl Inbox {
     }
 
     /// Adds that a program has disconnected.
-    pub fn gone(&mut self, from: Peer) {
+    pub fn disconnected(&mut self, from: Peer) {
         self.found.push((Arrival::Gone(from), 0..0));
     }
 
@@ -95,12 +95,12 @@ pub fn drive(
     let mut inbox = Inbox::default();
     let now = platform.now();
     node.start(now, platform);
-    let mut look = now;
+    let mut next_poll = now;
     loop {
         let now = platform.now();
-        if now >= look {
+        if now >= next_poll {
             control.publish(node.stats());
-            look = now + LOOK;
+            next_poll = now + LOOK;
         }
         if now >= until || control.stopped() {
             break;
@@ -120,7 +120,7 @@ pub fn drive(
                 Arrival::Gone(from) => node.on_gone(from, now),
             }
         }
-        let next = node.wake().min(look).min(until);
+        let next = node.wake().min(next_poll).min(until);
         if next > platform.now() {
             platform.wait(next);
         }

@@ -9,32 +9,32 @@ use super::settings::MarkSettings;
 pub(super) struct Marker {
     settings: MarkSettings,
     /// When the next mark is due; [`Time::NEVER`] while the queue is below the threshold.
-    due: Time,
+    next_mark: Time,
     /// Marks since the queue exceeded the threshold.
     count: u32,
 }
 
 impl Marker {
     pub(super) const fn new(settings: MarkSettings) -> Self {
-        Self { settings, due: Time::NEVER, count: 0 }
+        Self { settings, next_mark: Time::NEVER, count: 0 }
     }
 
     /// Handles a packet that is about to leave while `waiting` bytes wait for the face. Returns whether it is marked.
     pub(super) fn on_packet(&mut self, waiting: u64, now: Time) -> bool {
         if waiting <= self.settings.above.as_u64() {
-            (self.due, self.count) = (Time::NEVER, 0);
+            (self.next_mark, self.count) = (Time::NEVER, 0);
             return false;
         }
-        if self.due == Time::NEVER {
-            self.due = now + self.settings.interval;
+        if self.next_mark == Time::NEVER {
+            self.next_mark = now + self.settings.interval;
             return false;
         }
-        if now < self.due {
+        if now < self.next_mark {
             return false;
         }
         self.count += 1;
         // relative to the due time of the last mark, so that late marks are caught up        [NFD: congestion marking]
-        self.due += self.settings.interval.over_sqrt(self.count + 1);
+        self.next_mark += self.settings.interval.over_sqrt(self.count + 1);
         true
     }
 }

@@ -59,7 +59,7 @@ struct Entry {
     prefix: NameId,
     /// The version of the routes for which this prefix was found.
     routes: u64,
-    asked: Vec<SelectorState>,
+    states: Vec<SelectorState>,
 }
 
 /// The state of a request: a name with selectors.
@@ -111,17 +111,17 @@ pub(super) struct Table {
     bytes: usize,
     /// Of these, Data.
     contents: usize,
-    room: Bounds,
+    bounds: Bounds,
     /// Requests with downstreams that wait, by deadline.
     deadlines: BTreeSet<(Time, u32, u8)>,
-    waits: PendingCounts,
+    pending_counts: PendingCounts,
     /// Names that end in an implicit digest.
     digests: usize,
 }
 
 /// Maximum number of names that are checked to remove one. Usually half of the names can be removed, so that two checks are enough; this limits the
 /// work in other cases.
-const LOOKS: usize = 64;
+const MAX_PROBES: usize = 64;
 /// Bytes accounted for each name in addition to its own.
 const OVERHEAD: usize = 128;
 /// Bytes accounted for each downstream, here and in the state machine.
@@ -129,7 +129,7 @@ pub(super) const DOWNSTREAM: usize = 128;
 
 impl Table {
     /// No names yet.
-    pub(super) fn new(room: Bounds, waits: PendingCounts) -> Self {
+    pub(super) fn new(bounds: Bounds, pending_counts: PendingCounts) -> Self {
         Self {
             slots: BTreeMap::new(),
             entries: Vec::new(),
@@ -137,21 +137,21 @@ impl Table {
             hand: 0,
             bytes: 0,
             contents: 0,
-            room,
+            bounds,
             deadlines: BTreeSet::new(),
-            waits,
+            pending_counts,
             digests: 0,
         }
     }
 
     /// Numbers of pending requests.
-    pub(super) const fn waits(&self) -> &PendingCounts {
-        &self.waits
+    pub(super) const fn pending_counts(&self) -> &PendingCounts {
+        &self.pending_counts
     }
 
     /// Whether stored Data exceed their limit.
     pub(super) const fn keeps_too_much(&self) -> bool {
-        self.contents > self.room.contents
+        self.contents > self.bounds.contents
     }
 
     /// Number of names.
@@ -174,18 +174,19 @@ impl Table {
         self.slots.get(name).copied()
     }
 
-    /// The slot of a name, which is created if necessary; `None` if there is no space for it and `more` bytes. `needed` returns whether a name of the
+    /// The slot of a name, which is created if necessary; `None` if there is no space for it and `added` bytes. `needed` returns whether a name of the
     /// state machine is pending or stored; a name for which neither is true with any selectors can be removed.
-    pub(super) fn open(&mut self, name: &[u8], more: usize, needed: impl Fn(Name) -> bool) -> Option<u32> {
+    pub(super) fn open(&mut self, name: &[u8], added: usize, needed: impl Fn(Name) -> bool) -> Option<u32> {
         let known = self.find(name);
-        let cost = more + if known.is_none() { name.len() + OVERHEAD } else { 0 };
-        let mut looks = LOOKS;
-        while (known.is_none() && self.slots.len() >= self.room.names) || self.bytes + cost > self.room.bytes
+        let cost = added + if known.is_none() { name.len() + OVERHEAD } else { 0 };
+        let mut probes = MAX_PROBES;
+        while (known.is_none() && self.slots.len() >= self.bounds.names)
+            || self.bytes + cost > self.bounds.bytes
         {
-            if looks == 0 || self.entries.is_empty() {
+            if probes == 0 || self.entries.is_empty() {
                 return None;
             }
-            looks -= 1;
+            probes -= 1;
             let at = self.hand;
             self.hand = (self.hand + 1) % self.entries.len();
             if Some(at as u32) != known && self.entries[at].is_some() && !self.is_needed(at as u32, &needed) {
@@ -196,7 +197,7 @@ impl Table {
             return known;
         }
         let name: Arc<[u8]> = name.into();
-        let entry = Entry { name: Arc::clone(&name), prefix: NameId(0), routes: 0, asked: Vec::new() };
+        let entry = Entry { name: Arc::clone(&name), prefix: NameId(0), routes: 0, states: Vec::new() };
         self.bytes += name.len() + OVERHEAD;
         self.digests += usize::from(ends_in_digest(&name));
         let slot = match self.free.pop() {
@@ -220,11 +221,11 @@ impl Table {
 
     fn forget(&mut self, slot: u32) {
         let Some(entry) = self.entries[slot as usize].take() else { return };
-        let held: usize = entry.asked.iter().map(SelectorState::bytes).sum();
-        for asked in &entry.asked {
-            self.contents -= asked.kept_bytes();
-            self.deadlines.remove(&(asked.until, slot, asked.way.number() as u8));
-            asked.downstreams.iter().for_each(|one| self.waits.end(one.face));
+        let held: usize = entry.states.iter().map(SelectorState::bytes).sum();
+        for states in &entry.states {
+            self.contents -= states.kept_bytes();
+            self.deadlines.remove(&(states.until, slot, states.way.number() as u8));
+            states.downstreams.iter().for_each(|one| self.pending_counts.end(one.face));
         }
         self.bytes -= entry.name.len() + OVERHEAD + held;
         self.digests -= usize::from(ends_in_digest(&entry.name));
@@ -254,39 +255,39 @@ impl Table {
         entry.routes = routes;
         if entry.prefix != prefix {
             entry.prefix = prefix;
-            for asked in &mut entry.asked {
-                let less = asked.content.take().map_or(0, |kept| kept.packet.len());
-                self.bytes -= less;
-                self.contents -= less;
+            for states in &mut entry.states {
+                let freed = states.content.take().map_or(0, |stored| stored.packet.len());
+                self.bytes -= freed;
+                self.contents -= freed;
             }
         }
     }
 
-    fn asked(&self, request: Request) -> Option<&SelectorState> {
-        self.entry(request.slot)?.asked.iter().find(|asked| asked.way == request.way)
+    fn state(&self, request: Request) -> Option<&SelectorState> {
+        self.entry(request.slot)?.states.iter().find(|states| states.way == request.way)
     }
 
-    fn asked_mut(&mut self, request: Request) -> Option<&mut SelectorState> {
+    fn state_mut(&mut self, request: Request) -> Option<&mut SelectorState> {
         let entry = self.entries.get_mut(request.slot as usize)?.as_mut()?;
-        let at = entry.asked.iter().position(|asked| asked.way == request.way);
+        let at = entry.states.iter().position(|states| states.way == request.way);
         let at = at.unwrap_or_else(|| {
-            entry.asked.push(SelectorState {
+            entry.states.push(SelectorState {
                 way: request.way,
                 until: Time::NEVER,
                 ..SelectorState::default()
             });
-            entry.asked.len() - 1
+            entry.states.len() - 1
         });
-        Some(&mut entry.asked[at])
+        Some(&mut entry.states[at])
     }
 
     /// Whether a face waits for the answer.
     pub(super) fn is_waiting(&self, request: Request, face: FaceId) -> bool {
-        self.asked(request).is_some_and(|asked| asked.downstreams.iter().any(|one| one.face == face))
+        self.state(request).is_some_and(|states| states.downstreams.iter().any(|one| one.face == face))
     }
 
     /// Stores the latest Interest of a request, with the token and the deadline of its downstream.
-    pub(super) fn ask(
+    pub(super) fn add_downstream(
         &mut self,
         request: Request,
         interest: Arc<[u8]>,
@@ -294,17 +295,17 @@ impl Table {
         token: Token,
         until: Time,
     ) {
-        let more = interest.len();
-        let Some(asked) = self.asked_mut(request) else { return };
-        let known = asked.downstreams.iter().any(|one| one.face == from);
-        asked.downstreams.retain(|one| one.face != from);
-        asked.downstreams.push(Downstream { face: from, token });
-        let less = asked.interest.replace(interest).map_or(0, |old| old.len());
-        let later = asked.until == Time::NEVER || asked.until < until;
-        self.bytes = self.bytes + more - less;
+        let added = interest.len();
+        let Some(states) = self.state_mut(request) else { return };
+        let known = states.downstreams.iter().any(|one| one.face == from);
+        states.downstreams.retain(|one| one.face != from);
+        states.downstreams.push(Downstream { face: from, token });
+        let freed = states.interest.replace(interest).map_or(0, |old| old.len());
+        let later = states.until == Time::NEVER || states.until < until;
+        self.bytes = self.bytes + added - freed;
         if !known {
             self.bytes += DOWNSTREAM;
-            self.waits.begin(from);
+            self.pending_counts.begin(from);
         }
         if later {
             self.watch(request, until);
@@ -313,8 +314,8 @@ impl Table {
 
     /// Sets the time at which a request is checked.
     pub(super) fn watch(&mut self, request: Request, until: Time) {
-        let Some(asked) = self.asked_mut(request) else { return };
-        let old = std::mem::replace(&mut asked.until, until);
+        let Some(states) = self.state_mut(request) else { return };
+        let old = std::mem::replace(&mut states.until, until);
         let way = request.way.number() as u8;
         self.deadlines.remove(&(old, request.slot, way));
         if until < Time::NEVER {
@@ -330,51 +331,51 @@ impl Table {
 
     /// Removes a downstream whose Interest the state machine did not accept.
     pub(super) fn not_taken(&mut self, request: Request, face: FaceId) {
-        let Some(asked) = self.asked_mut(request) else { return };
-        let before = asked.downstreams.len();
-        asked.downstreams.retain(|one| one.face != face);
-        if asked.downstreams.len() < before {
+        let Some(states) = self.state_mut(request) else { return };
+        let before = states.downstreams.len();
+        states.downstreams.retain(|one| one.face != face);
+        if states.downstreams.len() < before {
             self.bytes -= DOWNSTREAM;
-            self.waits.end(face);
+            self.pending_counts.end(face);
         }
     }
 
     /// The latest Interest of a request.
     pub(super) fn interest(&self, request: Request) -> Option<&Arc<[u8]>> {
-        self.asked(request)?.interest.as_ref()
+        self.state(request)?.interest.as_ref()
     }
 
     /// The token of a downstream.
     pub(super) fn token(&self, request: Request, face: FaceId) -> Token {
-        let downstreams = self.asked(request).map(|asked| &asked.downstreams[..]).unwrap_or_default();
+        let downstreams = self.state(request).map(|states| &states.downstreams[..]).unwrap_or_default();
         downstreams.iter().find(|one| one.face == face).map_or(Token::default(), |one| one.token)
     }
 
     /// Removes all downstreams.
-    pub(super) fn answered(&mut self, request: Request) {
-        if self.asked(request).is_none() {
+    pub(super) fn remove_downstreams(&mut self, request: Request) {
+        if self.state(request).is_none() {
             return;
         }
         self.watch(request, Time::NEVER);
-        let Some(asked) = self.asked_mut(request) else { return };
-        let downstreams = std::mem::take(&mut asked.downstreams);
-        let less = asked.interest.take().map_or(0, |old| old.len());
-        self.bytes -= less + downstreams.len() * DOWNSTREAM;
-        downstreams.iter().for_each(|one| self.waits.end(one.face));
+        let Some(states) = self.state_mut(request) else { return };
+        let downstreams = std::mem::take(&mut states.downstreams);
+        let freed = states.interest.take().map_or(0, |old| old.len());
+        self.bytes -= freed + downstreams.len() * DOWNSTREAM;
+        downstreams.iter().for_each(|one| self.pending_counts.end(one.face));
     }
 
     /// Stores the Data that answer a request, or removes them.
     pub(super) fn keep(&mut self, request: Request, content: Option<CachedData>) {
-        let more = content.as_ref().map_or(0, |kept| kept.packet.len());
-        let Some(asked) = self.asked_mut(request) else { return };
-        let less = std::mem::replace(&mut asked.content, content).map_or(0, |old| old.packet.len());
-        self.bytes = self.bytes + more - less;
-        self.contents = self.contents + more - less;
+        let added = content.as_ref().map_or(0, |stored| stored.packet.len());
+        let Some(states) = self.state_mut(request) else { return };
+        let freed = std::mem::replace(&mut states.content, content).map_or(0, |old| old.packet.len());
+        self.bytes = self.bytes + added - freed;
+        self.contents = self.contents + added - freed;
     }
 
     /// Stored Data.
-    pub(super) fn kept(&self, request: Request) -> Option<&CachedData> {
-        self.asked(request)?.content.as_ref()
+    pub(super) fn stored(&self, request: Request) -> Option<&CachedData> {
+        self.state(request)?.content.as_ref()
     }
 }
 
@@ -385,7 +386,7 @@ impl SelectorState {
     }
 
     fn kept_bytes(&self) -> usize {
-        self.content.as_ref().map_or(0, |kept| kept.packet.len())
+        self.content.as_ref().map_or(0, |stored| stored.packet.len())
     }
 }
 
@@ -402,11 +403,11 @@ mod tests {
     use super::*;
 
     fn table(names: usize) -> Table {
-        Table::new(Bounds { names, bytes: 100_000, contents: 100_000 }, waits())
+        Table::new(Bounds { names, bytes: 100_000, contents: 100_000 }, pending_counts())
     }
 
     /// Four faces, of which the last two are strangers'.
-    fn waits() -> PendingCounts {
+    fn pending_counts() -> PendingCounts {
         PendingCounts::new([false, false, true, true])
     }
 
@@ -447,17 +448,17 @@ mod tests {
 
     #[test]
     fn bytes_are_counted_and_bounded() {
-        let mut table = Table::new(Bounds { names: 100, bytes: 3000, contents: 700 }, waits());
+        let mut table = Table::new(Bounds { names: 100, bytes: 3000, contents: 700 }, pending_counts());
         let slot = table.open(b"a", 1000, |_| true).expect("there is room");
         let empty = table.bytes();
-        table.ask(request(slot), vec![0; 1000].into(), FaceId(1), Token::default(), at(4));
+        table.add_downstream(request(slot), vec![0; 1000].into(), FaceId(1), Token::default(), at(4));
         assert_eq!(table.bytes(), empty + 1000 + DOWNSTREAM);
-        table.ask(request(slot), vec![0; 600].into(), FaceId(1), Token::default(), at(4));
+        table.add_downstream(request(slot), vec![0; 600].into(), FaceId(1), Token::default(), at(4));
         table.keep(request(slot), Some(CachedData { packet: vec![0; 800].into(), fresh_until: Time::ZERO }));
         assert_eq!(table.bytes(), empty + 1400 + DOWNSTREAM);
         assert!(table.keeps_too_much(), "there is room for 700 bytes of Data");
         assert_eq!(table.open(b"b", 2000, |_| true), None);
-        table.answered(request(slot));
+        table.remove_downstreams(request(slot));
         table.keep(request(slot), None);
         assert_eq!(table.bytes(), empty);
         assert!(!table.keeps_too_much());
@@ -470,63 +471,78 @@ mod tests {
         let slot = table.open(b"a", 0, |_| true).expect("there is room");
         let token = |byte| Token::new(&[byte]).expect("it is short");
         for (face, byte) in [(1, 11), (2, 22), (1, 33)] {
-            table.ask(request(slot), vec![0; 10].into(), FaceId(face), token(byte), at(4));
+            table.add_downstream(request(slot), vec![0; 10].into(), FaceId(face), token(byte), at(4));
         }
         assert_eq!(table.token(request(slot), FaceId(1)), token(33));
         assert_eq!(table.token(request(slot), FaceId(2)), token(22));
         assert!(table.token(request(slot), FaceId(3)).is_empty());
-        table.ask(request(slot), vec![0; 10].into(), FaceId(2), Token::default(), at(4));
+        table.add_downstream(request(slot), vec![0; 10].into(), FaceId(2), Token::default(), at(4));
         assert!(table.token(request(slot), FaceId(2)).is_empty());
     }
 
     #[test]
     fn faces_are_counted_until_nobody_waits_any_longer() {
         let mut table = table(8);
-        let waits = |table: &Table| [0, 1, 2, 3].map(|face| table.waits().of(FaceId(face)));
+        let pending_counts = |table: &Table| [0, 1, 2, 3].map(|face| table.pending_counts().of(FaceId(face)));
         let slots: Vec<u32> = (0..3u8).filter_map(|name| table.open(&[name], 0, |_| true)).collect();
         for (slot, face) in [(0, 0), (0, 2), (0, 2), (1, 2), (2, 3)] {
-            table.ask(request(slots[slot]), vec![0; 10].into(), FaceId(face), Token::default(), at(4));
+            table.add_downstream(
+                request(slots[slot]),
+                vec![0; 10].into(),
+                FaceId(face),
+                Token::default(),
+                at(4),
+            );
         }
-        assert_eq!((waits(&table), table.waits().of_strangers()), ([1, 0, 2, 1], 3));
+        assert_eq!((pending_counts(&table), table.pending_counts().of_strangers()), ([1, 0, 2, 1], 3));
         assert!(table.is_waiting(request(slots[0]), FaceId(2)));
         table.not_taken(request(slots[0]), FaceId(0));
         table.not_taken(request(slots[0]), FaceId(1));
-        assert_eq!(waits(&table), [0, 0, 2, 1]);
-        table.answered(request(slots[0]));
-        table.answered(request(slots[0]));
-        assert_eq!((waits(&table), table.waits().of_strangers()), ([0, 0, 1, 1], 2));
+        assert_eq!(pending_counts(&table), [0, 0, 2, 1]);
+        table.remove_downstreams(request(slots[0]));
+        table.remove_downstreams(request(slots[0]));
+        assert_eq!((pending_counts(&table), table.pending_counts().of_strangers()), ([0, 0, 1, 1], 2));
         table.forget(slots[1]);
         table.forget(slots[2]);
-        assert_eq!((waits(&table), table.waits().of_strangers(), table.due(at(9))), ([0; 4], 0, None));
+        assert_eq!(
+            (pending_counts(&table), table.pending_counts().of_strangers(), table.due(at(9))),
+            ([0; 4], 0, None)
+        );
     }
 
     #[test]
     fn what_is_pending_is_looked_at_when_the_last_who_waits_gives_up() {
         let mut table = table(8);
         let slots: Vec<u32> = (0..2u8).filter_map(|name| table.open(&[name], 0, |_| true)).collect();
-        let ask = |table: &mut Table, slot: usize, face, until| {
-            table.ask(request(slots[slot]), vec![0; 10].into(), FaceId(face), Token::default(), at(until));
+        let add_downstream = |table: &mut Table, slot: usize, face, until| {
+            table.add_downstream(
+                request(slots[slot]),
+                vec![0; 10].into(),
+                FaceId(face),
+                Token::default(),
+                at(until),
+            );
         };
-        ask(&mut table, 0, 0, 4);
-        ask(&mut table, 0, 1, 2);
-        ask(&mut table, 1, 1, 3);
+        add_downstream(&mut table, 0, 0, 4);
+        add_downstream(&mut table, 0, 1, 2);
+        add_downstream(&mut table, 1, 1, 3);
         assert_eq!(table.due(at(2)), None);
         assert_eq!(table.due(at(9)), Some(request(slots[1])));
         table.watch(request(slots[1]), at(5));
         assert_eq!(table.due(at(9)), Some(request(slots[0])));
-        table.answered(request(slots[0]));
-        table.answered(request(slots[1]));
+        table.remove_downstreams(request(slots[0]));
+        table.remove_downstreams(request(slots[1]));
         assert_eq!(table.due(at(9)), None);
     }
 
     #[test]
     fn a_stranger_who_asks_for_ever_new_names_fills_nothing() {
-        let mut table = Table::new(Bounds { names: 1000, bytes: 1 << 20, contents: 0 }, waits());
+        let mut table = Table::new(Bounds { names: 1000, bytes: 1 << 20, contents: 0 }, pending_counts());
         for n in 0..50_000u32 {
             // the last request is pending
             let needed = |name: Name| (name.segment / 4).abs_diff(u64::from(n % 1000)) < 100;
             if let Some(slot) = table.open(&n.to_be_bytes(), 60, needed) {
-                table.ask(request(slot), vec![0; 60].into(), FaceId(0), Token::default(), at(4));
+                table.add_downstream(request(slot), vec![0; 60].into(), FaceId(0), Token::default(), at(4));
             }
             assert!(table.len() <= 1000 && table.bytes() <= 1 << 20);
         }

@@ -26,7 +26,7 @@ pub(super) struct Port {
     /// When the port can be used again.
     pub(super) free_from: Time,
     /// Last arrival.
-    pub(super) heard: Time,
+    pub(super) last_arrival: Time,
     pub(super) reassembly: Reassembly,
     fragmenter: Fragmenter,
     pub(super) rate: Rate,
@@ -40,9 +40,9 @@ pub(super) struct Port {
     free_at: Time,
     carry: Carry,
     /// Frames on the link, if it has a delay.
-    under_way: VecDeque<(Time, Vec<u8>)>,
+    in_flight: VecDeque<(Time, Vec<u8>)>,
     /// Bytes of packets that wait and frames on the link.
-    held: usize,
+    queued_bytes: usize,
     /// Maximum number of incomplete packets in reassembly.
     in_pieces: usize,
     marker: Option<Marker>,
@@ -110,7 +110,7 @@ impl Port {
             fixed: peer.is_some(),
             peer,
             free_from: Time::ZERO,
-            heard: Time::ZERO,
+            last_arrival: Time::ZERO,
             reassembly: Reassembly::for_packets(in_pieces),
             fragmenter: Fragmenter::new(settings.mtu.max(Fragmenter::MIN_MTU), first),
             rate: settings.rate,
@@ -122,8 +122,8 @@ impl Port {
             queued: 0,
             free_at: Time::ZERO,
             carry: Carry::default(),
-            under_way: VecDeque::new(),
-            held: 0,
+            in_flight: VecDeque::new(),
+            queued_bytes: 0,
             in_pieces,
             marker: settings.marks.map(Marker::new),
             counts: Counts::default(),
@@ -135,14 +135,14 @@ impl Port {
         self.peer = None;
         self.free_from = free_from;
         self.queue.clear();
-        self.under_way.clear();
-        (self.queued, self.held) = (0, 0);
+        self.in_flight.clear();
+        (self.queued, self.queued_bytes) = (0, 0);
         self.reassembly = Reassembly::for_packets(self.in_pieces);
     }
 
     /// Bytes that wait or are on the link.
-    pub(super) const fn held(&self) -> usize {
-        self.held
+    pub(super) const fn queued_bytes(&self) -> usize {
+        self.queued_bytes
     }
 
     /// Executes a controller's command about the queue limit and the marking threshold.
@@ -172,7 +172,7 @@ impl Port {
     }
 
     pub(super) fn push(&mut self, waiting: Waiting) {
-        self.held += waiting.body.len() + OVERHEAD;
+        self.queued_bytes += waiting.body.len() + OVERHEAD;
         self.queued += u64::from(waiting.packet.size_bytes);
         self.queue.push_back(waiting);
     }
@@ -183,7 +183,7 @@ impl Port {
             return None;
         }
         let waiting = self.queue.pop_front()?;
-        self.held -= waiting.body.len() + OVERHEAD;
+        self.queued_bytes -= waiting.body.len() + OVERHEAD;
         self.queued -= u64::from(waiting.packet.size_bytes);
         Some((self.free_at.max(waiting.since), waiting))
     }
@@ -203,15 +203,16 @@ impl Port {
             label: waiting.packet.label,
             ..LinkHeader::default()
         };
-        let beside = beside(peer);
-        let (counts, under_way, held) = (&mut self.counts, &mut self.under_way, &mut self.held);
+        let header_bytes = header_bytes(peer);
+        let (counts, in_flight, queued_bytes) =
+            (&mut self.counts, &mut self.in_flight, &mut self.queued_bytes);
         let delayed = self.delay > Duration::ZERO;
-        let (mut size, first) = (0, under_way.len());
+        let (mut size, first) = (0, in_flight.len());
         self.fragmenter.cut(&waiting.body, header, |frame| {
-            size += frame.len() + beside;
+            size += frame.len() + header_bytes;
             if delayed {
-                *held += frame.len() + OVERHEAD;
-                under_way.push_back((Time::ZERO, frame.to_vec()));
+                *queued_bytes += frame.len() + OVERHEAD;
+                in_flight.push_back((Time::ZERO, frame.to_vec()));
             } else {
                 send(counts, peer, frame, frames);
             }
@@ -219,15 +220,15 @@ impl Port {
         let (span, carry) = self.rate.serialise(Bytes::new(size as u64), self.carry);
         (self.free_at, self.carry) = (start + span, carry);
         let arrives = start + span + self.delay;
-        self.under_way.iter_mut().skip(first).for_each(|(due, _)| *due = arrives);
+        self.in_flight.iter_mut().skip(first).for_each(|(due, _)| *due = arrives);
     }
 
     /// Sends the frames that have reached the end of the link.
     pub(super) fn arrive(&mut self, now: Time, frames: &mut dyn Frames) {
         let Some(peer) = self.peer else { return };
-        while self.under_way.front().is_some_and(|(due, _)| *due <= now) {
-            let Some((_, frame)) = self.under_way.pop_front() else { return };
-            self.held -= frame.len() + OVERHEAD;
+        while self.in_flight.front().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, frame)) = self.in_flight.pop_front() else { return };
+            self.queued_bytes -= frame.len() + OVERHEAD;
             send(&mut self.counts, peer, &frame, frames);
         }
     }
@@ -235,7 +236,7 @@ impl Port {
     /// The next deadline.
     pub(super) fn wake(&self) -> Time {
         let next = if self.queue.is_empty() { Time::NEVER } else { self.free_at };
-        next.min(self.under_way.front().map_or(Time::NEVER, |(due, _)| *due))
+        next.min(self.in_flight.front().map_or(Time::NEVER, |(due, _)| *due))
     }
 
     pub(super) fn view(&self, port: PortId, now: Time) -> PortView {
@@ -258,7 +259,7 @@ fn send(counts: &mut Counts, peer: Peer, frame: &[u8], frames: &mut dyn Frames) 
 }
 
 /// Header bytes of a frame.
-pub(super) fn beside(place: Peer) -> usize {
+pub(super) fn header_bytes(place: Peer) -> usize {
     match place {
         Peer::Udp(address) if address.is_ipv4() => DATAGRAM_V4,
         Peer::Udp(_) => DATAGRAM_V6,

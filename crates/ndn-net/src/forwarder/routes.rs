@@ -29,7 +29,7 @@ struct Route {
     id: NameId,
     hops: Vec<Hop>,
     /// The number of the prefix at an SDN controller; such a prefix is kept without next hops, too.
-    told: Option<NameId>,
+    controller_id: Option<NameId>,
 }
 
 impl Route {
@@ -65,18 +65,18 @@ pub(super) struct Routes {
     /// The next expiry of a route: read with each packet, computed with each change.
     expires: Time,
     /// Maximum time for which an Interest can be pending.
-    quiet: Duration,
+    max_lifetime: Duration,
     /// Maximum number of routes.
     max: usize,
 }
 
 impl Routes {
     /// No routes, and the names for the state machine: the root for names without a route, and `max` prefixes.
-    pub(super) fn new(max: usize, quiet: Duration) -> (Self, Names) {
+    pub(super) fn new(max: usize, max_lifetime: Duration) -> (Self, Names) {
         let mut names = Names::new();
         let ids: Vec<NameId> = (0..max).map(|number| names.intern(&format!("/{number}"))).collect();
         let free = ids.into_iter().rev().map(|id| (Time::ZERO, id)).collect();
-        (Self { all: BTreeMap::new(), free, state: 1, expires: Time::NEVER, quiet, max }, names)
+        (Self { all: BTreeMap::new(), free, state: 1, expires: Time::NEVER, max_lifetime, max }, names)
     }
 
     /// The version, which increases with each change and is never 0.
@@ -120,7 +120,7 @@ impl Routes {
             route.hops.push(hop);
         } else {
             let Some(id) = self.number(now) else { return false };
-            self.all.insert(prefix.bytes().into(), Route { id, hops: vec![hop], told: None });
+            self.all.insert(prefix.bytes().into(), Route { id, hops: vec![hop], controller_id: None });
         }
         self.changed();
         true
@@ -140,20 +140,24 @@ impl Routes {
     }
 
     /// Replaces all prefixes of a controller, with its numbers for them and their next hops. Returns how many did not fit.
-    pub(super) fn tell(&mut self, told: &[(NameId, NameView<'_>, Vec<NextHop>)], now: Time) -> u64 {
-        self.all.values_mut().for_each(|route| route.told = None);
+    pub(super) fn set_controller_prefixes(
+        &mut self,
+        controller_id: &[(NameId, NameView<'_>, Vec<NextHop>)],
+        now: Time,
+    ) -> u64 {
+        self.all.values_mut().for_each(|route| route.controller_id = None);
         self.retain(now, |_, hop| hop.maker != Maker::Controller);
         let mut without_room = 0;
-        for (number, prefix, hops) in told {
+        for (number, prefix, hops) in controller_id {
             if !self.all.contains_key(prefix.bytes()) {
                 let Some(id) = self.number(now) else {
                     without_room += 1;
                     continue;
                 };
-                self.all.insert(prefix.bytes().into(), Route { id, hops: Vec::new(), told: None });
+                self.all.insert(prefix.bytes().into(), Route { id, hops: Vec::new(), controller_id: None });
             }
             if let Some(route) = self.all.get_mut(prefix.bytes()) {
-                route.told = Some(*number);
+                route.controller_id = Some(*number);
             }
             for next in hops {
                 self.add(*prefix, *next, Maker::Controller, Time::NEVER, now);
@@ -164,17 +168,17 @@ impl Routes {
     }
 
     /// The prefix with this number at the controller.
-    pub(super) fn number_of(&self, told: NameId) -> Option<NameId> {
-        self.all.values().find(|route| route.told == Some(told)).map(|route| route.id)
+    pub(super) fn number_of(&self, controller_id: NameId) -> Option<NameId> {
+        self.all.values().find(|route| route.controller_id == Some(controller_id)).map(|route| route.id)
     }
 
     /// For each prefix the controller's number of the longest prefix that covers it, if there is one.
-    pub(super) fn told(&self) -> Vec<Option<NameId>> {
+    pub(super) fn controller_ids(&self) -> Vec<Option<NameId>> {
         let mut all = vec![None; self.max + 1];
         for (prefix, route) in &self.all {
-            let above = self.above(prefix, |above| above.told.is_some());
+            let above = self.above(prefix, |above| above.controller_id.is_some());
             if let Some(place) = all.get_mut(route.id.index()) {
-                *place = above.and_then(|above| above.told);
+                *place = above.and_then(|above| above.controller_id);
             }
         }
         all
@@ -212,18 +216,18 @@ impl Routes {
         self.expires
     }
 
-    fn retain(&mut self, now: Time, stays: impl Fn(&[u8], &Hop) -> bool) -> bool {
-        let Self { all, free, quiet, .. } = self;
+    fn retain(&mut self, now: Time, keeps: impl Fn(&[u8], &Hop) -> bool) -> bool {
+        let Self { all, free, max_lifetime, .. } = self;
         let mut changed = false;
         all.retain(|prefix, route| {
             let before = route.hops.len();
-            route.hops.retain(|hop| stays(prefix, hop));
+            route.hops.retain(|hop| keeps(prefix, hop));
             changed |= route.hops.len() < before;
-            let stays = !route.hops.is_empty() || route.told.is_some();
-            if !stays {
-                free.push((now + *quiet, route.id));
+            let keeps = !route.hops.is_empty() || route.controller_id.is_some();
+            if !keeps {
+                free.push((now + *max_lifetime, route.id));
             }
-            stays
+            keeps
         });
         if changed {
             self.changed();
@@ -326,16 +330,16 @@ mod tests {
             let table = routes.table();
             table.into_iter().find(|(of, _)| *of == id).map(|(_, hops)| hops).unwrap_or_default()
         };
-        let told =
+        let controller_id =
             [(NameId(40), view(&film), vec![hop(0, 5), hop(1, 9)]), (NameId(41), view(&root), Vec::new())];
-        assert_eq!(routes.tell(&told, Time::ZERO), 0);
+        assert_eq!(routes.set_controller_prefixes(&controller_id, Time::ZERO), 0);
         assert_eq!(table(&routes, id), [hop(0, 5), hop(1, 9), hop(2, 9)]);
         assert!(add(&mut routes, "/film", hop(6, 0), Time::ZERO));
         assert_eq!(table(&routes, id).last(), Some(&hop(6, 0)), "its cost is the minimum");
         assert_eq!((routes.number_of(NameId(40)), routes.number_of(NameId(9))), (Some(id), None));
         // another controller: its earlier routes are removed, and those of the settings are restored
         let other = name("/other");
-        assert_eq!(routes.tell(&[(NameId(1), view(&other), Vec::new())], Time::ZERO), 0);
+        assert_eq!(routes.set_controller_prefixes(&[(NameId(1), view(&other), Vec::new())], Time::ZERO), 0);
         assert_eq!(table(&routes, id), [hop(1, 1), hop(2, 7), hop(6, 0)]);
         let id = routes.find(name("/other/y").view());
         assert_eq!(table(&routes, id), [hop(3, 1)], "a prefix without next hops has those above it");
@@ -347,17 +351,23 @@ mod tests {
         let film = name("/film");
         assert!(add(&mut routes, "/film/hd", hop(0, 1), Time::ZERO));
         assert!(add(&mut routes, "/b", hop(0, 1), Time::ZERO));
-        assert_eq!(routes.tell(&[(NameId(40), film.view(), vec![hop(1, 1)])], Time::ZERO), 0);
-        let served = routes.told();
+        assert_eq!(
+            routes.set_controller_prefixes(&[(NameId(40), film.view(), vec![hop(1, 1)])], Time::ZERO),
+            0
+        );
+        let served = routes.controller_ids();
         let of = |text: &str| served[routes.find(name(text).view()).index()];
         assert_eq!(
             [of("/film/x"), of("/film/hd/x"), of("/b/x"), of("/c")],
             [Some(NameId(40)), Some(NameId(40)), None, None]
         );
         // the maximum is reached, and a prefix of the controller is kept without next hops
-        assert_eq!(routes.tell(&[(NameId(7), name("/d").view(), Vec::new())], Time::ZERO), 1);
+        assert_eq!(
+            routes.set_controller_prefixes(&[(NameId(7), name("/d").view(), Vec::new())], Time::ZERO),
+            1
+        );
         let later = Time::ZERO + QUIET;
-        assert_eq!(routes.tell(&[(NameId(7), name("/d").view(), Vec::new())], later), 0);
+        assert_eq!(routes.set_controller_prefixes(&[(NameId(7), name("/d").view(), Vec::new())], later), 0);
         assert!(!routes.close(FaceId(5), later));
         assert_eq!((routes.len(), routes.number_of(NameId(7)).is_some()), (3, true));
     }

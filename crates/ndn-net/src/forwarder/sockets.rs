@@ -53,10 +53,10 @@ struct Program {
     coming: Vec<u8>,
     /// Bytes to send; the system has accepted the first ones.
     going: Vec<u8>,
-    taken: usize,
+    sent_bytes: usize,
     /// Bytes that the system holds when its buffer is full.
     system: usize,
-    gone: bool,
+    disconnected: bool,
 }
 
 /// Maximum bytes that wait for a program that does not read, and for all of them; more are dropped. Our choice: about the Data of all pending
@@ -137,8 +137,14 @@ impl Sockets {
             }
             self.next += 1;
             let system = hold(&stream, self.held);
-            let program =
-                Program { stream, coming: Vec::new(), going: Vec::new(), taken: 0, system, gone: false };
+            let program = Program {
+                stream,
+                coming: Vec::new(),
+                going: Vec::new(),
+                sent_bytes: 0,
+                system,
+                disconnected: false,
+            };
             self.programs.insert(self.next, program);
         }
     }
@@ -170,28 +176,28 @@ impl Sockets {
     fn receive_streams(&mut self, inbox: &mut Inbox) {
         for (&number, program) in &mut self.programs {
             program.flush();
-            while inbox.len() < BATCH && !program.gone {
+            while inbox.len() < BATCH && !program.disconnected {
                 if !program.take_frames(Peer::Program(number), inbox) {
-                    program.gone = true;
+                    program.disconnected = true;
                     break;
                 }
                 match program.stream.read(&mut self.buffer) {
-                    Ok(0) => program.gone = true,
+                    Ok(0) => program.disconnected = true,
                     Ok(length) => {
                         program.coming.extend_from_slice(&self.buffer[..length]);
-                        program.gone |= !program.take_frames(Peer::Program(number), inbox);
+                        program.disconnected |= !program.take_frames(Peer::Program(number), inbox);
                     }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(_) => program.gone = true,
+                    Err(_) => program.disconnected = true,
                 }
             }
         }
         self.programs.retain(|number, program| {
-            if program.gone {
-                inbox.gone(Peer::Program(*number));
+            if program.disconnected {
+                inbox.disconnected(Peer::Program(*number));
             }
-            !program.gone
+            !program.disconnected
         });
     }
 }
@@ -215,36 +221,36 @@ impl Program {
     }
 
     fn flush(&mut self) {
-        while self.taken < self.going.len() {
-            match self.stream.write(&self.going[self.taken..]) {
+        while self.sent_bytes < self.going.len() {
+            match self.stream.write(&self.going[self.sent_bytes..]) {
                 Ok(0) => return,
-                Ok(length) => self.taken += length,
+                Ok(length) => self.sent_bytes += length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
-                    self.gone |= error.kind() != ErrorKind::WouldBlock;
+                    self.disconnected |= error.kind() != ErrorKind::WouldBlock;
                     break;
                 }
             }
         }
         // each byte is moved at most once
-        if self.taken * 2 >= self.going.len() {
-            self.going.drain(..self.taken);
-            self.taken = 0;
+        if self.sent_bytes * 2 >= self.going.len() {
+            self.going.drain(..self.sent_bytes);
+            self.sent_bytes = 0;
         }
     }
 
     /// Bytes that wait.
     fn waiting(&self) -> usize {
-        self.going.len() - self.taken
+        self.going.len() - self.sent_bytes
     }
 
     /// Sends a frame, or stores what the system does not accept, up to `room` bytes. Returns false if the frame was dropped.
     fn send(&mut self, frame: &[u8], room: usize) -> bool {
-        let taken = if self.waiting() == 0 { self.stream.write(frame).unwrap_or(0) } else { 0 };
-        if taken == 0 && frame.len() > room {
+        let sent_bytes = if self.waiting() == 0 { self.stream.write(frame).unwrap_or(0) } else { 0 };
+        if sent_bytes == 0 && frame.len() > room {
             return false;
         }
-        self.going.extend_from_slice(&frame[taken..]);
+        self.going.extend_from_slice(&frame[sent_bytes..]);
         true
     }
 }
@@ -297,9 +303,9 @@ impl ForwarderPlatform for Sockets {
             let writes = if program.waiting() == 0 { PollFlags::empty() } else { PollFlags::POLLOUT };
             fds.push(PollFd::new(program.stream.as_fd(), PollFlags::POLLIN | writes));
         }
-        let left = until.saturating_since(self.clock.now()).saturating_sub(self.spin);
+        let remaining = until.saturating_since(self.clock.now()).saturating_sub(self.spin);
         // woken early or late, the loop checks again
-        wait_readable(&mut fds, left.min(MAX_WAIT));
+        wait_readable(&mut fds, remaining.min(MAX_WAIT));
     }
 
     fn receive(&mut self, inbox: &mut Inbox) {

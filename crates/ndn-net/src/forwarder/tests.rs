@@ -32,7 +32,7 @@ impl Frames for Left {
 
 /// A packet that left, as others read it.
 #[derive(Debug, PartialEq)]
-enum Said {
+enum SentMessage {
     Interest { to: Peer, name: String, nonce: Option<u32>, hops: Option<u8> },
     Data { to: Peer, name: String, token: Vec<u8>, mark: u64, label: [u64; 4] },
     Nack { to: Peer, name: String, reason: u64, token: Vec<u8> },
@@ -85,18 +85,18 @@ impl Bench {
         bench
     }
 
-    fn give(&mut self, from: Peer, frame: &[u8], now: Time) -> Vec<Said> {
+    fn give(&mut self, from: Peer, frame: &[u8], now: Time) -> Vec<SentMessage> {
         self.node.on_frame(from, frame, now, &mut self.left);
-        self.said()
+        self.messages()
     }
 
-    fn wait(&mut self, now: Time) -> Vec<Said> {
+    fn wait(&mut self, now: Time) -> Vec<SentMessage> {
         self.node.on_time(now, &mut self.left);
-        self.said()
+        self.messages()
     }
 
-    fn said(&mut self) -> Vec<Said> {
-        self.left.0.drain(..).map(|(to, frame)| said(to, &frame)).collect()
+    fn messages(&mut self) -> Vec<SentMessage> {
+        self.left.0.drain(..).map(|(to, frame)| messages(to, &frame)).collect()
     }
 
     fn count(&self, what: Tally) -> u64 {
@@ -108,20 +108,20 @@ impl Bench {
     }
 }
 
-fn said(to: Peer, frame: &[u8]) -> Said {
+fn messages(to: Peer, frame: &[u8]) -> SentMessage {
     let link = LinkPacket::read(frame).expect("a link packet");
     let token = link.header.token.bytes().to_vec();
     match (Wire::read(link.fragment).expect("a packet"), link.header.nack) {
         (Wire::Interest(interest), Some(Reason(reason))) => {
-            Said::Nack { to, name: interest.name.to_string(), reason, token }
+            SentMessage::Nack { to, name: interest.name.to_string(), reason, token }
         }
-        (Wire::Interest(interest), None) => Said::Interest {
+        (Wire::Interest(interest), None) => SentMessage::Interest {
             to,
             name: interest.name.to_string(),
             nonce: interest.nonce,
             hops: interest.hop_limit,
         },
-        (Wire::Data(data), _) => Said::Data {
+        (Wire::Data(data), _) => SentMessage::Data {
             to,
             name: data.name.to_string(),
             token,
@@ -147,7 +147,7 @@ fn ask_with(text: &str, nonce: u32, change: impl FnOnce(&mut Interest<'_>), head
     frame
 }
 
-fn ask(text: &str, nonce: u32) -> Vec<u8> {
+fn add_downstream(text: &str, nonce: u32) -> Vec<u8> {
     ask_with(text, nonce, |_| {}, LinkHeader::default())
 }
 
@@ -167,12 +167,12 @@ fn data(text: &str) -> Vec<u8> {
     data_with(text, 0, LinkHeader::default())
 }
 
-fn interest_to(to: Peer, text: &str, nonce: u32) -> Said {
-    Said::Interest { to, name: text.to_owned(), nonce: Some(nonce), hops: Some(8) }
+fn interest_to(to: Peer, text: &str, nonce: u32) -> SentMessage {
+    SentMessage::Interest { to, name: text.to_owned(), nonce: Some(nonce), hops: Some(8) }
 }
 
-fn data_to(to: Peer, text: &str) -> Said {
-    Said::Data { to, name: text.to_owned(), token: Vec::new(), mark: 0, label: [0; 4] }
+fn data_to(to: Peer, text: &str) -> SentMessage {
+    SentMessage::Data { to, name: text.to_owned(), token: Vec::new(), mark: 0, label: [0; 4] }
 }
 
 #[test]
@@ -180,11 +180,16 @@ fn an_interest_goes_by_its_route_and_data_come_back_with_the_token_of_who_asked(
     let mut bench = Bench::new(settings());
     let asked = bench.give(PROGRAM, &ask_with("/a/x/seg=3", 7, |_| {}, token(5)), at(1));
     assert_eq!(asked, [interest_to(host(1), "/a/x/seg=3", 7)]);
-    let again = bench.give(host(2), &ask("/a/x/seg=3", 8), at(2));
+    let again = bench.give(host(2), &add_downstream("/a/x/seg=3", 8), at(2));
     assert_eq!(again, [], "it waits with the other");
     let answered = bench.give(host(1), &data("/a/x/seg=3"), at(20));
-    let with_token =
-        Said::Data { to: PROGRAM, name: "/a/x/seg=3".to_owned(), token: vec![5], mark: 0, label: [0; 4] };
+    let with_token = SentMessage::Data {
+        to: PROGRAM,
+        name: "/a/x/seg=3".to_owned(),
+        token: vec![5],
+        mark: 0,
+        label: [0; 4],
+    };
     assert_eq!(answered, [data_to(host(2), "/a/x/seg=3"), with_token]);
     assert_eq!(bench.give(host(1), &data("/a/x/seg=3"), at(21)), [], "nobody waits any longer");
     assert_eq!(bench.node.stats().strays.unsolicited, 1);
@@ -195,10 +200,16 @@ fn an_interest_goes_by_its_route_and_data_come_back_with_the_token_of_who_asked(
 fn what_has_no_route_or_comes_round_is_refused() {
     let mut bench = Bench::new(settings());
     let refused = bench.give(PROGRAM, &ask_with("/c", 1, |_| {}, token(4)), at(1));
-    assert_eq!(refused, [Said::Nack { to: PROGRAM, name: "/c".to_owned(), reason: 150, token: vec![4] }]);
-    bench.give(PROGRAM, &ask("/a/x", 2), at(2));
-    let looped = bench.give(host(2), &ask("/a/x", 2), at(3));
-    assert_eq!(looped, [Said::Nack { to: host(2), name: "/a/x".to_owned(), reason: 100, token: vec![] }]);
+    assert_eq!(
+        refused,
+        [SentMessage::Nack { to: PROGRAM, name: "/c".to_owned(), reason: 150, token: vec![4] }]
+    );
+    bench.give(PROGRAM, &add_downstream("/a/x", 2), at(2));
+    let looped = bench.give(host(2), &add_downstream("/a/x", 2), at(3));
+    assert_eq!(
+        looped,
+        [SentMessage::Nack { to: host(2), name: "/a/x".to_owned(), reason: 100, token: vec![] }]
+    );
 }
 
 #[test]
@@ -207,7 +218,10 @@ fn a_refusal_of_the_last_next_hop_is_passed_on() {
     bench.give(PROGRAM, &ask_with("/a/x", 2, |_| {}, token(1)), at(1));
     let nack = LinkHeader { nack: Some(Reason(50)), ..LinkHeader::default() };
     let passed = bench.give(host(1), &ask_with("/a/x", 2, |_| {}, nack), at(2));
-    assert_eq!(passed, [Said::Nack { to: PROGRAM, name: "/a/x".to_owned(), reason: 50, token: vec![1] }]);
+    assert_eq!(
+        passed,
+        [SentMessage::Nack { to: PROGRAM, name: "/a/x".to_owned(), reason: 50, token: vec![1] }]
+    );
     assert_eq!(bench.give(host(1), &ask_with("/a/x", 2, |_| {}, nack), at(3)), []);
     assert_eq!(bench.node.stats().strays.stale_nacks, 1);
 }
@@ -216,12 +230,13 @@ fn a_refusal_of_the_last_next_hop_is_passed_on() {
 fn an_interest_without_nonce_gets_one_and_hops_run_out() {
     let mut bench = Bench::new(settings());
     let bare = ask_with("/a/x", 0, |interest| interest.nonce = None, LinkHeader::default());
-    let [Said::Interest { nonce: Some(_), hops: Some(8), .. }] = bench.give(PROGRAM, &bare, at(1))[..] else {
+    let [SentMessage::Interest { nonce: Some(_), hops: Some(8), .. }] = bench.give(PROGRAM, &bare, at(1))[..]
+    else {
         panic!("it goes on with a nonce")
     };
     let tired = ask_with("/a/y", 1, |interest| interest.hop_limit = Some(0), LinkHeader::default());
     assert_eq!(bench.give(PROGRAM, &tired, at(1)), []);
-    assert_eq!(bench.give(host(1), &ask("/localhost/x", 1), at(1)), []);
+    assert_eq!(bench.give(host(1), &add_downstream("/localhost/x", 1), at(1)), []);
     assert_eq!(bench.node.stats().strays.out_of_scope, 2);
 }
 
@@ -230,8 +245,8 @@ fn data_below_a_prefix_answer_who_takes_a_prefix_and_nobody_else() {
     let mut bench = Bench::new(settings());
     let prefix = |interest: &mut Interest<'_>| interest.can_be_prefix = true;
     bench.give(PROGRAM, &ask_with("/a/x", 1, prefix, LinkHeader::default()), at(1));
-    bench.give(Peer::Program(2), &ask("/a/x", 2), at(1));
-    bench.give(Peer::Program(3), &ask("/a/x/seg=1", 3), at(1));
+    bench.give(Peer::Program(2), &add_downstream("/a/x", 2), at(1));
+    bench.give(Peer::Program(3), &add_downstream("/a/x/seg=1", 3), at(1));
     let answered = bench.give(host(1), &data("/a/x/seg=1"), at(5));
     assert_eq!(
         answered,
@@ -247,8 +262,12 @@ fn data_answer_who_asked_by_their_digest() {
     let packet = data("/a/x");
     let digest = Data::read(&packet).expect("it is bare").implicit_digest();
     let right: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    bench.give(PROGRAM, &ask(&format!("/a/x/sha256digest={right}"), 1), at(1));
-    bench.give(Peer::Program(2), &ask(&format!("/a/x/sha256digest={}", "00".repeat(32)), 2), at(1));
+    bench.give(PROGRAM, &add_downstream(&format!("/a/x/sha256digest={right}"), 1), at(1));
+    bench.give(
+        Peer::Program(2),
+        &add_downstream(&format!("/a/x/sha256digest={}", "00".repeat(32)), 2),
+        at(1),
+    );
     assert_eq!(bench.give(host(1), &packet, at(2)), [data_to(PROGRAM, "/a/x")]);
 }
 
@@ -261,7 +280,7 @@ fn the_store_answers_until_data_are_stale_for_who_minds() {
     bench.give(host(1), &data_with("/a/x", 100, LinkHeader::default()), at(2));
     let hit = bench.give(host(2), &ask_with("/a/x", 2, fresh, token(9)), at(50));
     let with_token =
-        Said::Data { to: host(2), name: "/a/x".to_owned(), token: vec![9], mark: 0, label: [0; 4] };
+        SentMessage::Data { to: host(2), name: "/a/x".to_owned(), token: vec![9], mark: 0, label: [0; 4] };
     assert_eq!(hit, [with_token]);
     let stale = bench.give(host(2), &ask_with("/a/x", 3, fresh, LinkHeader::default()), at(150));
     assert_eq!(stale, [interest_to(host(1), "/a/x", 3)]);
@@ -276,7 +295,7 @@ fn contents_that_the_store_gave_up_are_forgotten() {
     let store = Store { policy: Policy::Fifo, size: 4 };
     let mut bench = Bench::new(Settings { store, ..settings() });
     for n in 0..1000u32 {
-        bench.give(PROGRAM, &ask(&format!("/a/{n}"), n), at(u64::from(n)));
+        bench.give(PROGRAM, &add_downstream(&format!("/a/{n}"), n), at(u64::from(n)));
         bench.give(host(1), &data(&format!("/a/{n}")), at(u64::from(n)));
     }
     let stats = bench.node.stats();
@@ -290,9 +309,9 @@ fn a_rate_makes_packets_wait_and_a_delay_makes_them_late() {
     let mut slow = known(1, Rate::from_mbps(1));
     (slow.delay, slow.buffer) = (Duration::from_millis(10), 3);
     let mut bench = Bench::new(Settings { links: vec![slow], routes: vec![route("/a", 0)], ..settings() });
-    let size = ask("/a/0", 0).len() as u64 + 28;
+    let size = add_downstream("/a/0", 0).len() as u64 + 28;
     for n in 0..6 {
-        assert_eq!(bench.give(PROGRAM, &ask(&format!("/a/{n}"), n), Time::ZERO), []);
+        assert_eq!(bench.give(PROGRAM, &add_downstream(&format!("/a/{n}"), n), Time::ZERO), []);
     }
     assert_eq!(bench.node.stats().ports[0].counts.dropped, 2, "one under way and three that wait");
     let bits_us = size * 8;
@@ -320,9 +339,10 @@ fn a_program_registers_a_prefix_and_loses_it_when_it_goes() {
     assert_eq!((to, response.code, answer.intact()), (PROGRAM, 200, Some(true)));
     assert_eq!(response.arguments.and_then(|arguments| arguments.name), Some(name("/p")));
     assert!(Command::is_command(answer.name));
-    assert_eq!(bench.give(host(1), &ask("/p/x", 1), at(2)), [interest_to(PROGRAM, "/p/x", 1)]);
+    assert_eq!(bench.give(host(1), &add_downstream("/p/x", 1), at(2)), [interest_to(PROGRAM, "/p/x", 1)]);
     bench.node.on_gone(PROGRAM, at(3));
-    let [Said::Nack { reason: 150, .. }] = bench.give(host(1), &ask("/p/y", 2), at(3))[..] else {
+    let [SentMessage::Nack { reason: 150, .. }] = bench.give(host(1), &add_downstream("/p/y", 2), at(3))[..]
+    else {
         panic!("there is no route any more")
     };
 }
@@ -338,7 +358,7 @@ fn strangers_command_nothing_and_are_not_listened_to() {
         let answer = Data::read(LinkPacket::read(&answer).expect("a link packet").fragment).expect("Data");
         assert_eq!(Response::read(answer.content).expect("a response").code, 403);
     }
-    assert_eq!(bench.give(host(77), &ask("/a/x", 1), at(1)), []);
+    assert_eq!(bench.give(host(77), &add_downstream("/a/x", 1), at(1)), []);
     let stats = bench.node.stats();
     assert_eq!((stats.routes, stats.strays.strangers, stats.strays.refused_commands), (2, 1, 2));
 }
@@ -347,12 +367,12 @@ fn strangers_command_nothing_and_are_not_listened_to() {
 fn a_face_that_ended_rests_before_somebody_else_has_its_number() {
     let limits = Limits { programs: 1, lifetime: Duration::from_secs(4), ..Limits::default() };
     let mut bench = Bench::new(Settings { limits, ..settings() });
-    bench.give(PROGRAM, &ask("/a/x", 1), at(0));
+    bench.give(PROGRAM, &add_downstream("/a/x", 1), at(0));
     bench.node.on_gone(PROGRAM, at(1));
-    assert_eq!(bench.give(Peer::Program(2), &ask("/a/y", 2), at(2)), []);
+    assert_eq!(bench.give(Peer::Program(2), &add_downstream("/a/y", 2), at(2)), []);
     assert_eq!(bench.node.stats().strays.strangers, 1);
     assert_eq!(bench.give(host(1), &data("/a/x"), at(3)), [], "what was for the first reaches nobody");
-    assert_eq!(bench.give(Peer::Program(2), &ask("/a/y", 3), at(4001)).len(), 1);
+    assert_eq!(bench.give(Peer::Program(2), &add_downstream("/a/y", 3), at(4001)).len(), 1);
 }
 
 #[test]
@@ -365,11 +385,15 @@ fn strangers_who_may_come_are_forgotten_when_they_fall_silent() {
     };
     let strangers = Some(LinkSettings::default());
     let mut bench = Bench::new(Settings { limits, strangers, ..settings() });
-    assert_eq!(bench.give(host(7), &ask("/a/x", 1), at(0)).len(), 1);
-    assert_eq!(bench.give(host(8), &ask("/a/y", 2), at(1)), [], "there is room for one");
+    assert_eq!(bench.give(host(7), &add_downstream("/a/x", 1), at(0)).len(), 1);
+    assert_eq!(bench.give(host(8), &add_downstream("/a/y", 2), at(1)), [], "there is room for one");
     assert_eq!(bench.give(host(1), &data("/a/x"), at(2)), [data_to(host(7), "/a/x")]);
     bench.wait(at(1500));
-    assert_eq!(bench.give(host(8), &ask("/a/y", 3), at(2600)).len(), 1, "it has the other's place");
+    assert_eq!(
+        bench.give(host(8), &add_downstream("/a/y", 3), at(2600)).len(),
+        1,
+        "it has the other's place"
+    );
 }
 
 #[test]
@@ -378,24 +402,24 @@ fn too_many_pending_interests_are_refused() {
     let mut bench = Bench::new(Settings { limits, ..settings() });
     let mut refused = 0;
     for n in 0..25u32 {
-        for what in bench.give(PROGRAM, &ask(&format!("/a/{n}"), n), at(0)) {
-            refused += u64::from(matches!(what, Said::Nack { reason: 50, .. }));
+        for what in bench.give(PROGRAM, &add_downstream(&format!("/a/{n}"), n), at(0)) {
+            refused += u64::from(matches!(what, SentMessage::Nack { reason: 50, .. }));
         }
     }
     assert_eq!((refused, bench.node.stats().strays.full, bench.node.stats().machine.pending), (15, 15, 10));
     bench.wait(at(2001));
     assert_eq!(bench.node.stats().machine.pending, 0, "they expired");
-    assert_eq!(bench.give(PROGRAM, &ask("/a/99", 99), at(2002)).len(), 1);
+    assert_eq!(bench.give(PROGRAM, &add_downstream("/a/99", 99), at(2002)).len(), 1);
 }
 
 #[test]
 fn marks_and_labels_travel_with_data() {
     let mut bench = Bench::new(settings());
-    bench.give(PROGRAM, &ask("/a/x", 1), at(0));
+    bench.give(PROGRAM, &add_downstream("/a/x", 1), at(0));
     let header =
         LinkHeader { mark: 1, label: contract::Label([12_000_000, 0, 0, 0]), ..LinkHeader::default() };
     let answered = bench.give(host(1), &data_with("/a/x", 0, header), at(1));
-    let expected = Said::Data {
+    let expected = SentMessage::Data {
         to: PROGRAM,
         name: "/a/x".to_owned(),
         token: vec![],
@@ -409,9 +433,9 @@ fn marks_and_labels_travel_with_data() {
 fn mircc_stamps_data_with_the_rate_of_the_link_that_they_came_by() {
     let links = vec![known(1, Rate::from_mbps(10)), known(2, Rate::from_mbps(10))];
     let mut bench = Bench::new(Settings { links, link: Some("mircc".to_owned()), ..settings() });
-    bench.give(PROGRAM, &ask("/a/x", 1), at(0));
+    bench.give(PROGRAM, &add_downstream("/a/x", 1), at(0));
     let answered = bench.give(host(1), &data("/a/x"), at(1));
-    let [Said::Data { label, .. }] = &answered[..] else { panic!("{answered:?}") };
+    let [SentMessage::Data { label, .. }] = &answered[..] else { panic!("{answered:?}") };
     assert_eq!(*label, [10_000_000, 0, 0, 0], "an idle link offers all");
     let unknown = Settings { link: Some("mircc".to_owned()), ..settings() };
     assert!(matches!(Node::new(unknown), Err(Error::NoRate { .. })));
@@ -434,17 +458,17 @@ fn pcon_marks_data_when_a_queue_stands() {
     for n in 0..1000u32 {
         // twice as much as the second link carries
         let now = at(u64::from(n));
-        let mut left = bench.give(host(2), &ask(&format!("/a/{n}"), n), now);
+        let mut left = bench.give(host(2), &add_downstream(&format!("/a/{n}"), n), now);
         let name = name(&format!("/a/{n}"));
         let (mut packet, content) = (Vec::new(), vec![0; 200]);
         Unsigned { name: name.view(), content: &content, ..Unsigned::default() }.sign(&mut packet);
         left.extend(bench.give(host(1), &packet, now));
         for what in left {
-            marked += u64::from(matches!(what, Said::Data { mark: 1, .. }));
+            marked += u64::from(matches!(what, SentMessage::Data { mark: 1, .. }));
         }
     }
     let left = bench.wait(at(10_000));
-    marked += left.iter().filter(|what| matches!(what, Said::Data { mark: 1, .. })).count() as u64;
+    marked += left.iter().filter(|what| matches!(what, SentMessage::Data { mark: 1, .. })).count() as u64;
     // the first after 100 ms, then 110 ms over the square root of their number apart
     assert!((10..=25).contains(&marked), "{marked} marks");
 }
@@ -572,7 +596,7 @@ proptest! {
         let mut bench = Bench::new(Settings { strangers: Some(LinkSettings::default()), limits, store, ..settings() });
         for (n, (index, byte, from, which)) in changes.iter().enumerate() {
             let mut frame = match which % 4 {
-                0 => ask(&format!("/a/{which}"), *which),
+                0 => add_downstream(&format!("/a/{which}"), *which),
                 1 => data(&format!("/a/{}", which - 1)),
                 2 => {
                     let nack = LinkHeader { nack: Some(Reason(50)), ..LinkHeader::default() };

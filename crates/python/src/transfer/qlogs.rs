@@ -9,7 +9,7 @@ use quic_net::{LoggedConnection, Logs};
 use serde_json::{Value, json};
 use stack::log::Log;
 
-/// A file, and what became of it.
+/// A file, and the result of writing it.
 type Begun = (PathBuf, Result<Written, String>);
 
 /// The qlog files of a transfer in a folder.
@@ -23,9 +23,9 @@ pub(super) struct Qlogs {
 }
 
 impl Qlogs {
-    /// The files in the folder that is asked for, if one is.
-    pub(super) fn requested(told: &Value, verb: &'static str, socket: &mut impl Platform) -> Option<Self> {
-        let folder = PathBuf::from(told["qlog"].as_str()?);
+    /// The files in the requested folder, if any.
+    pub(super) fn requested(options: &Value, verb: &'static str, socket: &mut impl Platform) -> Option<Self> {
+        let folder = PathBuf::from(options["qlog"].as_str()?);
         let zero_ns = Recorder::zero_of(socket.now());
         Some(Self { folder, verb, zero_ns, begun: Arc::default() })
     }
@@ -55,7 +55,7 @@ impl Qlogs {
     }
 
     /// Files and the number of events in them, as JSON.
-    pub(super) fn said(&self) -> Value {
+    pub(super) fn report(&self) -> Value {
         let begun = self.begun();
         let files: Vec<_> = begun.iter().map(|(path, _)| path.to_string_lossy()).collect();
         let written = begun.iter().filter_map(|(_, result)| result.as_ref().ok());

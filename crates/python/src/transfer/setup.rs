@@ -16,34 +16,34 @@ use transfer::{Destination, Identity, Source};
 use units::{Duration, Rate, UnitError, UnitText};
 
 /// Timeouts and sizes.
-fn limits(told: &Value) -> Limits {
+fn limits(options: &Value) -> Limits {
     let mut limits = Limits::default();
-    if let Some(patience) = told["patience_s"].as_f64() {
+    if let Some(patience) = options["patience_s"].as_f64() {
         limits.patience = Duration::from_secs_f64(patience);
-        limits.waits = limits.patience;
+        limits.accept_timeout = limits.patience;
     }
     limits
 }
 
 /// The pre-shared key, if there is one.
-fn key(told: &Value) -> Option<Vec<u8>> {
-    let bytes = told["key"].as_array()?.iter();
+fn key(options: &Value) -> Option<Vec<u8>> {
+    let bytes = options["key"].as_array()?.iter();
     Some(bytes.filter_map(|byte| u8::try_from(byte.as_u64()?).ok()).collect())
 }
 
 /// The identity of this end, and the peers that it accepts.
-fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, String> {
-    if let Some(key) = key(told) {
+fn credentials(options: &Value, socket: &mut impl Platform) -> Result<Credentials, String> {
+    if let Some(key) = key(options) {
         return Credentials::shared(&key).map_err(|error| error.to_string());
     }
     let mut seed = [0; 32];
     socket.fill_random(&mut seed);
-    let own = match text(told, "identity") {
+    let own = match text(options, "identity") {
         Some(path) => quic_net::Identity::open(Path::new(path), |fresh| *fresh = seed)
             .map_err(|error| error.to_string())?,
         None => quic_net::Identity::from_seed(seed),
     };
-    let peers = told["peers"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let peers = options["peers"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let peers: Result<Vec<Fingerprint>, _> = peers.map(str::parse).collect();
     let peers = peers.map_err(|error| error.to_string())?;
     Ok(if peers.is_empty() { Credentials::unauthenticated(own) } else { Credentials::pinned(own, peers) })
@@ -51,30 +51,30 @@ fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, 
 
 /// The settings of a session and its socket, which connects if an address is given, and otherwise has received a connection attempt. `None` if it was
 /// stopped, or no attempt arrived in time.
-pub(super) fn open(told: &Value, control: &Control) -> Result<Option<(Settings, Udp)>, String> {
-    let limits = limits(told);
-    let (handshake, mut socket) = match text(told, "call") {
+pub(super) fn open(options: &Value, control: &Control) -> Result<Option<(Settings, Udp)>, String> {
+    let limits = limits(options);
+    let (handshake, mut socket) = match text(options, "call") {
         Some(to) => {
             let to = address(to)?;
             (Handshake::Connect(to), Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?)
         }
-        None => match called(told, &limits, control)? {
+        None => match called(options, &limits, control)? {
             Some(socket) => (Handshake::Listen, socket),
             None => return Ok(None),
         },
     };
-    join(told, &mut socket)?;
-    let credentials = credentials(told, &mut socket)?;
+    join(options, &mut socket)?;
+    let credentials = credentials(options, &mut socket)?;
     Ok(Some((Settings { handshake, credentials, limits, client_secret: None, logs: None }, socket)))
 }
 
 /// Listens at all addresses until a connection attempt arrives at one of them.
-fn called(told: &Value, limits: &Limits, control: &Control) -> Result<Option<Udp>, String> {
-    let listed = told["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
+fn called(options: &Value, limits: &Limits, control: &Control) -> Result<Option<Udp>, String> {
+    let listed = options["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let addresses: Vec<SocketAddr> = listed.map(address).collect::<Result<_, _>>()?;
-    let go_on = || !control.stopped();
+    let keep_going = || !control.stopped();
     let socket = Listening::at(&addresses)
-        .and_then(|listening| listening.first(&quic_net::is_attempt, limits.waits, &go_on));
+        .and_then(|listening| listening.first(&quic_net::is_attempt, limits.accept_timeout, &keep_going));
     socket.map_err(|error| {
         let at: Vec<String> = addresses.iter().map(ToString::to_string).collect();
         format!("{}: {error}", at.join(", "))
@@ -82,8 +82,8 @@ fn called(told: &Value, limits: &Limits, control: &Control) -> Result<Option<Udp
 }
 
 /// The capture file, if one is requested.
-pub(super) fn capture(told: &Value) -> Result<Option<File>, String> {
-    let Some(path) = text(told, "pcap") else { return Ok(None) };
+pub(super) fn capture(options: &Value) -> Result<Option<File>, String> {
+    let Some(path) = text(options, "pcap") else { return Ok(None) };
     File::create(path).map(Some).map_err(|error| format!("{path}: {error}"))
 }
 
@@ -107,8 +107,8 @@ pub(super) fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
 }
 
 /// Selects the interface for groups, if one is given.
-fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
-    let Some(named) = text(told, "interface") else { return Ok(()) };
+fn join(options: &Value, socket: &mut Udp) -> Result<(), String> {
+    let Some(named) = text(options, "interface") else { return Ok(()) };
     let ipv6 = socket.address().is_ok_and(|at| at.is_ipv6());
     let interface = Interface::named(named, ipv6)?;
     let multicast = Multicast { interface, ..Multicast::default() };
@@ -118,9 +118,9 @@ fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
 /// Without datagrams for this time, their program has ended.
 const PATIENCE_S: f64 = 60.0;
 
-/// The datagrams that a program sends to `at`, until none has come for the patience.
-fn datagrams_at(at: &str, told: &Value) -> Result<FromDatagrams, String> {
-    let patience = told["patience_s"].as_f64().unwrap_or(PATIENCE_S);
+/// The datagrams that a program sends to `at`, until none has arrived for the patience.
+fn datagrams_at(at: &str, options: &Value) -> Result<FromDatagrams, String> {
+    let patience = options["patience_s"].as_f64().unwrap_or(PATIENCE_S);
     FromDatagrams::listen(address(at)?, std::time::Duration::from_secs_f64(patience))
         .map_err(|error| format!("udp://{at}: {error}"))
 }
@@ -130,38 +130,44 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// The identity of a receiver that calls and stores files, so that it is recognised after a restart.
-pub(super) fn identity(told: &Value, handshake: Handshake, socket: &mut impl Platform) -> Option<Identity> {
-    let (Handshake::Connect(sender), Some(folder)) = (handshake, text(told, "folder")) else { return None };
-    Some(Identity::of(Path::new(folder), text(told, "name"), sender, |bytes| socket.fill_random(bytes)))
+pub(super) fn identity(
+    options: &Value,
+    handshake: Handshake,
+    socket: &mut impl Platform,
+) -> Option<Identity> {
+    let (Handshake::Connect(sender), Some(folder)) = (handshake, text(options, "folder")) else {
+        return None;
+    };
+    Some(Identity::of(Path::new(folder), text(options, "name"), sender, |bytes| socket.fill_random(bytes)))
 }
 
 /// The source of the data to send.
-pub(super) fn source(told: &Value) -> PyResult<Source> {
-    Ok(match (text(told, "path"), text(told, "datagrams")) {
+pub(super) fn source(options: &Value) -> PyResult<Source> {
+    Ok(match (text(options, "path"), text(options, "datagrams")) {
         (Some(path), _) => Source::File(PathBuf::from(path)),
-        (None, Some(at)) => Source::Pipe(Box::new(datagrams_at(at, told).map_err(PyOSError::new_err)?)),
+        (None, Some(at)) => Source::Pipe(Box::new(datagrams_at(at, options).map_err(PyOSError::new_err)?)),
         (None, None) => Source::Pipe(Box::new(handle(&std::io::stdin())?)),
     })
 }
 
 /// The destination of received data, below these folders of the sender. A name is that of the file, or of the outermost folder.
 pub(super) fn destination(
-    told: &Value,
+    options: &Value,
     me: Option<Identity>,
     folders: &[String],
 ) -> Result<Destination, String> {
-    if !folders.is_empty() && text(told, "folder").is_none() {
+    if !folders.is_empty() && text(options, "folder").is_none() {
         return Err("a folder is sent, and this receiver has none to put it into".to_owned());
     }
-    if let Some(to) = text(told, "datagrams") {
+    if let Some(to) = text(options, "datagrams") {
         let program = ToDatagrams::connect(address(to)?).map_err(|error| format!("udp://{to}: {error}"))?;
         return Ok(Destination::Player(Box::new(program)));
     }
-    match text(told, "folder") {
+    match text(options, "folder") {
         Some(folder) => Ok(Destination::Folder {
-            path: place(Path::new(folder), text(told, "name"), folders)?,
-            name: text(told, "name").filter(|_| folders.is_empty()).map(str::to_owned),
-            replace: told["replace"].as_bool().unwrap_or(false),
+            path: place(Path::new(folder), text(options, "name"), folders)?,
+            name: text(options, "name").filter(|_| folders.is_empty()).map(str::to_owned),
+            replace: options["replace"].as_bool().unwrap_or(false),
             me,
         }),
         None => {
@@ -185,16 +191,16 @@ fn handle(stream: &impl AsFd) -> std::io::Result<File> {
     stream.as_fd().try_clone_to_owned().map(File::from)
 }
 
-pub(super) fn parse(told: &str) -> PyResult<Value> {
-    serde_json::from_str(told).map_err(|error| PyValueError::new_err(error.to_string()))
+pub(super) fn parse(options: &str) -> PyResult<Value> {
+    serde_json::from_str(options).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-pub(super) fn text<'a>(told: &'a Value, key: &str) -> Option<&'a str> {
-    told[key].as_str()
+pub(super) fn text<'a>(options: &'a Value, key: &str) -> Option<&'a str> {
+    options[key].as_str()
 }
 
-pub(super) fn number(told: &Value, key: &str) -> PyResult<u64> {
-    told[key].as_u64().ok_or_else(|| PyValueError::new_err(format!("`{key}` is no number")))
+pub(super) fn number(options: &Value, key: &str) -> PyResult<u64> {
+    options[key].as_u64().ok_or_else(|| PyValueError::new_err(format!("`{key}` is no number")))
 }
 
 pub(super) fn span(text: &str) -> PyResult<Duration> {
@@ -215,8 +221,8 @@ fn refused(text: &str, error: &UnitError) -> PyErr {
 }
 
 /// The scheme's parameters.
-pub(super) fn params(told: &Value) -> ParamList {
-    let listed = told["params"].as_object().into_iter().flatten();
+pub(super) fn params(options: &Value) -> ParamList {
+    let listed = options["params"].as_object().into_iter().flatten();
     let value = |value: &Value| match value {
         Value::Bool(value) => Some(ParamValue::Bool(*value)),
         Value::String(value) => Some(ParamValue::Text(value.clone())),

@@ -34,8 +34,8 @@ pub(crate) fn with_initial_rate(
         let bits = u128::from(packets) * u128::from(packet.as_u64()) * 8 * 1_000_000_000;
         bits / u128::from(span.as_nanos().max(1))
     };
-    let wanted = rate(packets, span) * HEADROOM.0 / HEADROOM.1;
-    let bps = u64::try_from(wanted.min(rate(INITIAL_WINDOW, rtt))).unwrap_or(u64::MAX);
+    let required = rate(packets, span) * HEADROOM.0 / HEADROOM.1;
+    let bps = u64::try_from(required.min(rate(INITIAL_WINDOW, rtt))).unwrap_or(u64::MAX);
     let ParamValue::Text(text) = &own.default else { return None };
     let own = Rate::from_text(text).ok()?;
     if bps <= own.as_bps() {

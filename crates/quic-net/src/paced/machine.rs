@@ -16,7 +16,7 @@ use crate::{Progress, Stats};
 
 type Machine = StateMachine<stream::Sender<AnySender>>;
 
-/// What a [`PacedMachine`] has around it: content for its packets, and the way on which they leave.
+/// The environment of a [`PacedMachine`]: content for its packets, and their transmission.
 pub trait PacedIo {
     /// When there is content: `now`, or a later time.
     fn ready(&mut self, now: Time) -> Time;
@@ -120,7 +120,7 @@ impl PacedMachine {
     /// As [`PacedIo::send`].
     pub fn turn(&mut self, now: Time, io: &mut impl PacedIo) -> Result<(), String> {
         for _ in 0..TICKS {
-            self.supply(now, io);
+            self.update_content(now, io);
             let Some(machine) = &mut self.machine else { return Ok(()) };
             let ticked = machine.on_time(now);
             self.transmit(now, io)?;
@@ -132,7 +132,7 @@ impl PacedMachine {
     }
 
     /// Tells the state machine when there is content.
-    fn supply(&mut self, now: Time, io: &mut impl PacedIo) {
+    fn update_content(&mut self, now: Time, io: &mut impl PacedIo) {
         let Some(machine) = &mut self.machine else { return };
         let held = self.ready_at > now;
         self.ready_at = io.ready(now);

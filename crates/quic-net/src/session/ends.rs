@@ -6,7 +6,7 @@ use crate::{End, Patience, Phase};
 use contract::Count;
 use driver::Platform;
 use quinn_proto::{ConnectionError, PathStats, TransportErrorCode};
-use transfer::{Status, Waits};
+use transfer::{Pause, Status};
 use units::{Duration, Time};
 use wire::stream::{Reason, Role};
 
@@ -60,13 +60,13 @@ impl<A: Application> Session<'_, A> {
             client.next_at = now;
         }
         let end = match (self.application.status(), lost) {
-            (Status::Whole, _) => End::Complete,
+            (Status::Complete, _) => End::Complete,
             (Status::Failed(why), _) => End::Failed(why),
-            (Status::Going, ConnectionError::ApplicationClosed(close))
+            (Status::InProgress, ConnectionError::ApplicationClosed(close))
                 if close.error_code.into_inner() != u64::from(REPLACED) =>
             {
                 let (reason, text) = (reason(close.error_code.into_inner()), &close.reason[..]);
-                let unmoved = self.application.moved() == Some(0);
+                let unmoved = self.application.progress() == Some(0);
                 if self.client.is_none() && !self.trusted && unmoved {
                     // a server continues to listen
                     self.reset(now);
@@ -80,7 +80,7 @@ impl<A: Application> Session<'_, A> {
                 }
             }
             // the client reconnects; where a newer connection has replaced this one, its hello soon arrives
-            (Status::Going, lost) => {
+            (Status::InProgress, lost) => {
                 if let (ConnectionError::ApplicationClosed(_), Some(client)) = (lost, &mut self.client) {
                     client.next_at = now + RECONNECT_INTERVAL;
                 }
@@ -133,7 +133,7 @@ impl<A: Application> Session<'_, A> {
             return self.watch_disconnected(host, now);
         }
         if now >= self.received_at + self.limits.patience {
-            return self.end(host, End::Silent, Reason::Quiet, "", now);
+            return self.end(host, End::Silent, Reason::NoProgress, "", now);
         }
         if self.has_lost_patience(host, now) {
             return;
@@ -147,18 +147,18 @@ impl<A: Application> Session<'_, A> {
             self.connect(host, now);
         }
         match self.application.status() {
-            Status::Going => {}
+            Status::InProgress => {}
             Status::Failed(why) => {
                 let reason = self.application.reason();
                 self.end(host, End::Failed(why.clone()), reason, &why, now);
             }
-            Status::Whole if A::ROLE == Role::Receiver => {
+            Status::Complete if A::ROLE == Role::Receiver => {
                 self.whole_at = self.whole_at.min(now);
                 if now >= self.whole_at + self.limits.linger {
                     self.end(host, End::Complete, Reason::Complete, "", now);
                 }
             }
-            Status::Whole => match self.done_until {
+            Status::Complete => match self.done_until {
                 None => {
                     self.done_until = Some(now + self.limits.linger.max(CLOSE_TIMEOUT));
                     self.stats.ended_at = now;
@@ -176,14 +176,14 @@ impl<A: Application> Session<'_, A> {
         let (since, limit, end) = if self.stats.sessions > 0 {
             (self.received_at, self.limits.patience, End::Silent)
         } else {
-            let limit = if self.client.is_some() { self.limits.patience } else { self.limits.waits };
+            let limit = if self.client.is_some() { self.limits.patience } else { self.limits.accept_timeout };
             (self.started_at, limit, End::Unanswered)
         };
         if now >= since + limit {
             let end = match self.application.status() {
-                Status::Whole => End::Complete,
+                Status::Complete => End::Complete,
                 Status::Failed(why) => End::Failed(why),
-                Status::Going => end,
+                Status::InProgress => end,
             };
             return self.end(host, end, Reason::Stopped, "", now);
         }
@@ -192,22 +192,22 @@ impl<A: Application> Session<'_, A> {
 
     /// Ends the session if no data have been delivered for too long. Keep-alives do not count.
     fn has_lost_patience<P: Platform>(&mut self, host: &mut Host<P>, now: Time) -> bool {
-        let waits = match self.application.waits() {
-            Waits::Here => true,
-            Waits::There => self.trusted,
-            Waits::Nobody => self.application.status() == Status::Whole,
+        let waits = match self.application.pause() {
+            Pause::Local => true,
+            Pause::Remote => self.trusted,
+            Pause::None => self.application.status() == Status::Complete,
         };
-        self.patience.look(self.application.moved(), waits, self.silent, now);
-        if self.patience.lasts() < self.limits.patience {
+        self.patience.update(self.application.progress(), waits, self.silent, now);
+        if self.patience.stalled() < self.limits.patience {
             return false;
         }
-        if self.client.is_none() && self.application.moved() == Some(0) && !self.trusted {
+        if self.client.is_none() && self.application.progress() == Some(0) && !self.trusted {
             if let Some(id) = self.active.take() {
-                host.close(id, code(Reason::Quiet), "", now);
+                host.close(id, code(Reason::NoProgress), "", now);
             }
             self.reset(now);
         } else {
-            self.end(host, End::Quiet, Reason::Quiet, "", now);
+            self.end(host, End::NoProgress, Reason::NoProgress, "", now);
         }
         true
     }

@@ -9,7 +9,7 @@ pub(crate) use recorder::Recorded;
 use recorder::Recorder;
 
 use crate::Blueprint;
-use crate::agenda::What;
+use crate::agenda::AgendaEvent;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::trace::{Balance, MAX_PACKETS, PacketRecord, Subject, Trace};
@@ -118,7 +118,7 @@ impl Accounts {
 
     /// Adds a handled event to the digest of the run.
     #[inline]
-    pub(crate) fn count_event(&mut self, now: Time, what: What) {
+    pub(crate) fn count_event(&mut self, now: Time, what: AgendaEvent) {
         self.events_handled += 1;
         let event = now.as_nanos().rotate_left(20) ^ u64::from(what.bits());
         self.digest = (self.digest ^ event).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
@@ -187,7 +187,7 @@ impl Accounts {
             receivers: hosts.receiver_records(now),
             nodes: hosts.nodes.records(),
             ports: fabric.records(now),
-            waits: Vec::new(),
+            queueing_delays: Vec::new(),
             series,
             events,
             packets: self.packets.clone(),

@@ -272,8 +272,8 @@ impl Fabric {
     }
 
     /// These distributions since the end of the warm-up, by port.
-    pub(crate) fn waits(&self) -> Vec<Option<Delays>> {
-        self.ports.iter().map(Port::waits).collect()
+    pub(crate) fn queueing_delays(&self) -> Vec<Option<Delays>> {
+        self.ports.iter().map(Port::queueing_delays).collect()
     }
 
     /// The counters of all ports since the end of the warm-up.

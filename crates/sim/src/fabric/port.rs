@@ -24,7 +24,7 @@ use bucket::Bucket;
 use counters::{Capacity, Counters};
 use cursor::TraceCursor;
 pub(super) use departures::NextStart;
-use departures::Shown;
+use departures::ObservedDepartures;
 pub(super) use discipline::Discipline;
 pub(super) use impair::Impairments;
 pub(crate) use impair::{DAMAGED, Fate};
@@ -119,7 +119,7 @@ struct Cold {
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
     /// Distribution of the times that packets wait, if it is recorded.
-    waits: Option<Box<Delays>>,
+    queueing_delays: Option<Box<Delays>>,
     /// Counters at the end of the warm-up, which every reading subtracts.
     base: PortRecord,
 }
@@ -140,7 +140,7 @@ struct Observers {
     /// The router of its node observes every offered packet.
     offers: bool,
     /// The router of its node observes every departure.
-    departures: Option<Shown>,
+    departures: Option<ObservedDepartures>,
 }
 
 /// The rate of the link, and the rate limit of the port.
@@ -189,7 +189,7 @@ impl Port {
                 capacity: Capacity::default(),
                 drops: Default::default(),
                 marked_packets: 0,
-                waits: None,
+                queueing_delays: None,
                 base: PortRecord::default(),
             }),
         };
@@ -258,19 +258,19 @@ impl Port {
 
     /// Keeps the distribution of the times that packets wait.
     pub(super) fn keep_waits(&mut self) {
-        self.cold.waits = Some(Box::default());
+        self.cold.queueing_delays = Some(Box::default());
         self.update_offer_path();
     }
 
     /// Whether it keeps the distribution of the times that packets wait.
     pub(super) fn keeps_waits(&self) -> bool {
-        self.cold.waits.is_some()
+        self.cold.queueing_delays.is_some()
     }
 
     /// Counts that a packet waits this long.
     pub(super) fn add_wait(&mut self, wait: Duration) {
-        if let Some(waits) = &mut self.cold.waits {
-            waits.add(wait);
+        if let Some(queueing_delays) = &mut self.cold.queueing_delays {
+            queueing_delays.add(wait);
         }
     }
 
@@ -281,8 +281,8 @@ impl Port {
     }
 
     /// The distribution of the times that packets waited.
-    pub(super) fn waits(&self) -> Option<Delays> {
-        self.cold.waits.as_deref().cloned()
+    pub(super) fn queueing_delays(&self) -> Option<Delays> {
+        self.cold.queueing_delays.as_deref().cloned()
     }
 
     /// Whether the link is up.
@@ -321,7 +321,7 @@ impl Port {
     /// Sets the observers: whether the router of its node observes offers and departures, and whether the link leads to a node with a state
     /// machine.
     pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], to_router: bool) {
-        let departures = departures.then(Shown::default);
+        let departures = departures.then(ObservedDepartures::default);
         self.cold.observers =
             Observers { router_ahead: to_router, offers, departures, ..self.cold.observers };
         self.update_arrival_path();
@@ -496,12 +496,12 @@ impl Port {
         self.counters.offered_packets += 1;
     }
 
-    fn settle_capacity(&mut self, now: Time) {
+    fn accumulate_capacity(&mut self, now: Time) {
         let rate = if self.paths.up { self.rate() } else { Rate::ZERO };
         let Cold { capacity, cursor, .. } = &mut *self.cold;
         match cursor {
-            Some(cursor) if self.paths.up => capacity.settle_by_trace(now, cursor.trace()),
-            _ => capacity.settle(now, rate),
+            Some(cursor) if self.paths.up => capacity.accumulate_by_trace(now, cursor.trace()),
+            _ => capacity.accumulate(now, rate),
         }
     }
 
@@ -523,7 +523,7 @@ impl Port {
 
     /// All counters at `now`, warm-up included, without packets that are accepted but not transmitted.
     pub(crate) fn reading(&mut self, now: Time) -> PortRecord {
-        self.settle_capacity(now);
+        self.accumulate_capacity(now);
         let mut record = self.totals();
         let serving = self.discipline.as_ref().and_then(|d| d.serving);
         for slot in self.ring.iter().chain(serving.iter()).filter(|slot| slot.depart > now) {
@@ -537,11 +537,11 @@ impl Port {
             } else {
                 // at the present rate; the transmission may have started at another one
                 let left_ns = u128::from((slot.depart - now).as_nanos());
-                let left = match &self.cold.cursor {
+                let remaining = match &self.cold.cursor {
                     Some(cursor) => cursor.trace().bit_ns(now, slot.depart),
                     None => left_ns * u128::from(self.transmitter.rate.as_bps()),
                 } / 8_000_000_000;
-                record.sent_bytes -= u64::try_from(left).map_or(size, |left| left.min(size));
+                record.sent_bytes -= u64::try_from(remaining).map_or(size, |remaining| remaining.min(size));
             }
         }
         record
@@ -549,7 +549,7 @@ impl Port {
 
     /// Bits that the link could have carried since the last call.
     pub(crate) fn capacity_since_last(&mut self, now: Time) -> f64 {
-        self.settle_capacity(now);
+        self.accumulate_capacity(now);
         self.cold.capacity.since_last() as f64 / 1e9
     }
 
@@ -571,8 +571,8 @@ impl Port {
     /// Ends the warm-up.
     pub(super) fn rebase(&mut self, now: Time) {
         self.cold.base = self.reading(now);
-        if let Some(waits) = &mut self.cold.waits {
-            waits.clear();
+        if let Some(queueing_delays) = &mut self.cold.queueing_delays {
+            queueing_delays.clear();
         }
         let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
         self.counters.backlog_max = self.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);

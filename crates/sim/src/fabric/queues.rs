@@ -120,7 +120,7 @@ impl Fabric {
                 self.enqueue::<false>(port, id, packet, now)
             };
             let state = &mut self.ports[port.index()];
-            state.count_unshown(queued);
+            state.count_unobserved(queued);
             if keeps_waits && !matches!(offer, Offer::Dropped(_)) {
                 state.add_wait_of_last(now);
             }

@@ -57,34 +57,34 @@ impl Routes {
     /// as well, because programs may address them.
     pub(super) fn of(blueprint: &Blueprint, edges: &[Edge], pinned: &[RouteSpec]) -> Self {
         let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
-        let wanted = by_address.flat_map(|flow| {
+        let destinations = by_address.flat_map(|flow| {
             let by_tree = flow.cast == Cast::Multicast && flow.emulation.is_none();
             let receivers = if by_tree { &[] } else { flow.to.as_slice() };
             [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
         });
         let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
         // in-band control messages are routed like all packets, and a control app may ask for routes from any node to any destination
-        let told = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
-        let told = told.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
-        let wanted = wanted.chain(named).chain(told);
-        let routes = Self::new(blueprint.nodes.len(), edges, blueprint.metric, pinned, wanted);
+        let controlled = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
+        let controlled = controlled.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
+        let destinations = destinations.chain(named).chain(controlled);
+        let routes = Self::new(blueprint.nodes.len(), edges, blueprint.metric, pinned, destinations);
         // the seed 0 is the hash without a seed
         Self { salt: blueprint.ecmp_seed.wrapping_mul(0xd6e8_feb8_6659_fd93), ..routes }
     }
 
-    /// Routes to the nodes in `wanted` over edges that are up. `edges` is indexed by port. Routes in `pinned` override the shortest path.
+    /// Routes to the nodes in `destinations` over edges that are up. `edges` is indexed by port. Routes in `pinned` override the shortest path.
     pub(super) fn new(
         nodes: usize,
         edges: &[Edge],
         metric: Metric,
         pinned: &[RouteSpec],
-        wanted: impl IntoIterator<Item = NodeId>,
+        destinations: impl IntoIterator<Item = NodeId>,
     ) -> Self {
         let graph = Graph::new(nodes, edges, metric);
-        let nobody = Target { row: NONE, last: NOWHERE, last_port: NONE };
-        let mut routes = Self { to: vec![nobody; nodes], nodes, ..Self::default() };
+        let unreachable = Target { row: NONE, last: NOWHERE, last_port: NONE };
+        let mut routes = Self { to: vec![unreachable; nodes], nodes, ..Self::default() };
         let mut row_of_core = vec![NONE; nodes];
-        for destination in wanted.into_iter().map(NodeId::index) {
+        for destination in destinations.into_iter().map(NodeId::index) {
             if routes.to[destination].row != NONE {
                 continue;
             }

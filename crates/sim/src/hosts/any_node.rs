@@ -30,7 +30,7 @@ impl AnyNode {
     pub(super) fn observes_offers(&self) -> bool {
         match self {
             Self::Router(router) => router.has_parts(),
-            Self::Forwarder(forwarder) => forwarder.watches(),
+            Self::Forwarder(forwarder) => forwarder.observes_enqueue(),
             Self::Clocked(clocked) => clocked.machine.observes_offers(),
             Self::Resolver(_) | Self::Switch | Self::Controller(_) => false,
         }
@@ -38,7 +38,7 @@ impl AnyNode {
 
     /// Whether it observes departures from a queue.
     pub(super) fn observes_departures(&self) -> bool {
-        matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.watches_departures())
+        matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.observes_dequeue())
     }
 
     pub(super) fn groups(&self) -> usize {

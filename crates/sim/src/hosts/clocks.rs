@@ -48,9 +48,9 @@ impl Clocks {
         self.all.get(node.index()).copied()
     }
 
-    /// The true time of an instant `shown` by the clock of `node`.
-    pub(super) fn true_time(&self, node: NodeId, shown: Time) -> Time {
-        self.of(node).map_or(shown, |clock| clock.first(shown))
+    /// The true time of an instant `local_time` by the clock of `node`.
+    pub(super) fn true_time(&self, node: NodeId, local_time: Time) -> Time {
+        self.of(node).map_or(local_time, |clock| clock.first(local_time))
     }
 
     /// A state machine at `node`, with the clock of the node if that is not exact.
@@ -71,8 +71,8 @@ pub(super) struct Clocked<M> {
 
 impl<M: Endpoint> Endpoint for Clocked<M> {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
-        let shown = self.clock.shows(cx.now());
-        self.machine.handle(input, &mut cx.at(shown));
+        let local_time = self.clock.local_time(cx.now());
+        self.machine.handle(input, &mut cx.at(local_time));
     }
 
     fn wake(&self) -> Time {
@@ -84,14 +84,14 @@ impl<M: Endpoint> Endpoint for Clocked<M> {
     }
 
     fn put_payload(&mut self, payload: &[u8], now: Time) -> Option<Header> {
-        self.machine.put_payload(payload, self.clock.shows(now))
+        self.machine.put_payload(payload, self.clock.local_time(now))
     }
 }
 
 impl<M: Router> Router for Clocked<M> {
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        let shown = self.clock.shows(cx.now());
-        cx.at(shown, |cx| self.machine.handle(input, cx))
+        let local_time = self.clock.local_time(cx.now());
+        cx.at(local_time, |cx| self.machine.handle(input, cx))
     }
 
     fn takes(&self, packet: &Packet) -> bool {
@@ -99,18 +99,18 @@ impl<M: Router> Router for Clocked<M> {
     }
 
     fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
-        let now = self.clock.shows(at.now);
+        let now = self.clock.local_time(at.now);
         self.machine.on_arrival(packet, &mut TransitCx { now, port: at.port, random: at.random });
     }
 
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
-        let now = self.clock.shows(at.now);
+        let now = self.clock.local_time(at.now);
         self.machine.on_enqueue(packet, port, &mut TransitCx { now, port: at.port, random: at.random });
     }
 
     fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
-        let now = self.clock.shows(at.now);
-        let waited = now - self.clock.shows(at.now - waited);
+        let now = self.clock.local_time(at.now);
+        let waited = now - self.clock.local_time(at.now - waited);
         self.machine.on_dequeue(
             packet,
             port,
@@ -125,9 +125,9 @@ impl<M: Router> Router for Clocked<M> {
 }
 
 impl AnyEndpoint {
-    /// The true time of the instant `shown` by the endpoint's clock.
-    pub(super) fn true_time(&self, shown: Time) -> Time {
-        if let Self::Clocked(clocked) = self { clocked.clock.first(shown) } else { shown }
+    /// The true time of the instant `local_time` by the endpoint's clock.
+    pub(super) fn true_time(&self, local_time: Time) -> Time {
+        if let Self::Clocked(clocked) = self { clocked.clock.first(local_time) } else { local_time }
     }
 }
 

@@ -105,8 +105,8 @@ pub(crate) struct EndpointState {
     screen: Time,
     arrived: Arrivals,
     sent: Sent,
-    /// Delivered bytes at which an application is told.
-    news_at: u64,
+    /// Delivered bytes at which an application is notified.
+    next_event_at: u64,
     /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
     delays: Option<Box<Delays>>,
     random: Random,
@@ -145,7 +145,7 @@ impl EndpointState {
             screen: Time::ZERO,
             arrived: Arrivals::default(),
             sent: Sent::default(),
-            news_at: u64::MAX,
+            next_event_at: u64::MAX,
             delays: None,
             random,
             meter: Meter::default(),
@@ -238,7 +238,7 @@ impl EndpointState {
     /// When a packet with the time stamp `sent_at` of an inexact `clock` was sent by true time; `None` if it is not accepted.
     pub(super) fn sent_by_clock(&self, clock: Clock, sent_at: Time) -> Option<Time> {
         // by the sender's clock, because a slow clock may show two instants as equal
-        (self.active && sent_at >= clock.shows(self.epoch)).then(|| clock.first(sent_at))
+        (self.active && sent_at >= clock.local_time(self.epoch)).then(|| clock.first(sent_at))
     }
 
     /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time.
@@ -277,7 +277,7 @@ impl EndpointState {
         due
     }
 
-    /// Whether its deadline has come. It may have moved since the `Wake` was scheduled.
+    /// Whether its deadline has expired. It can have changed since the `Wake` was scheduled.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         self.active && self.endpoint.wake() <= now
@@ -330,12 +330,12 @@ impl EndpointState {
     /// Whether so much has been delivered that an application is to be told.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        self.meter.goodput_bytes >= self.news_at
+        self.meter.goodput_bytes >= self.next_event_at
     }
 
-    /// Sets the delivered bytes at which an application is told.
+    /// Sets the delivered bytes at which an application is notified.
     pub(super) fn set_news(&mut self, at: u64) {
-        self.news_at = at;
+        self.next_event_at = at;
     }
 
     /// Bytes sent, arrived and delivered to the application over the whole run.
@@ -551,7 +551,7 @@ fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {
         name: flow.name.clone(),
         message: format!("there is no scheme `{name}`"),
         hint: None,
-        beside: None,
+        conflicts_with: None,
     })
 }
 
@@ -561,6 +561,6 @@ fn wrong_kind(flow: &FlowSpec, what: &str) -> ParamError {
         name: flow.name.clone(),
         message: format!("`{scheme}` is {what}, which this transport cannot use"),
         hint: None,
-        beside: None,
+        conflicts_with: None,
     }
 }

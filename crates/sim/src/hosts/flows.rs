@@ -9,14 +9,14 @@ use super::{Hosts, ReceiverState};
 use crate::{Blueprint, Churn, Factory, FlowKind};
 
 /// The next change of an endpoint's activity.
-pub(crate) struct Turn {
+pub(crate) struct ActivityChange {
     /// Whether it becomes active.
     pub on: bool,
     /// When the change after this one is due.
     pub next: Time,
 }
 
-impl Turn {
+impl ActivityChange {
     /// Active at the start and inactive at `stop`; in between, with churn, the state alternates.
     fn new(now: Time, was_on: bool, stop: Time, churn: Option<Churn>, random: &mut Random) -> Self {
         if now >= stop {
@@ -30,18 +30,28 @@ impl Turn {
 
 impl Hosts {
     /// The next start, stop or churn event of a sender.
-    pub(crate) fn flow_turn(&mut self, flow: FlowId, now: Time, blueprint: &Blueprint) -> Turn {
+    pub(crate) fn next_flow_change(
+        &mut self,
+        flow: FlowId,
+        now: Time,
+        blueprint: &Blueprint,
+    ) -> ActivityChange {
         let spec = &blueprint.flows[flow.index()];
         let on = self.is_active(self.sender_of(flow));
-        Turn::new(now, on, spec.stop, spec.churn, &mut self.flows[flow.index()].churn_random)
+        ActivityChange::new(now, on, spec.stop, spec.churn, &mut self.flows[flow.index()].churn_random)
     }
 
     /// The next join, leave or churn event of a receiver.
-    pub(crate) fn receiver_turn(&mut self, receiver: usize, now: Time, blueprint: &Blueprint) -> Turn {
+    pub(crate) fn next_receiver_change(
+        &mut self,
+        receiver: usize,
+        now: Time,
+        blueprint: &Blueprint,
+    ) -> ActivityChange {
         let on = self.is_active(self.receivers[receiver].endpoint);
         let state = &mut self.receivers[receiver];
         let spec = &blueprint.flows[state.flow.index()].to[state.number];
-        Turn::new(now, on, spec.stop, spec.churn, &mut state.churn_random)
+        ActivityChange::new(now, on, spec.stop, spec.churn, &mut state.churn_random)
     }
 
     /// Replaces the endpoints of a flow that was active before by new ones. A new sender numbers its packets from 0, so active receivers

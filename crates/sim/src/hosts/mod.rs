@@ -23,7 +23,7 @@ use nodes::Nodes;
 pub(crate) use nodes::access_routers;
 pub(crate) use sdn::is_control_port;
 
-use crate::agenda::{Agenda, Kind, What};
+use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
@@ -69,7 +69,7 @@ impl Hosts {
 
     /// The endpoint that a `Wake` is for; `None` if it is for the state machine of a node.
     #[inline]
-    pub(crate) fn woken(&mut self, what: What) -> Option<&mut EndpointState> {
+    pub(crate) fn wake_target(&mut self, what: AgendaEvent) -> Option<&mut EndpointState> {
         self.endpoints.get_mut(what.index())
     }
 
@@ -77,7 +77,7 @@ impl Hosts {
     #[inline]
     pub(crate) fn rearm(&mut self, endpoint: EndpointId, now: Time, agenda: &mut Agenda) {
         if let Some(wake) = self.endpoints[endpoint.index()].arm(now) {
-            agenda.push(wake, What::new(Kind::Wake, endpoint.0));
+            agenda.push(wake, AgendaEvent::new(Kind::Wake, endpoint.0));
         }
     }
 
@@ -124,7 +124,7 @@ impl Hosts {
         receiver.map_or(0, |endpoint| self.endpoints[endpoint.index()].totals().delivered_bytes)
     }
 
-    /// Sets the delivered bytes at the receiver of a flow at which its application is told.
+    /// Sets the delivered bytes at the receiver of a flow at which its application is notified.
     pub(crate) fn set_news(&mut self, flow: FlowId, at: u64) {
         for receiver in self.receivers_of(flow) {
             let endpoint = self.receivers[receiver].endpoint;
@@ -141,9 +141,9 @@ impl Hosts {
         self.endpoints[endpoint.index()].sent_by_clock(clock, packet.sent_at)
     }
 
-    /// The true time of an instant `shown` by the clock of `node`.
-    pub(crate) fn true_time(&self, node: NodeId, shown: Time) -> Time {
-        self.clocks.true_time(node, shown)
+    /// The true time of an instant `local_time` by the clock of `node`.
+    pub(crate) fn true_time(&self, node: NodeId, local_time: Time) -> Time {
+        self.clocks.true_time(node, local_time)
     }
 
     // ---- state machines of nodes

@@ -197,7 +197,7 @@ fn make_forwarder(
 
 fn no_part(key: &str, name: &str) -> ParamError {
     let message = format!("`{name}` has no such part in forwarders");
-    ParamError { name: key.to_owned(), message, hint: None, beside: None }
+    ParamError { name: key.to_owned(), message, hint: None, conflicts_with: None }
 }
 
 /// Applies a command of a controller to the next hops of the metric. Next hops that no longer exist are omitted; if none is left, the command

@@ -16,7 +16,7 @@ use super::any_node::AnyNode;
 use super::clocks::Clocks;
 use super::endpoint::stream_setup;
 use super::sdn::NodeAgent;
-use crate::agenda::{Agenda, Kind, What};
+use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::blueprint::Metric;
 use crate::fabric::{Edge, Fabric, NO_FLOW};
 use crate::trace::NodeRecord;
@@ -258,7 +258,7 @@ impl Nodes {
         self.all[index].address.node
     }
 
-    /// Whether the deadline of a state machine has come. It may have moved since the `Wake` was scheduled.
+    /// Whether the deadline of a state machine has expired. It can have changed since the `Wake` was scheduled.
     pub(crate) fn is_due(&self, index: usize, now: Time) -> bool {
         self.all[index].wake() <= now
     }
@@ -359,7 +359,7 @@ impl Nodes {
     // ---- deadlines
 
     /// The state machine that a `Wake` is for; `None` if the entry is stale.
-    pub(crate) fn woken(&mut self, what: What, now: Time) -> Option<usize> {
+    pub(crate) fn wake_target(&mut self, what: AgendaEvent, now: Time) -> Option<usize> {
         let index = what.index() - self.first as usize;
         let state = &mut self.all[index];
         if state.armed != now {
@@ -377,7 +377,7 @@ impl Nodes {
         if wake < state.armed {
             state.later = state.later.min(state.armed);
             state.armed = wake;
-            agenda.push(wake, What::new(Kind::Wake, self.first + index as u32));
+            agenda.push(wake, AgendaEvent::new(Kind::Wake, self.first + index as u32));
         }
     }
 
@@ -455,8 +455,8 @@ impl NodeView for FabricView<'_> {
 pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
     let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
     edges.iter().filter(|edge| edge.up).for_each(|edge| into[edge.to.index()].push(edge));
-    let nobody = (u64::MAX, u32::MAX, NodeId(u32::MAX));
-    let mut search = graph::Search::new(blueprint.nodes.len(), nobody);
+    let unreachable = (u64::MAX, u32::MAX, NodeId(u32::MAX));
+    let mut search = graph::Search::new(blueprint.nodes.len(), unreachable);
     let routers = blueprint.icn.iter().flat_map(|icn| &icn.routers);
     routers.for_each(|&router| search.start(router.index(), (0, 0, router)));
     while let Some((node, (cost, hops, router))) = search.settle() {
@@ -466,7 +466,7 @@ pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Optio
         }
     }
     let (nearest, _) = search.finish();
-    nearest.into_iter().map(|best| (best != nobody).then_some(best.2)).collect()
+    nearest.into_iter().map(|best| (best != unreachable).then_some(best.2)).collect()
 }
 
 /// A tree node with one part per distinct scheme and set of parameters among the named flows.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::{
     App, Command, DirectedLink, DropReason, Hop, LinkId, NameId, Net, NextHop, NodeCx, NodeId, ParamError,
-    PortId, RouterInput, Setup, Wants,
+    PortId, Requirements, RouterInput, Setup,
 };
 use schemes::AnyApp;
 use stack::sdn::{Agent, AgentLocation, Controller};
@@ -26,7 +26,7 @@ pub(super) struct NodeAgent {
 impl NodeAgent {
     pub(super) fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         let Some(clock) = self.clock else { return self.machine.handle(input, cx) };
-        cx.at(clock.shows(cx.now()), |cx| self.machine.handle(input, cx))
+        cx.at(clock.local_time(cx.now()), |cx| self.machine.handle(input, cx))
     }
 
     #[inline]
@@ -39,9 +39,9 @@ impl NodeState {
     /// Removes the commands of the node's agent and returns them.
     pub(crate) fn forget_commands(&mut self) -> Vec<Command> {
         let Some(agent) = &mut self.agent else { return Vec::new() };
-        let kept = agent.machine.kept().map(|(_, command)| *command).collect();
+        let installed = agent.machine.installed().map(|(_, command)| *command).collect();
         agent.machine.reset();
-        kept
+        installed
     }
 }
 
@@ -71,10 +71,10 @@ impl Nodes {
                 self.add(node, machine, blueprint);
             }
         }
-        let wants = make_app(blueprint, spec)?.wants();
+        let requirements = make_app(blueprint, spec)?.requirements();
         let served = Arc::new(served(blueprint));
         for &node in &spec.nodes {
-            let machine = self.make_agent(node, spec, wants, &served, blueprint, fabric);
+            let machine = self.make_agent(node, spec, requirements, &served, blueprint, fabric);
             let index = self.at(node).expect("it was placed");
             self.get_mut(index).agent = Some(Box::new(NodeAgent { machine, clock: clocks.of(node) }));
         }
@@ -88,7 +88,7 @@ impl Nodes {
         &self,
         node: NodeId,
         spec: &SdnSpec,
-        wants: Wants,
+        requirements: Requirements,
         served: &Arc<Vec<NameId>>,
         blueprint: &Blueprint,
         fabric: &Fabric,
@@ -97,7 +97,7 @@ impl Nodes {
         let port = control_port(fabric, node, spec.controller, spec);
         let own = |port: &PortId| fabric.owns(node, *port) && !is_control_port(blueprint, *port);
         let ports: Vec<PortId> = fabric.port_ids().filter(own).collect();
-        Agent::new(&spec.config, controller, port, wants, &ports, Arc::clone(served))
+        Agent::new(&spec.config, controller, port, requirements, &ports, Arc::clone(served))
     }
 
     /// A controller with its configuration and without state.
@@ -210,7 +210,7 @@ fn make_app(blueprint: &Blueprint, spec: &SdnSpec) -> Result<AnyApp, ParamError>
             name: "app".to_owned(),
             message: format!("`{}` has no part in controllers", spec.app),
             hint: None,
-            beside: None,
+            conflicts_with: None,
         }),
     }
 }

@@ -1,11 +1,11 @@
 //! Applications during a run: their requests become packets to the senders of their flows, and they learn what has been delivered.
 
 use contract::{Cx, Destination, Ecn, EndpointId, Header, Label, Random};
-use stack::app::{App, Ask};
+use stack::app::{App, Request};
 use units::Time;
 
 use super::World;
-use crate::agenda::{Kind, What};
+use crate::agenda::{AgendaEvent, Kind};
 use crate::build;
 use crate::trace::AppRecord;
 use crate::{AppSpec, Blueprint};
@@ -22,14 +22,18 @@ struct Running {
     app: App,
     /// When its pending event is due; any other is stale.
     armed: Time,
-    begun: bool,
+    started: bool,
 }
 
 impl Apps {
     pub(super) fn new(blueprint: &Blueprint) -> Self {
         let running = |spec: &AppSpec| {
             let random = Random::new(blueprint.seed, &format!("app.{}", spec.name), "client");
-            Running { app: App::new(&spec.config, spec.flows.len(), random), armed: spec.start, begun: false }
+            Running {
+                app: App::new(&spec.config, spec.flows.len(), random),
+                armed: spec.start,
+                started: false,
+            }
         };
         Self { list: blueprint.apps.iter().map(running).collect(), connections: Vec::new() }
     }
@@ -75,14 +79,14 @@ impl World {
             running.app.stop();
         }
         let (hosts, now) = (&self.hosts, self.now);
-        if running.begun {
+        if running.started {
             let delivered = |connection: usize| hosts.delivered(spec.flows[connection]);
             running.app.on_timer(delivered, now);
         } else {
-            running.begun = true;
+            running.started = true;
             running.app.start(now);
         }
-        self.accounts.count_event(now, What::new(Kind::Run, (build::RUN_APP + number) as u32));
+        self.accounts.count_event(now, AgendaEvent::new(Kind::Run, (build::RUN_APP + number) as u32));
         self.after_app(number);
     }
 
@@ -102,15 +106,15 @@ impl World {
 
     /// Sends the requests of an application, and schedules its next deadline.
     fn after_app(&mut self, number: usize) {
-        let asks: Vec<Ask> = self.apps.list[number].app.take_asks().collect();
-        for ask in asks {
+        let requests: Vec<Request> = self.apps.list[number].app.take_requests().collect();
+        for request in requests {
             let spec = &self.blueprint.apps[number];
-            let (flow, size) = (spec.flows[ask.connection], spec.request);
+            let (flow, size) = (spec.flows[request.connection], spec.request);
             let sender = self.hosts.address(self.hosts.sender_of(flow));
             let Some(receiver) = self.hosts.receivers_of(flow).next() else { continue };
             let endpoint = self.hosts.receiver(receiver).1;
             let request = |cx: &mut Cx<'_>| {
-                let (to, header) = (Destination::from(sender), Header::Request { total: ask.total });
+                let (to, header) = (Destination::from(sender), Header::Request { total: request.total });
                 cx.send(to, size, Ecn::NotCapable, header, Label::default());
             };
             self.hosts.endpoint(endpoint).report(self.now, &mut self.out, request);
@@ -119,12 +123,12 @@ impl World {
         let flows = &self.blueprint.apps[number].flows;
         let running = &mut self.apps.list[number];
         for (connection, &flow) in flows.iter().enumerate() {
-            self.hosts.set_news(flow, running.app.news_at(connection));
+            self.hosts.set_news(flow, running.app.next_event_at(connection));
         }
         let wake = running.app.wake();
         if wake < running.armed {
             running.armed = wake.max(self.now);
-            let what = What::new(Kind::Run, (build::RUN_APP + number) as u32);
+            let what = AgendaEvent::new(Kind::Run, (build::RUN_APP + number) as u32);
             self.agenda.push(running.armed, what);
         }
     }

@@ -5,7 +5,7 @@ use stack::log::Log;
 use units::Rate;
 
 use super::World;
-use crate::agenda::{Kind, What};
+use crate::agenda::{AgendaEvent, Kind};
 use crate::fabric::{Offer, both};
 use crate::trace::Subject;
 use crate::{Change, Factory};
@@ -13,24 +13,24 @@ use crate::{Change, Factory};
 impl World {
     /// Handles a sender's start, stop or churn event.
     pub(super) fn on_toggle_flow(&mut self, flow: FlowId) {
-        let turn = self.hosts.flow_turn(flow, self.now, &self.blueprint);
+        let turn = self.hosts.next_flow_change(flow, self.now, &self.blueprint);
         if turn.on {
             self.start_flow(flow)
         } else {
             self.stop_flow(flow)
         }
-        self.agenda.push(turn.next, What::new(Kind::ToggleFlow, flow.0));
+        self.agenda.push(turn.next, AgendaEvent::new(Kind::ToggleFlow, flow.0));
     }
 
     /// Handles a receiver's join, leave or churn event.
     pub(super) fn on_toggle_receiver(&mut self, receiver: usize) {
-        let turn = self.hosts.receiver_turn(receiver, self.now, &self.blueprint);
+        let turn = self.hosts.next_receiver_change(receiver, self.now, &self.blueprint);
         if turn.on {
             self.join(receiver)
         } else {
             self.leave(receiver)
         }
-        self.agenda.push(turn.next, What::new(Kind::ToggleReceiver, receiver as u32));
+        self.agenda.push(turn.next, AgendaEvent::new(Kind::ToggleReceiver, receiver as u32));
     }
 
     /// Handles a change of the scenario.
@@ -74,9 +74,9 @@ impl World {
             Change::Reset(node) => self.reset_node(node),
             Change::Controller(on) => self.set_controller(on),
             Change::Mode(flow, mode) => {
-                self.tell(self.hosts.sender_of(flow), Input::Mode(&mode));
+                self.give_input(self.hosts.sender_of(flow), Input::Mode(&mode));
                 for receiver in self.hosts.receivers_of(flow) {
-                    self.tell(self.hosts.receiver(receiver).1, Input::Mode(&mode));
+                    self.give_input(self.hosts.receiver(receiver).1, Input::Mode(&mode));
                 }
             }
         }
@@ -88,7 +88,7 @@ impl World {
             return;
         }
         for receiver in self.hosts.restart(flow, self.now, &self.blueprint) {
-            self.tell(receiver, Input::Start);
+            self.give_input(receiver, Input::Start);
         }
         self.activate(sender);
     }
@@ -139,18 +139,18 @@ impl World {
     /// Activates an endpoint, which then accepts packets.
     pub(super) fn activate(&mut self, endpoint: EndpointId) {
         self.hosts.endpoint(endpoint).activate(self.now);
-        self.tell(endpoint, Input::Start);
+        self.give_input(endpoint, Input::Start);
     }
 
     fn deactivate(&mut self, endpoint: EndpointId) {
         if self.hosts.is_active(endpoint) {
-            self.tell(endpoint, Input::Stop);
+            self.give_input(endpoint, Input::Stop);
             self.hosts.endpoint(endpoint).deactivate(self.now);
         }
     }
 
     /// Gives an input to an active endpoint.
-    fn tell(&mut self, endpoint: EndpointId, input: Input<'_>) {
+    fn give_input(&mut self, endpoint: EndpointId, input: Input<'_>) {
         let state = self.hosts.endpoint(endpoint);
         if state.is_active() {
             state.handle(self.now, input, &mut self.out);
@@ -173,8 +173,8 @@ impl World {
     pub(super) fn schedule_all(&mut self, port: PortId, offers: &[Offer]) {
         for offer in offers {
             match *offer {
-                Offer::Arrive(at) => self.agenda.push(at, What::new(Kind::Arrive, port.0)),
-                Offer::Depart(at) => self.agenda.push(at, What::new(Kind::Depart, port.0)),
+                Offer::Arrive(at) => self.agenda.push(at, AgendaEvent::new(Kind::Arrive, port.0)),
+                Offer::Depart(at) => self.agenda.push(at, AgendaEvent::new(Kind::Depart, port.0)),
                 Offer::Accepted | Offer::Dropped(_) => {}
             }
         }

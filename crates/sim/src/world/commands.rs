@@ -21,7 +21,7 @@ impl World {
                 Command::NextHops { prefix, hops } => {
                     let state = self.hosts.nodes.get_mut(index);
                     if let Some(port) = state.prefer_next_hops(prefix, hops.list()) {
-                        self.note_move(index, "prefix_moved", prefix.0, port);
+                        self.record_reroute(index, "prefix_moved", prefix.0, port);
                     }
                 }
                 Command::Route { to, via } if own(self, via) => self.command_route(index, to, via),
@@ -72,12 +72,12 @@ impl World {
         let after = self.fabric.next_hop(at, to, NO_FLOW);
         if before != after {
             self.hosts.nodes.get_mut(index).count(Count::Reroutes);
-            self.note_move(index, "route_moved", to.0, after);
+            self.record_reroute(index, "route_moved", to.0, after);
         }
     }
 
     /// Records that traffic changed its next hop at a node.
-    fn note_move(&mut self, index: usize, name: &'static str, what: u32, port: Option<PortId>) {
+    fn record_reroute(&mut self, index: usize, name: &'static str, what: u32, port: Option<PortId>) {
         self.note(index, name, f64::from(what));
         if let Some(port) = port {
             self.note(index, "moved_to", f64::from(port.0));

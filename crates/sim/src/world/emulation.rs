@@ -11,7 +11,7 @@ use stack::log::Log;
 use units::Time;
 
 use super::{Control, Phase, Stop, World};
-use crate::agenda::{Kind, What};
+use crate::agenda::{AgendaEvent, Kind};
 use crate::build;
 use crate::fabric::both;
 
@@ -119,7 +119,7 @@ impl World {
                 return false;
             }
             // this event is after all others of its instant, so that the event loop is the same as in simulations
-            self.agenda.push(at, What::new(Kind::Run, build::RUN_UNTIL as u32));
+            self.agenda.push(at, AgendaEvent::new(Kind::Run, build::RUN_UNTIL as u32));
             if self.proceed(control) != Stop::Reached {
                 return true;
             }

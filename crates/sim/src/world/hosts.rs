@@ -3,12 +3,12 @@
 use contract::{DropReason, EndpointId, Header, Input, PacketId, RouterInput};
 
 use super::{LocalDelivery, World};
-use crate::agenda::What;
+use crate::agenda::AgendaEvent;
 use crate::trace::Subject;
 
 impl World {
-    pub(super) fn on_wake(&mut self, what: What) {
-        let Some(state) = self.hosts.woken(what) else { return self.on_node_wake(what) };
+    pub(super) fn on_wake(&mut self, what: AgendaEvent) {
+        let Some(state) = self.hosts.wake_target(what) else { return self.on_node_wake(what) };
         if !state.take_wake(self.now) {
             return;
         }
@@ -77,8 +77,8 @@ impl World {
 
     /// Handles the `Wake` of a node.
     #[cold]
-    fn on_node_wake(&mut self, what: What) {
-        let Some(index) = self.hosts.nodes.woken(what, self.now) else { return };
+    fn on_node_wake(&mut self, what: AgendaEvent) {
+        let Some(index) = self.hosts.nodes.wake_target(what, self.now) else { return };
         if !self.hosts.nodes.is_due(index, self.now) {
             return self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
         }
@@ -128,9 +128,9 @@ impl World {
             match next {
                 LocalDelivery::ToNode(index, id) => {
                     let packet = *self.out.arena.get(id);
-                    let fate = self.run_node(index, RouterInput::Local(&packet));
+                    let drop_reason = self.run_node(index, RouterInput::Local(&packet));
                     let node = self.hosts.nodes.node(index);
-                    self.consume(id, fate, node);
+                    self.consume(id, drop_reason, node);
                     self.after_node(index);
                 }
                 LocalDelivery::ToEndpoint(endpoint, id) => self.deliver_from_node(endpoint, id),

@@ -25,7 +25,7 @@ pub use emulation::{ExternalPayloads, Observers, Tap};
 use self::apps::Apps;
 use self::emulation::External;
 use crate::accounts::{Accounts, Recorded};
-use crate::agenda::{Agenda, Kind, What};
+use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::trace::Trace;
@@ -220,7 +220,7 @@ impl World {
             &self.blueprint,
         );
         trace.apps = apps;
-        trace.waits = self.fabric.waits();
+        trace.queueing_delays = self.fabric.queueing_delays();
         trace
     }
 
@@ -252,7 +252,7 @@ impl World {
                 let stopped = control.stop.load(Ordering::Relaxed);
                 let paused = control.pause.swap(false, Ordering::Relaxed);
                 let step = Duration::from_nanos((self.blueprint.duration.as_nanos() / PROGRESS_STEPS).max(1));
-                self.agenda.push(self.now + step, What::new(Kind::Run, build::RUN_PROGRESS as u32));
+                self.agenda.push(self.now + step, AgendaEvent::new(Kind::Run, build::RUN_PROGRESS as u32));
                 match (stopped, paused) {
                     (true, _) => Some(Stop::Ended),
                     (false, true) => Some(Stop::Paused),
@@ -265,7 +265,7 @@ impl World {
     /// Writes one value of every series and schedules the next sample.
     fn on_sample(&mut self) {
         self.accounts.sample(self.now, &mut self.fabric, &self.hosts);
-        self.agenda.push(self.now + self.blueprint.record.every, What::new(Kind::Sample, 0));
+        self.agenda.push(self.now + self.blueprint.record.every, AgendaEvent::new(Kind::Sample, 0));
     }
 }
 

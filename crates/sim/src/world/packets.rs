@@ -4,7 +4,7 @@ use contract::{DropReason, EndpointId, GroupId, Header, NodeId, PacketId, PortId
 use units::Time;
 
 use super::{LocalDelivery, World};
-use crate::agenda::{Kind, What};
+use crate::agenda::{AgendaEvent, Kind};
 use crate::fabric::{ArrivalPath, DAMAGED, Fate, LinkEffect, reverse};
 use crate::trace::Subject;
 
@@ -13,7 +13,7 @@ const MAX_HOPS: u8 = 64;
 
 impl World {
     #[inline]
-    pub(super) fn on_arrive(&mut self, what: What) {
+    pub(super) fn on_arrive(&mut self, what: AgendaEvent) {
         let port = PortId(what.index() as u32);
         let Some(arrival) = self.fabric.arrive(port, self.now) else { return self.arrive_held(port, what) };
         self.agenda.push(arrival.next, what);
@@ -78,9 +78,9 @@ impl World {
     /// Loses, copies, damages or delays a packet as the impairments of its link draw it.
     fn impair(&mut self, by: PortId, node: NodeId, id: PacketId) {
         let port = self.fabric.port(by);
-        let fate =
+        let drop_reason =
             port.impairments().map_or(Fate::Arrives(self.now), |impairments| impairments.draw(self.now));
-        match fate {
+        match drop_reason {
             Fate::Lost => {
                 port.count_drop(DropReason::RandomLoss);
                 self.drop(id, DropReason::RandomLoss, Subject::Port(by));
@@ -109,7 +109,7 @@ impl World {
             && (at > self.now || impairments.holds_until(at))
         {
             impairments.hold(id, at);
-            return self.agenda.push(at, What::new(Kind::Arrive, by.0));
+            return self.agenda.push(at, AgendaEvent::new(Kind::Arrive, by.0));
         }
         if !self.leave_link(by, node, id) {
             self.arrive(node, id);
@@ -118,7 +118,7 @@ impl World {
 
     /// Lets the next packet arrive that an impaired link held until now. No effect if none is due: the event is stale.
     #[cold]
-    fn arrive_held(&mut self, by: PortId, what: What) {
+    fn arrive_held(&mut self, by: PortId, what: AgendaEvent) {
         let Some((id, node)) = self.fabric.take_held(by, self.now) else { return };
         self.accounts.count_event(self.now, what);
         if !self.leave_link(by, node, id) {
@@ -144,8 +144,8 @@ impl World {
             return true;
         }
         let packet = *packet;
-        let fate = self.run_node(index, RouterInput::Packet(&packet, own));
-        self.consume(id, fate, node);
+        let drop_reason = self.run_node(index, RouterInput::Packet(&packet, own));
+        self.consume(id, drop_reason, node);
         self.after_node(index);
         self.deliver_local();
         true
@@ -279,8 +279,8 @@ impl World {
 
     /// Accounts for a packet that a state machine took, or drops it with the returned reason.
     #[inline]
-    pub(super) fn consume(&mut self, id: PacketId, fate: Option<DropReason>, node: NodeId) {
-        match fate {
+    pub(super) fn consume(&mut self, id: PacketId, drop_reason: Option<DropReason>, node: NodeId) {
+        match drop_reason {
             Some(why) => self.drop(id, why, Subject::Node(node)),
             None => {
                 self.out.arena.release(id);

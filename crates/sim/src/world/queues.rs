@@ -4,7 +4,7 @@ use contract::{DropReason, PacketId, PortId};
 use units::Duration;
 
 use super::World;
-use crate::agenda::{Kind, What};
+use crate::agenda::{AgendaEvent, Kind};
 use crate::fabric::{Departure, Due, Next, Offer, SlowOffer};
 use crate::trace::Subject;
 
@@ -23,9 +23,9 @@ impl World {
             Offer::Accepted => self.accounts.count_hop(),
             Offer::Arrive(at) => {
                 self.accounts.count_hop();
-                self.agenda.push(at, What::new(Kind::Arrive, port.0));
+                self.agenda.push(at, AgendaEvent::new(Kind::Arrive, port.0));
             }
-            Offer::Depart(at) => self.agenda.push(at, What::new(Kind::Depart, port.0)),
+            Offer::Depart(at) => self.agenda.push(at, AgendaEvent::new(Kind::Depart, port.0)),
             Offer::Dropped(why) => self.drop(id, why, Subject::Port(port)),
         }
     }
@@ -34,7 +34,7 @@ impl World {
     #[cold]
     fn offer_slowly(&mut self, port: PortId, id: PacketId) {
         while self.fabric.is_due(port, self.now) {
-            self.on_depart(What::new(Kind::Depart, port.0));
+            self.on_depart(AgendaEvent::new(Kind::Depart, port.0));
         }
         let Self { now, fabric, hosts, agenda, out, .. } = self;
         if fabric.port(port).observes_offers() {
@@ -61,10 +61,10 @@ impl World {
         self.drop_all(dropped, port);
         let service = match next {
             Next::Nothing => return,
-            Next::Opens(at) => return self.agenda.push(at, What::new(Kind::Depart, port.0)),
+            Next::Opens(at) => return self.agenda.push(at, AgendaEvent::new(Kind::Depart, port.0)),
             Next::Starts(service) => service,
         };
-        self.agenda.push(service.depart, What::new(Kind::Depart, port.0));
+        self.agenda.push(service.depart, AgendaEvent::new(Kind::Depart, port.0));
         if let Some(waited) = service.observed {
             self.show_departure(port, service.packet, waited);
         }
@@ -78,7 +78,7 @@ impl World {
     }
 
     /// Handles the end of a transmission at a port with a discipline, or the start of one at an observed FIFO.
-    pub(super) fn on_depart(&mut self, what: What) {
+    pub(super) fn on_depart(&mut self, what: AgendaEvent) {
         let port = PortId(what.index() as u32);
         match self.fabric.depart(port, self.now) {
             Due::Nothing => {}
@@ -94,7 +94,7 @@ impl World {
                 self.accounts.count_event(self.now, what);
                 self.accounts.count_hop();
                 if let Offer::Arrive(at) = offer {
-                    self.agenda.push(at, What::new(Kind::Arrive, port.0));
+                    self.agenda.push(at, AgendaEvent::new(Kind::Arrive, port.0));
                 }
                 self.serve(port, true);
             }
@@ -107,7 +107,7 @@ impl World {
             match self.fabric.next_departure(port, self.now) {
                 Departure::Show(id, waited) => self.show_departure(port, id, waited),
                 Departure::Wait(start) => {
-                    return self.agenda.push(start, What::new(Kind::Depart, port.0));
+                    return self.agenda.push(start, AgendaEvent::new(Kind::Depart, port.0));
                 }
                 Departure::Done => return,
             }

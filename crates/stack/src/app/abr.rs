@@ -65,7 +65,7 @@ impl Chooser {
         self.bola.on_segment(self.quality, level_s, now);
     }
 
-    /// Notes when the segment that is asked for was asked for.
+    /// Records the time of the present request.
     pub(super) fn on_request(&mut self, now: Time) {
         self.bola.requested_at = Some(now);
     }
@@ -77,7 +77,7 @@ impl Chooser {
         }
     }
 
-    /// The quality of the next segment, with `level_s` seconds in the buffer, and how long BOLA waits before it is asked for.
+    /// The quality of the next segment, with `level_s` seconds in the buffer, and how long BOLA waits before its request.
     pub(super) fn choose(&mut self, level_s: f64, now: Time) -> (usize, Duration) {
         let Some(measured) = self.throughput.estimate() else { return (self.quality, Duration::ZERO) };
         let safe = highest(&self.rates, measured * SAFETY);
@@ -122,9 +122,9 @@ const WEIGHT: f64 = 1.5;
 impl Throughput {
     fn add(&mut self, bits: f64, took_s: f64) {
         let (value, weight) = (bits / took_s, WEIGHT * took_s);
-        let mix = |before: f64, half_life: f64| {
+        let mix = |requested_before: f64, half_life: f64| {
             let keep = math::pow(0.5, weight / half_life);
-            (1.0 - keep) * value + keep * before
+            (1.0 - keep) * value + keep * requested_before
         };
         (self.fast, self.slow) = (mix(self.fast, FAST), mix(self.slow, SLOW));
         self.weight += weight;
@@ -239,7 +239,7 @@ impl Bola {
         (1..rates.len()).fold(0, |best, i| if score(i) >= score(best) { i } else { best })
     }
 
-    /// The highest level at which BOLA asks for this quality and does not wait    [_maxBufferLevelForRepresentation]
+    /// The highest level at which BOLA requests this quality and does not wait    [_maxBufferLevelForRepresentation]
     fn maximum(&self, quality: usize) -> f64 {
         self.v * (self.utilities[quality] + self.gp)
     }

@@ -1,20 +1,20 @@
-//! A connection as the client sees it: what was asked for, what has arrived, and requests that are repeated when they seem lost.
+//! A connection at the client: requested and received bytes, and retransmission of requests.
 
 use std::collections::VecDeque;
 
 use units::{Duration, Time};
 
-use super::News;
+use super::Event;
 
 /// Requests and answers of one connection. Answers come in the order of the requests.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
-    /// Bytes asked for so far.
-    asked: u64,
+    /// Bytes requested so far.
+    requested: u64,
     /// Bytes of the complete answers.
-    answered: u64,
+    completed: u64,
     /// Whether the first byte of the answer after those has arrived.
-    begun: bool,
+    first_byte_seen: bool,
     /// Items whose answers are not complete, with one past the last byte of each.
     pending: VecDeque<(u32, u64)>,
     retry: Option<Retry>,
@@ -26,9 +26,9 @@ struct Retry {
     at: Time,
     timeout: Duration,
     /// Bytes delivered when it was set.
-    seen: u64,
-    /// Bytes asked for before the newest request.
-    before: u64,
+    delivered: u64,
+    /// Bytes requested before the newest request.
+    requested_before: u64,
 }
 
 /// Initial retransmission timeout [RFC6298 §2.1]. It doubles [RFC6298 §5.5], up to 60 s [RFC6298 §2.5].
@@ -36,46 +36,50 @@ const INITIAL: Duration = Duration::from_secs(1);
 const MAXIMUM: Duration = Duration::from_secs(60);
 
 impl Connection {
-    /// Asks for more bytes. Returns all bytes asked for so far.
-    pub(super) fn ask(&mut self, bytes: u64, item: u32, now: Time) -> u64 {
-        self.retry =
-            Some(Retry { at: now + INITIAL, timeout: INITIAL, seen: self.answered, before: self.asked });
-        self.asked += bytes;
-        self.pending.push_back((item, self.asked));
-        self.asked
+    /// Requests more bytes. Returns the total requested so far.
+    pub(super) fn request(&mut self, bytes: u64, item: u32, now: Time) -> u64 {
+        self.retry = Some(Retry {
+            at: now + INITIAL,
+            timeout: INITIAL,
+            delivered: self.completed,
+            requested_before: self.requested,
+        });
+        self.requested += bytes;
+        self.pending.push_back((item, self.requested));
+        self.requested
     }
 
     /// The next news, given that `total` bytes have been delivered.
-    pub(super) fn advance(&mut self, total: u64) -> Option<News> {
-        if self.retry.is_some_and(|retry| total > retry.before) {
+    pub(super) fn advance(&mut self, total: u64) -> Option<Event> {
+        if self.retry.is_some_and(|retry| total > retry.requested_before) {
             self.retry = None;
         }
         let &(item, end) = self.pending.front()?;
-        if total > self.answered && !self.begun {
-            self.begun = true;
-            return Some(News::Begun);
+        if total > self.completed && !self.first_byte_seen {
+            self.first_byte_seen = true;
+            return Some(Event::FirstByte);
         }
         if total < end {
             return None;
         }
-        self.answered = end;
-        self.begun = false;
+        self.completed = end;
+        self.first_byte_seen = false;
         self.pending.pop_front();
-        Some(News::Answered(item))
+        Some(Event::Complete(item))
     }
 
-    /// Repeats the newest request if its timer has expired and nothing has arrived since. Returns all bytes asked for so far.
+    /// Repeats the newest request if its timer has expired and nothing has arrived since. Returns the total requested so far.
     pub(super) fn retry(&mut self, delivered: u64, now: Time) -> Option<u64> {
         let retry = self.retry.filter(|retry| retry.at <= now)?;
-        if delivered > retry.before {
+        if delivered > retry.requested_before {
             self.retry = None;
             return None;
         }
         // data of earlier answers show that the path works
-        let moves = delivered > retry.seen;
+        let moves = delivered > retry.delivered;
         let timeout = if moves { INITIAL } else { (retry.timeout + retry.timeout).min(MAXIMUM) };
-        self.retry = Some(Retry { at: now + timeout, timeout, seen: delivered, ..retry });
-        (!moves).then_some(self.asked)
+        self.retry = Some(Retry { at: now + timeout, timeout, delivered, ..retry });
+        (!moves).then_some(self.requested)
     }
 
     /// Number of answers that are not complete.
@@ -89,9 +93,9 @@ impl Connection {
     }
 
     /// The number of delivered bytes at which there are news.
-    pub(super) fn news_at(&self) -> u64 {
+    pub(super) fn next_event_at(&self) -> u64 {
         match self.pending.front() {
-            Some(_) if !self.begun => self.answered + 1,
+            Some(_) if !self.first_byte_seen => self.completed + 1,
             Some(&(_, end)) => end,
             None => u64::MAX,
         }

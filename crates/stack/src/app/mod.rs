@@ -1,7 +1,7 @@
 //! Applications above TCP or QUIC connections, at the client: requests with think time and incast, web pages, adaptive video players (DASH).
 //!
-//! A client asks for data over its connections, one or several, and waits for the answers. [`App`] is a sans-IO state machine. The answers are
-//! those of senders whose supply is what was requested ([`contract::Header::Request`]).
+//! A client requests data over one or several connections, and waits for the responses. [`App`] is a sans-IO state machine. The responses are
+//! those of senders that send the requested bytes ([`contract::Header::Request`]).
 
 mod abr;
 mod connection;
@@ -23,7 +23,7 @@ pub(crate) use sizes::log_normal;
 
 use connection::Connection;
 
-/// What a client does.
+/// Behaviour of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Config {
     /// Requests on every connection at once; the next round starts when all are answered, after a think time.
@@ -36,10 +36,10 @@ pub enum Config {
 
 /// A request that the client sends on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct Request {
     /// Number of the connection.
     pub connection: usize,
-    /// Bytes that the client has asked for on it so far. A request that is repeated has the same number.
+    /// Bytes that the client has requested on it so far. A repeated request has the same number.
     pub total: u64,
 }
 
@@ -60,10 +60,10 @@ pub struct Exchange {
 ///
 /// # How it is driven
 ///
-/// 1. [`App::start`] at its start. After it, and after every other input, drain [`App::take_asks`] and send the requests.
-/// 2. [`App::on_delivered`] when the bytes delivered on a connection reach [`App::news_at`].
+/// 1. [`App::start`] at its start. After it, and after every other input, drain [`App::take_requests`] and send the requests.
+/// 2. [`App::on_delivered`] when the bytes delivered on a connection reach [`App::next_event_at`].
 /// 3. [`App::on_timer`] at or after [`App::wake`], with the bytes that have been delivered on each connection. An early timer has no effect.
-/// 4. [`App::stop`]: what is under way is completed, nothing new is asked for.
+/// 4. [`App::stop`]: exchanges in progress are completed, and no new one begins.
 pub struct App {
     shared: Shared,
     client: Client,
@@ -73,7 +73,7 @@ pub struct App {
 struct Shared {
     connections: Vec<Connection>,
     random: Random,
-    asks: Vec<Ask>,
+    requests: Vec<Request>,
     exchanges: Vec<Exchange>,
     stopped: bool,
 }
@@ -84,20 +84,20 @@ enum Client {
     Player(Box<player::State>),
 }
 
-/// What happened on a connection.
+/// An event on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum News {
+enum Event {
     /// The first byte of an answer arrived.
-    Begun,
-    /// An answer is complete: the item that was asked for.
-    Answered(u32),
+    FirstByte,
+    /// A response is complete: the requested item.
+    Complete(u32),
 }
 
 impl Shared {
-    /// Asks for `bytes` on a connection, at least one.
-    fn ask(&mut self, connection: usize, bytes: Bytes, item: u32, now: Time) {
-        let total = self.connections[connection].ask(bytes.as_u64().max(1), item, now);
-        self.asks.push(Ask { connection, total });
+    /// Requests `bytes` on a connection, at least one.
+    fn request(&mut self, connection: usize, bytes: Bytes, item: u32, now: Time) {
+        let total = self.connections[connection].request(bytes.as_u64().max(1), item, now);
+        self.requests.push(Request { connection, total });
     }
 }
 
@@ -110,7 +110,8 @@ impl App {
             Config::Player(player) => Client::Player(Box::new(player::State::new(player))),
         };
         let connections = (0..connections.max(1)).map(|_| Connection::default()).collect();
-        let shared = Shared { connections, random, asks: Vec::new(), exchanges: Vec::new(), stopped: false };
+        let shared =
+            Shared { connections, random, requests: Vec::new(), exchanges: Vec::new(), stopped: false };
         Self { shared, client }
     }
 
@@ -123,31 +124,31 @@ impl App {
         }
     }
 
-    /// Begins nothing new from now on.
+    /// Starts no further exchange.
     pub fn stop(&mut self) {
         self.shared.stopped = true;
     }
 
-    /// Takes that `total` bytes have been delivered on a connection.
+    /// Handles the delivery of bytes on a connection, `total` so far.
     pub fn on_delivered(&mut self, connection: usize, total: u64, now: Time) {
-        while let Some(news) = self.shared.connections[connection].advance(total) {
-            match (&mut self.client, news) {
-                (Client::Rounds(state), News::Answered(_)) => state.on_answer(&mut self.shared, now),
-                (Client::Page(state), News::Answered(object)) => {
+        while let Some(event) = self.shared.connections[connection].advance(total) {
+            match (&mut self.client, event) {
+                (Client::Rounds(state), Event::Complete(_)) => state.on_answer(&mut self.shared, now),
+                (Client::Page(state), Event::Complete(object)) => {
                     state.on_object(object, &mut self.shared, now);
                 }
-                (Client::Player(state), News::Answered(_)) => state.on_segment(&mut self.shared, now),
-                (Client::Player(state), News::Begun) => state.on_first_byte(now),
-                (_, News::Begun) => {}
+                (Client::Player(state), Event::Complete(_)) => state.on_segment(&mut self.shared, now),
+                (Client::Player(state), Event::FirstByte) => state.on_first_byte(now),
+                (_, Event::FirstByte) => {}
             }
         }
     }
 
-    /// Handles deadlines that have come. `delivered` gives the bytes delivered on a connection.
+    /// Handles expired deadlines. `delivered` returns the bytes delivered on a connection.
     pub fn on_timer(&mut self, delivered: impl Fn(usize) -> u64, now: Time) {
         for (number, connection) in self.shared.connections.iter_mut().enumerate() {
             if let Some(total) = connection.retry(delivered(number), now) {
-                self.shared.asks.push(Ask { connection: number, total });
+                self.shared.requests.push(Request { connection: number, total });
             }
         }
         match &mut self.client {
@@ -167,14 +168,14 @@ impl App {
         self.shared.connections.iter().map(Connection::wake).fold(own, Time::min)
     }
 
-    /// The number of delivered bytes on a connection at which the client is to be told; [`u64::MAX`] for none.
-    pub fn news_at(&self, connection: usize) -> u64 {
-        self.shared.connections[connection].news_at()
+    /// The number of delivered bytes on a connection at which the client is notified; [`u64::MAX`] for none.
+    pub fn next_event_at(&self, connection: usize) -> u64 {
+        self.shared.connections[connection].next_event_at()
     }
 
     /// Takes the requests that are to be sent.
-    pub fn take_asks(&mut self) -> impl Iterator<Item = Ask> + '_ {
-        self.shared.asks.drain(..)
+    pub fn take_requests(&mut self) -> impl Iterator<Item = Request> + '_ {
+        self.shared.requests.drain(..)
     }
 
     /// The exchanges so far, the unfinished ones included, in the order of their start.

@@ -47,7 +47,7 @@ impl Default for Player {
     }
 }
 
-/// What was played.
+/// Counters of playback.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Playback {
     /// From the start to the first picture; `None` before.
@@ -80,11 +80,11 @@ pub(super) struct State {
     config: Player,
     chooser: Chooser,
     started_at: Time,
-    /// Video in the buffer at `as_of`.
+    /// Video in the buffer at `level_at`.
     level: Duration,
-    as_of: Time,
+    level_at: Time,
     /// Whether it plays; otherwise it waits since `waits_since`.
-    plays: bool,
+    playing: bool,
     waits_since: Time,
     /// The segment under way: quality, bytes, arrival of its first byte.
     current: (usize, u64, Time),
@@ -102,8 +102,8 @@ impl State {
             config: config.clone(),
             started_at: Time::NEVER,
             level: Duration::ZERO,
-            as_of: Time::ZERO,
-            plays: false,
+            level_at: Time::ZERO,
+            playing: false,
             waits_since: Time::ZERO,
             current: (0, 0, Time::NEVER),
             last: None,
@@ -114,17 +114,17 @@ impl State {
 
     pub(super) fn begin(&mut self, shared: &mut Shared, now: Time) {
         self.started_at = now;
-        (self.as_of, self.waits_since) = (now, now);
+        (self.level_at, self.waits_since) = (now, now);
         self.choose(shared, now);
     }
 
     /// Plays until `now`. The buffer may run out meanwhile.
     fn advance(&mut self, now: Time) {
-        if self.plays {
-            let passed = now.saturating_since(self.as_of);
+        if self.playing {
+            let passed = now.saturating_since(self.level_at);
             if passed > self.level {
-                self.plays = false;
-                self.waits_since = self.as_of + self.level;
+                self.playing = false;
+                self.waits_since = self.level_at + self.level;
                 self.level = Duration::ZERO;
                 // at the end of the video nothing is missing
                 if self.played.segments < self.config.count {
@@ -135,10 +135,10 @@ impl State {
                 self.level = self.level.saturating_sub(passed);
             }
         }
-        self.as_of = now;
+        self.level_at = now;
     }
 
-    /// Chooses the quality of the next segment and asks for it, now or when the buffer has room.
+    /// Chooses the quality of the next segment and requests it, now or when the buffer has room.
     fn choose(&mut self, shared: &mut Shared, now: Time) {
         self.next_at = Time::NEVER;
         if shared.stopped || shared.exchanges.len() >= self.config.count as usize {
@@ -157,7 +157,7 @@ impl State {
         let bytes = (rate.as_bps_f64() * self.config.segment.as_secs_f64() / 8.0 * varied).max(1.0) as u64;
         self.current = (quality, bytes, Time::NEVER);
         self.chooser.on_request(now);
-        shared.ask(0, Bytes::new(bytes), 0, now);
+        shared.request(0, Bytes::new(bytes), 0, now);
         shared.exchanges.push(Exchange {
             started_at: now,
             completed_at: Time::NEVER,
@@ -184,8 +184,8 @@ impl State {
             self.played.change_sum_bps += (rate_bps - self.config.rates[last].as_bps_f64()).abs();
         }
         let whole = self.played.segments >= self.config.count;
-        if !self.plays && (self.level >= self.config.startup || whole) {
-            self.plays = true;
+        if !self.playing && (self.level >= self.config.startup || whole) {
+            self.playing = true;
             let waited = now.saturating_since(self.waits_since);
             match self.played.startup {
                 Some(_) => self.played.stalled += waited,
@@ -199,7 +199,7 @@ impl State {
         }
         let top = quality + 1 == self.config.rates.len();
         let target = if top { self.config.buffer_at_top.max(self.config.buffer) } else { self.config.buffer };
-        if self.level >= target && self.plays {
+        if self.level >= target && self.playing {
             self.next_at = now + self.level.saturating_sub(target) + Duration::from_nanos(1);
         } else {
             self.choose(shared, now);
@@ -223,12 +223,12 @@ impl State {
         if played.startup.is_none() || whole {
             return played;
         }
-        if !self.plays {
+        if !self.playing {
             played.stalled += now.saturating_since(self.waits_since);
-        } else if now.saturating_since(self.as_of) > self.level {
+        } else if now.saturating_since(self.level_at) > self.level {
             // it ran out since the last segment
             played.stalls += 1;
-            played.stalled += now.saturating_since(self.as_of + self.level);
+            played.stalled += now.saturating_since(self.level_at + self.level);
         }
         played
     }

@@ -4,7 +4,7 @@
 use units::Time;
 
 use super::{Exchange, Shared, Sizes};
-use crate::datagram::Spell;
+use crate::datagram::DurationDistribution;
 
 /// Settings of a client that works in rounds.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Rounds {
     /// Sizes of the answers, drawn for each connection and round.
     pub sizes: Sizes,
     /// Think time between the end of a round and the start of the next one; `None` for none.
-    pub think: Option<Spell>,
+    pub think: Option<DurationDistribution>,
     /// Number of rounds; [`u32::MAX`] for no limit.
     pub count: u32,
 }
@@ -38,7 +38,7 @@ impl State {
         let mut bytes = 0;
         for connection in 0..self.missing {
             let size = self.config.sizes.draw(&mut shared.random);
-            shared.ask(connection, size, 0, now);
+            shared.request(connection, size, 0, now);
             bytes += size.as_u64();
         }
         shared.exchanges.push(Exchange { started_at: now, completed_at: Time::NEVER, bytes, segment: None });

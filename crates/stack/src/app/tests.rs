@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::datagram::Spell;
+use crate::datagram::DurationDistribution;
 use units::Rate;
 
 fn at(ms: u64) -> Time {
@@ -12,34 +12,38 @@ fn app(config: &Config, connections: usize) -> App {
     App::new(config, connections, Random::new(1, "app", ""))
 }
 
-fn asks(app: &mut App) -> Vec<(usize, u64)> {
-    app.take_asks().map(|ask| (ask.connection, ask.total)).collect()
+fn requests(app: &mut App) -> Vec<(usize, u64)> {
+    app.take_requests().map(|request| (request.connection, request.total)).collect()
 }
 
-fn rounds(size: u64, think: Option<Spell>, count: u32) -> Config {
+fn rounds(size: u64, think: Option<DurationDistribution>, count: u32) -> Config {
     Config::Rounds(Rounds { sizes: Sizes::Fixed(Bytes::new(size)), think, count })
 }
 
 #[test]
 fn a_round_ends_with_the_last_answer_and_the_next_one_follows_after_the_think_time() {
-    let mut app = app(&rounds(1000, Some(Spell::Constant(Duration::from_millis(50))), 2), 2);
+    let mut app = app(&rounds(1000, Some(DurationDistribution::Constant(Duration::from_millis(50))), 2), 2);
     app.start(at(0));
-    assert_eq!(asks(&mut app), [(0, 1000), (1, 1000)]);
-    assert_eq!(app.news_at(0), 1, "the first byte");
+    assert_eq!(requests(&mut app), [(0, 1000), (1, 1000)]);
+    assert_eq!(app.next_event_at(0), 1, "the first byte");
     app.on_delivered(0, 1, at(10));
-    assert_eq!(app.news_at(0), 1000);
+    assert_eq!(app.next_event_at(0), 1000);
     app.on_delivered(0, 1000, at(20));
-    assert_eq!((asks(&mut app), app.news_at(0)), (vec![], u64::MAX), "the barrier holds the first one");
+    assert_eq!(
+        (requests(&mut app), app.next_event_at(0)),
+        (vec![], u64::MAX),
+        "the barrier holds the first one"
+    );
     app.on_delivered(1, 1000, at(30));
     assert_eq!(app.wake(), at(80));
     app.on_timer(|_| 1000, at(80));
-    assert_eq!(asks(&mut app), [(0, 2000), (1, 2000)], "requests are cumulative");
+    assert_eq!(requests(&mut app), [(0, 2000), (1, 2000)], "requests are cumulative");
     for connection in 0..2 {
         app.on_delivered(connection, 2000, at(95));
     }
-    assert_eq!((asks(&mut app), app.wake()), (vec![], at(145)));
+    assert_eq!((requests(&mut app), app.wake()), (vec![], at(145)));
     app.on_timer(|_| 2000, at(145));
-    assert_eq!(asks(&mut app), [], "two rounds are all");
+    assert_eq!(requests(&mut app), [], "two rounds are all");
     let spans: Vec<_> =
         app.exchanges().iter().map(|one| (one.started_at, one.completed_at, one.bytes)).collect();
     assert_eq!(spans, [(at(0), at(30), 2000), (at(80), at(95), 2000)]);
@@ -49,14 +53,14 @@ fn a_round_ends_with_the_last_answer_and_the_next_one_follows_after_the_think_ti
 fn a_request_is_repeated_after_a_second_then_two_until_something_arrives() {
     let mut app = app(&rounds(5000, None, 1), 1);
     app.start(at(0));
-    asks(&mut app);
+    requests(&mut app);
     assert_eq!(app.wake(), at(1000));
     app.on_timer(|_| 0, at(999));
-    assert_eq!(asks(&mut app), []);
+    assert_eq!(requests(&mut app), []);
     app.on_timer(|_| 0, at(1000));
-    assert_eq!((asks(&mut app), app.wake()), (vec![(0, 5000)], at(3000)));
+    assert_eq!((requests(&mut app), app.wake()), (vec![(0, 5000)], at(3000)));
     app.on_timer(|_| 0, at(3000));
-    assert_eq!((asks(&mut app), app.wake()), (vec![(0, 5000)], at(7000)));
+    assert_eq!((requests(&mut app), app.wake()), (vec![(0, 5000)], at(7000)));
     app.on_delivered(0, 1, at(3100));
     assert_eq!(app.wake(), Time::NEVER);
 }
@@ -66,9 +70,9 @@ fn a_stopped_client_completes_what_is_under_way() {
     let mut app = app(&rounds(10, None, u32::MAX), 1);
     app.start(at(0));
     app.stop();
-    asks(&mut app);
+    requests(&mut app);
     app.on_delivered(0, 10, at(5));
-    assert_eq!((asks(&mut app), app.exchanges()[0].completed_at), (vec![], at(5)));
+    assert_eq!((requests(&mut app), app.exchanges()[0].completed_at), (vec![], at(5)));
 }
 
 fn object(size: u64, after: &[u32], delay_ms: u64) -> Object {
@@ -85,13 +89,13 @@ fn page(multiplex: bool) -> Config {
 fn objects_of_a_page_are_asked_for_when_those_before_them_have_arrived() {
     let mut app = app(&page(false), 2);
     app.start(at(0));
-    assert_eq!(asks(&mut app), [(0, 100)]);
+    assert_eq!(requests(&mut app), [(0, 100)]);
     app.on_delivered(0, 100, at(10));
-    assert_eq!(asks(&mut app), [(0, 150), (1, 70)]);
+    assert_eq!(requests(&mut app), [(0, 150), (1, 70)]);
     app.on_delivered(0, 150, at(20));
-    assert_eq!((asks(&mut app), app.wake()), (vec![], at(25)));
+    assert_eq!((requests(&mut app), app.wake()), (vec![], at(25)));
     app.on_timer(|_| 0, at(25));
-    assert_eq!(asks(&mut app), [(0, 180)]);
+    assert_eq!(requests(&mut app), [(0, 180)]);
     app.on_delivered(0, 180, at(30));
     app.on_delivered(1, 70, at(42));
     let load = app.exchanges()[0];
@@ -104,18 +108,18 @@ fn with_one_connection_objects_wait_or_are_asked_for_together() {
     let mut multiplexed = app(&page(true), 1);
     for app in [&mut plain, &mut multiplexed] {
         app.start(at(0));
-        asks(app);
+        requests(app);
         app.on_delivered(0, 100, at(10));
     }
-    assert_eq!(asks(&mut plain), [(0, 150)]);
-    assert_eq!(asks(&mut multiplexed), [(0, 150), (0, 220)]);
+    assert_eq!(requests(&mut plain), [(0, 150)]);
+    assert_eq!(requests(&mut multiplexed), [(0, 150), (0, 220)]);
     plain.on_delivered(0, 150, at(20));
-    assert_eq!(asks(&mut plain), [(0, 220)]);
+    assert_eq!(requests(&mut plain), [(0, 220)]);
     // the object that is ready at 25 ms waits for the connection
     plain.on_timer(|_| 150, at(25));
-    assert_eq!((asks(&mut plain), plain.wake()), (vec![], at(1020)), "only the timer of the request");
+    assert_eq!((requests(&mut plain), plain.wake()), (vec![], at(1020)), "only the timer of the request");
     plain.on_delivered(0, 220, at(30));
-    assert_eq!(asks(&mut plain), [(0, 250)]);
+    assert_eq!(requests(&mut plain), [(0, 250)]);
 }
 
 fn player(count: u32) -> Config {
@@ -142,7 +146,7 @@ fn a_player_starts_stalls_and_resumes_by_its_buffer() {
     app.start(at(0));
     let mut total = 0;
     for (begun_ms, done_ms) in [(100, 600), (700, 1200), (1300, 5200), (5300, 6200)] {
-        assert_eq!(asks(&mut app), [(0, total + 1000)], "below 0.9 of 16 kbit/s the lower quality");
+        assert_eq!(requests(&mut app), [(0, total + 1000)], "below 0.9 of 16 kbit/s the lower quality");
         app.on_delivered(0, total + 1, at(begun_ms));
         total += 1000;
         if done_ms == 5200 {
@@ -166,26 +170,26 @@ fn a_player_starts_stalls_and_resumes_by_its_buffer() {
 fn a_player_rises_and_pauses_at_a_full_buffer() {
     let mut app = app(&player(u32::MAX), 1);
     app.start(at(0));
-    assert_eq!(asks(&mut app), [(0, 1000)]);
+    assert_eq!(requests(&mut app), [(0, 1000)]);
     app.on_delivered(0, 1, at(100));
     app.on_delivered(0, 1000, at(200));
-    assert_eq!(asks(&mut app), [(0, 3000)]);
+    assert_eq!(requests(&mut app), [(0, 3000)]);
     app.on_delivered(0, 1001, at(250));
     app.on_delivered(0, 3000, at(300));
     // 2 s, and it plays
-    assert_eq!(asks(&mut app), [(0, 5000)]);
+    assert_eq!(requests(&mut app), [(0, 5000)]);
     app.on_delivered(0, 3001, at(350));
     app.on_delivered(0, 5000, at(400));
     // 2.9 s
-    assert_eq!(asks(&mut app), [(0, 7000)]);
+    assert_eq!(requests(&mut app), [(0, 7000)]);
     app.on_delivered(0, 5001, at(450));
     app.on_delivered(0, 7000, at(500));
     // 3.8 s: it pauses until 3 s are left
-    assert_eq!(asks(&mut app), []);
+    assert_eq!(requests(&mut app), []);
     let wake = app.wake();
     assert_eq!(wake, at(1300) + Duration::from_nanos(1));
     app.on_timer(|_| 7000, wake);
-    assert_eq!(asks(&mut app), [(0, 9000)]);
+    assert_eq!(requests(&mut app), [(0, 9000)]);
     let playback = app.playback(at(500)).expect("a player");
     assert_eq!((playback.switches, playback.change_sum_bps), (1, 8000.0));
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use units::{Bytes, Duration, Time};
 
 use super::{Exchange, Shared};
-use crate::datagram::Spell;
+use crate::datagram::DurationDistribution;
 
 /// An object of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// Its size.
     pub size: Bytes,
-    /// Numbers of the objects that must have arrived before it is asked for, from 0, each less than its own.
+    /// Numbers of the objects that must have arrived before it is requested, from 0, each less than its own.
     pub after: Vec<u32>,
     /// Time that the client computes between the arrival of the last of them and the request.
     pub delay: Duration,
@@ -28,7 +28,7 @@ pub struct Page {
     /// it has one at a time, as in HTTP/1.1.
     pub multiplex: bool,
     /// Think time between two loads; `None` for none.
-    pub think: Option<Spell>,
+    pub think: Option<DurationDistribution>,
     /// Number of loads; [`u32::MAX`] for no limit.
     pub count: u32,
 }
@@ -36,10 +36,10 @@ pub struct Page {
 pub(super) struct State {
     config: Page,
     /// For each object the number of objects that it waits for.
-    waits: Vec<u32>,
+    pending_dependencies: Vec<u32>,
     /// Objects that others wait for, with those.
     children: Vec<Vec<u32>>,
-    /// Objects that are computed, by the time at which they can be asked for.
+    /// Objects that are computed, by the time at which they can be requested.
     ready: BTreeSet<(Time, u32)>,
     missing: usize,
     /// When the next object becomes ready, if a connection is free for it.
@@ -55,7 +55,7 @@ impl State {
         }
         Self {
             config: config.clone(),
-            waits: Vec::new(),
+            pending_dependencies: Vec::new(),
             children,
             ready: BTreeSet::new(),
             missing: 0,
@@ -70,7 +70,7 @@ impl State {
             return;
         }
         let objects = &self.config.objects;
-        self.waits = objects.iter().map(|object| object.after.len() as u32).collect();
+        self.pending_dependencies = objects.iter().map(|object| object.after.len() as u32).collect();
         self.missing = objects.len();
         let roots = (0..).zip(objects.iter()).filter(|(_, object)| object.after.is_empty());
         self.ready.extend(roots.map(|(number, object)| (now + object.delay, number)));
@@ -94,16 +94,16 @@ impl State {
             }
             self.ready.pop_first();
             let size = self.config.objects[object as usize].size;
-            shared.ask(connection, size, object, now);
+            shared.request(connection, size, object, now);
         }
     }
 
     pub(super) fn on_object(&mut self, object: u32, shared: &mut Shared, now: Time) {
         for i in 0..self.children[object as usize].len() {
             let child = self.children[object as usize][i];
-            let waits = &mut self.waits[child as usize];
-            *waits -= 1;
-            if *waits == 0 {
+            let pending_dependencies = &mut self.pending_dependencies[child as usize];
+            *pending_dependencies -= 1;
+            if *pending_dependencies == 0 {
                 self.ready.insert((now + self.config.objects[child as usize].delay, child));
             }
         }

@@ -30,9 +30,9 @@ pub enum Pattern {
         /// Rate while on.
         rate: Rate,
         /// Duration of an on-time.
-        on: Spell,
+        on: DurationDistribution,
         /// Duration of an off-time.
-        off: Spell,
+        off: DurationDistribution,
     },
 }
 
@@ -47,7 +47,7 @@ impl Pattern {
 
 /// The random duration of an on-time or off-time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Spell {
+pub enum DurationDistribution {
     /// Always the same duration.
     Constant(Duration),
     /// Exponential with this mean.
@@ -61,7 +61,7 @@ pub enum Spell {
     },
 }
 
-impl Spell {
+impl DurationDistribution {
     /// Draws a duration.
     pub fn draw(&self, random: &mut contract::Random) -> Duration {
         match *self {
@@ -146,9 +146,9 @@ impl Source {
     fn skip_off_times(&mut self, cx: &mut Cx<'_>) {
         let Pattern::OnOff { on, off, .. } = self.pattern else { return };
         while self.next >= self.on_until {
-            let left = self.next - self.on_until;
+            let remaining = self.next - self.on_until;
             let resumed = self.on_until + off.draw(cx.random());
-            self.next = resumed + left;
+            self.next = resumed + remaining;
             // an on-time lasts at least one nanosecond, so that the loop ends
             self.on_until = resumed + on.draw(cx.random()).max(SHORTEST_GAP);
             if self.on_until == Time::NEVER {

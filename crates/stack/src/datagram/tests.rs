@@ -9,7 +9,7 @@ const PACKET: Bytes = Bytes::new(1500);
 fn send(pattern: Pattern, seed: u64, end: Time) -> Vec<Packet> {
     let mut bench = Bench::new(seed);
     let mut source = Source::new(&Config { packet: PACKET, pattern }, OTHER.into());
-    bench.give(&mut source, Input::Start);
+    bench.input(&mut source, Input::Start);
     bench.run(&mut source, end)
 }
 
@@ -35,9 +35,9 @@ fn a_late_driver_does_not_lower_the_rate() {
     let mut bench = Bench::new(1);
     let config = Config { packet: Bytes::new(1000), pattern: Pattern::Constant { rate: Rate::from_mbps(8) } };
     let mut source = Source::new(&config, OTHER.into());
-    bench.give(&mut source, Input::Start);
+    bench.input(&mut source, Input::Start);
     bench.now = Time::from_nanos(1_400_000);
-    bench.give(&mut source, Input::Timer);
+    bench.input(&mut source, Input::Timer);
     assert_eq!(source.wake(), Time::from_nanos(2_000_000));
 }
 
@@ -54,7 +54,7 @@ fn a_poisson_source_has_its_mean_rate_and_the_spread_of_exponential_gaps() {
 
 #[test]
 fn an_on_off_source_keeps_its_rate_over_on_times() {
-    let spell = |ms| Spell::Constant(Duration::from_millis(ms));
+    let spell = |ms| DurationDistribution::Constant(Duration::from_millis(ms));
     let pattern = Pattern::OnOff { rate: Rate::from_mbps(12), on: spell(10), off: spell(20) };
     let sent = send(pattern, 1, Time::from_nanos(3_000_000_000 - 1));
     // one per millisecond in the first ten of every thirty
@@ -71,8 +71,12 @@ fn an_on_off_source_keeps_its_rate_over_on_times() {
 fn random_on_and_off_times_have_their_share() {
     let (mean_on, mean_off) = (Duration::from_millis(500), Duration::from_millis(1500));
     for (on, off, tolerance) in [
-        (Spell::Exponential(mean_on), Spell::Exponential(mean_off), 0.05),
-        (Spell::Pareto { mean: mean_on, shape: 2.5 }, Spell::Pareto { mean: mean_off, shape: 2.5 }, 0.1),
+        (DurationDistribution::Exponential(mean_on), DurationDistribution::Exponential(mean_off), 0.05),
+        (
+            DurationDistribution::Pareto { mean: mean_on, shape: 2.5 },
+            DurationDistribution::Pareto { mean: mean_off, shape: 2.5 },
+            0.1,
+        ),
     ] {
         let sent = send(Pattern::OnOff { rate: Rate::from_kbps(1200), on, off }, 11, secs(4000));
         let share = sent.len() as f64 / 400_000.0;
@@ -87,8 +91,8 @@ fn a_source_without_rate_sends_nothing_and_a_stopped_one_nothing_more() {
     let mut bench = Bench::new(1);
     let config = Config { packet: PACKET, pattern: Pattern::Constant { rate: Rate::from_mbps(1) } };
     let mut source = Source::new(&config, OTHER.into());
-    bench.give(&mut source, Input::Start);
-    bench.give(&mut source, Input::Stop);
+    bench.input(&mut source, Input::Start);
+    bench.input(&mut source, Input::Stop);
     assert_eq!(source.wake(), Time::NEVER);
 }
 
@@ -96,11 +100,11 @@ fn a_source_without_rate_sends_nothing_and_a_stopped_one_nothing_more() {
 fn a_sink_counts_what_is_missing_between_what_arrives() {
     let mut bench = Bench::new(1);
     let mut sink = Sink::new();
-    bench.give(&mut sink, Input::Start);
+    bench.input(&mut sink, Input::Start);
     let datagrams = send(Pattern::Constant { rate: Rate::from_mbps(12) }, 1, Time::from_nanos(20_000_000));
     // joins at 3; 5 and 6 are missing; 8 comes after 9; a copy of 9
     for seq in [3, 4, 7, 9, 8, 9, 10] {
-        bench.give(&mut sink, Input::Packet(&datagrams[seq]));
+        bench.input(&mut sink, Input::Packet(&datagrams[seq]));
     }
     assert_eq!(bench.meter.count(Count::Missing), 3);
     assert_eq!(bench.meter.goodput_bytes, 5 * 1500);
@@ -115,19 +119,19 @@ proptest! {
         seed: u64,
     ) {
         let rate = Rate::from_bps(rate);
-        let on = Spell::Exponential(Duration::from_millis(on_ms.max(1)));
-        let off = Spell::Constant(Duration::from_millis(off_ms));
+        let on = DurationDistribution::Exponential(Duration::from_millis(on_ms.max(1)));
+        let off = DurationDistribution::Constant(Duration::from_millis(off_ms));
         for pattern in [Pattern::Constant { rate }, Pattern::Poisson { rate }, Pattern::OnOff { rate, on, off }] {
             let mut bench = Bench::new(seed);
             let mut source = Source::new(&Config { packet: PACKET, pattern }, OTHER.into());
-            bench.give(&mut source, Input::Start);
+            bench.input(&mut source, Input::Start);
             for _ in 0..50 {
                 let due = source.wake();
                 if due == Time::NEVER {
                     break;
                 }
                 bench.now = due;
-                bench.give(&mut source, Input::Timer);
+                bench.input(&mut source, Input::Timer);
                 prop_assert!(source.wake() > due);
             }
         }

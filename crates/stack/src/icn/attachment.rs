@@ -42,7 +42,7 @@ enum State {
 /// The state of a train of probe packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Train {
-    wanted: bool,
+    active: bool,
     tries: u8,
     last: Option<(u8, Time)>,
     /// The minimum gap between two consecutive packets.
@@ -98,10 +98,10 @@ impl Attachment {
 
     /// Starts to attach. With `probe`, the capacity of the access link is measured before the attachment is complete.
     pub fn start(&mut self, probe: bool, cx: &mut Cx<'_>) {
-        self.train = Train { wanted: probe && self.config.probe_packets > 1, ..Train::default() };
+        self.train = Train { active: probe && self.config.probe_packets > 1, ..Train::default() };
         self.state = State::Asking;
         self.above = None;
-        self.ask(self.config.retry, cx);
+        self.request(self.config.retry, cx);
     }
 
     /// Leaves the group, or withdraws it at the source.
@@ -111,8 +111,8 @@ impl Attachment {
         self.next = Time::NEVER;
         match self.role {
             _ if state == State::Out => {}
-            Role::Source => self.say(self.access, Signal::Unpublish { group }, cx),
-            Role::Member => self.say(self.above(), Signal::Leave { group }, cx),
+            Role::Source => self.send_signal(self.access, Signal::Unpublish { group }, cx),
+            Role::Member => self.send_signal(self.above(), Signal::Leave { group }, cx),
         }
     }
 
@@ -123,12 +123,12 @@ impl Attachment {
         }
         match (self.state, signal) {
             (State::Asking, Signal::Accepted { group }) if *group == self.group => {
-                if self.train.wanted {
+                if self.train.active {
                     self.state = State::Probing;
                     self.probe(self.config.retry, cx);
                     return false;
                 }
-                self.settle(cx);
+                self.stop_retry(cx);
                 true
             }
             (State::In, Signal::Accepted { group }) if *group == self.group => {
@@ -156,7 +156,7 @@ impl Attachment {
         }
         let old = self.above.replace(above).filter(|old| *old != above);
         if let (Some(old), Role::Member) = (old, self.role) {
-            self.say(old, Signal::Leave { group: self.group }, cx);
+            self.send_signal(old, Signal::Leave { group: self.group }, cx);
         }
     }
 
@@ -165,12 +165,12 @@ impl Attachment {
             && last.checked_add(1) == Some(index)
         {
             let gap = cx.now() - at;
-            self.train.gap = Some(self.train.gap.map_or(gap, |known| known.min(gap)));
+            self.train.gap = Some(self.train.gap.map_or(gap, |min| min.min(gap)));
         }
         self.train.last = Some((index, cx.now()));
-        let whole = index.checked_add(1) == Some(self.config.probe_packets);
-        if whole && self.train.gap.is_some() {
-            self.settle(cx);
+        let complete = index.checked_add(1) == Some(self.config.probe_packets);
+        if complete && self.train.gap.is_some() {
+            self.stop_retry(cx);
             return true;
         }
         false
@@ -181,15 +181,15 @@ impl Attachment {
         if self.next > cx.now() {
             return false;
         }
-        let longer = self.config.longer(self.wait);
+        let next_wait = self.config.backed_off(self.wait);
         match self.state {
             State::Out => {}
-            State::Asking | State::In => self.ask(longer, cx),
+            State::Asking | State::In => self.request(next_wait, cx),
             State::Probing if self.train.gap.is_some() || self.train.tries >= TRAINS => {
-                self.settle(cx);
+                self.stop_retry(cx);
                 return true;
             }
-            State::Probing => self.probe(longer, cx),
+            State::Probing => self.probe(next_wait, cx),
         }
         false
     }
@@ -199,35 +199,35 @@ impl Attachment {
         self.next
     }
 
-    fn settle(&mut self, cx: &mut Cx<'_>) {
+    fn stop_retry(&mut self, cx: &mut Cx<'_>) {
         self.state = State::In;
         self.wait = Duration::ZERO;
         self.next = cx.now() + self.config.refresh;
     }
 
-    fn ask(&mut self, wait: Duration, cx: &mut Cx<'_>) {
+    fn request(&mut self, wait: Duration, cx: &mut Cx<'_>) {
         let (group, gumgid) = (self.group, self.gumgid);
         match self.role {
-            Role::Source => self.say(self.access, Signal::Publish { group, gumgid }, cx),
-            Role::Member => self.say(self.access, Signal::Join { group, gumgid }, cx),
+            Role::Source => self.send_signal(self.access, Signal::Publish { group, gumgid }, cx),
+            Role::Member => self.send_signal(self.access, Signal::Join { group, gumgid }, cx),
         }
-        self.again(wait, cx);
+        self.schedule_retry(wait, cx);
     }
 
     fn probe(&mut self, wait: Duration, cx: &mut Cx<'_>) {
         self.train.tries += 1;
         self.train.last = None;
         let (group, packets) = (self.group, self.config.probe_packets);
-        self.say(self.above(), Signal::Probe { group, packets }, cx);
-        self.again(wait, cx);
+        self.send_signal(self.above(), Signal::Probe { group, packets }, cx);
+        self.schedule_retry(wait, cx);
     }
 
-    fn again(&mut self, wait: Duration, cx: &Cx<'_>) {
+    fn schedule_retry(&mut self, wait: Duration, cx: &Cx<'_>) {
         self.wait = wait;
         self.next = cx.now() + wait;
     }
 
-    fn say(&self, to: Address, signal: Signal, cx: &mut Cx<'_>) {
+    fn send_signal(&self, to: Address, signal: Signal, cx: &mut Cx<'_>) {
         cx.count(Count::Signals, 1);
         let header = Header::Signal(signal);
         cx.send(to.into(), self.config.signal, Ecn::NotCapable, header, Label::default());

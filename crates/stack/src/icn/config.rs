@@ -22,12 +22,12 @@ pub struct Config {
 
 impl Config {
     /// How long to wait for the next answer, after waiting for `before` without one.
-    pub(super) fn longer(&self, before: Duration) -> Duration {
+    pub(super) fn backed_off(&self, before: Duration) -> Duration {
         (before * 2).clamp(self.retry, self.retry * 4)
     }
 
     /// Lifetime of soft state: `lifetime` refresh intervals, and the time of one more request and its answer.
-    pub(super) fn kept(&self) -> Duration {
+    pub(super) fn soft_state_lifetime(&self) -> Duration {
         self.refresh * u64::from(self.lifetime) + self.retry
     }
 }

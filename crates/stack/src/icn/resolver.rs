@@ -32,7 +32,7 @@ impl Resolver {
 
     fn register(&mut self, gumgid: Eid, node: Registration, now: Time) {
         let known = self.names.entry(gumgid).or_default();
-        let until = now + self.config.kept();
+        let until = now + self.config.soft_state_lifetime();
         self.next = self.next.min(until);
         match known.iter_mut().find(|(old, _)| old.at == node.at) {
             Some(old) => *old = (node, until),

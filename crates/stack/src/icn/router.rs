@@ -48,7 +48,7 @@ struct Group {
     gumgid: Eid,
     standing: Standing,
     /// When the present state has something to send.
-    due: Time,
+    next_send: Time,
     /// How long to wait for the answer to the present request.
     wait: Duration,
     /// The tree node above, or the source at the root.
@@ -89,7 +89,7 @@ impl Group {
         Self {
             gumgid,
             standing: Standing::Resolving,
-            due: Time::NEVER,
+            next_send: Time::NEVER,
             wait: Duration::ZERO,
             parent: None,
             incoming: None,
@@ -123,17 +123,17 @@ impl Group {
         let held = self.target().is_some_and(|target| target.at == node.at);
         let forgotten = now >= self.guarded_until && !self.on_tree();
         // a child is below this node, unless its cost shows that it is closer to the root
-        let known_above = nearer && (self.cost != u64::MAX || node.cost == 0);
-        let hangs = self.find(node.at).is_ok() && !known_above;
-        !hangs && (nearer || held || forgotten)
+        let is_ancestor = nearer && (self.cost != u64::MAX || node.cost == 0);
+        let is_descendant = self.find(node.at).is_ok() && !is_ancestor;
+        !is_descendant && (nearer || held || forgotten)
     }
 
     /// Gives up the upstream path, because it is lost or leads to a child.
-    fn let_go(&mut self, now: Time, kept: Duration) {
+    fn release_upstream(&mut self, now: Time, lifetime: Duration) {
         (self.parent, self.incoming) = (None, None);
         self.standing = Standing::Resolving;
-        (self.wait, self.due) = (Duration::ZERO, now);
-        self.guarded_until = now + kept * 2;
+        (self.wait, self.next_send) = (Duration::ZERO, now);
+        self.guarded_until = now + lifetime * 2;
     }
 
     fn remove(&mut self, at: usize) {
@@ -226,7 +226,7 @@ impl<L: RouterAlgorithm> Router<L> {
     }
 
     /// Sends the messages of the parts.
-    fn speak(&mut self, cx: &mut NodeCx<'_, '_>) {
+    fn send_messages(&mut self, cx: &mut NodeCx<'_, '_>) {
         for message in self.messages.drain(..) {
             let group = self.table.get(message.group.index()).and_then(Option::as_deref);
             let to = group.and_then(|group| match message.target {
@@ -244,39 +244,39 @@ impl<L: RouterAlgorithm> Router<L> {
     }
 
     fn on_signal(&mut self, signal: Signal, packet: &Packet, from: PortId, cx: &mut NodeCx<'_, '_>) {
-        let speaker = packet.source;
+        let sender = packet.source;
         match signal {
-            Signal::Join { group, gumgid } if self.knows(group) => {
-                self.on_join(group, gumgid, speaker, from, cx)
+            Signal::Join { group, gumgid } if self.has_group(group) => {
+                self.on_join(group, gumgid, sender, from, cx)
             }
             Signal::Leave { group } => {
                 if let Some(entry) = self.entry_mut(group)
-                    && let Ok(at) = entry.find(speaker)
+                    && let Ok(at) = entry.find(sender)
                 {
                     entry.remove(at);
                     self.prune(group, cx);
                 }
             }
-            Signal::Publish { group, gumgid } if self.knows(group) => {
-                self.on_publish(group, gumgid, speaker, from, cx);
+            Signal::Publish { group, gumgid } if self.has_group(group) => {
+                self.on_publish(group, gumgid, sender, from, cx);
             }
             Signal::Unpublish { group } => {
                 if let Some(entry) = self.entry_mut(group)
                     && matches!(entry.standing, Standing::Root { .. })
-                    && entry.parent == Some(speaker)
+                    && entry.parent == Some(sender)
                 {
-                    self.step_down(group, cx);
+                    self.resign_as_root(group, cx);
                 }
             }
             Signal::Resolved { group, count, nodes } => {
                 self.on_resolved(group, nodes.iter().take(usize::from(count)), cx);
             }
-            Signal::Accepted { group } => self.on_accepted(group, speaker, from, cx),
+            Signal::Accepted { group } => self.on_accepted(group, sender, from, cx),
             Signal::Probe { group, packets } => {
                 for index in 0..packets {
                     let header = Header::Signal(Signal::Probed { group, index });
                     cx.count(Count::Signals, 1);
-                    cx.send_for(packet.flow, speaker.into(), self.config.probe, header, Label::default());
+                    cx.send_for(packet.flow, sender.into(), self.config.probe, header, Label::default());
                 }
             }
             _ => cx.count(Count::Ignored, 1),
@@ -284,13 +284,13 @@ impl<L: RouterAlgorithm> Router<L> {
     }
 
     fn on_join(&mut self, id: GroupId, gumgid: Eid, child: Address, from: PortId, cx: &mut NodeCx<'_, '_>) {
-        let until = cx.now() + self.config.kept();
+        let until = cx.now() + self.config.soft_state_lifetime();
         let fresh = self.table[id.index()].is_none();
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
-        let led_up = group.parent == Some(child) && !matches!(group.standing, Standing::Root { .. });
-        if led_up {
+        let was_parent = group.parent == Some(child) && !matches!(group.standing, Standing::Root { .. });
+        if was_parent {
             // the parent lost its state, or its upstream path leads here: this node resolves the name again
-            group.let_go(cx.now(), self.config.kept());
+            group.release_upstream(cx.now(), self.config.soft_state_lifetime());
         }
         let held = Held { until, accepted: group.on_tree() };
         match group.find(child) {
@@ -304,14 +304,14 @@ impl<L: RouterAlgorithm> Router<L> {
             }
         }
         if fresh {
-            group.due = cx.now();
+            group.next_send = cx.now();
         } else if held.accepted {
             self.accept(id, child, from, cx);
-        } else if led_up {
-            self.say(id, child, Signal::Leave { group: id }, cx);
+        } else if was_parent {
+            self.send_signal(id, child, Signal::Leave { group: id }, cx);
         }
-        let due = self.table[id.index()].as_deref().map_or(Time::NEVER, |group| group.due);
-        self.next = self.next.min(until).min(due);
+        let next_send = self.table[id.index()].as_deref().map_or(Time::NEVER, |group| group.next_send);
+        self.next = self.next.min(until).min(next_send);
     }
 
     fn on_publish(
@@ -322,7 +322,7 @@ impl<L: RouterAlgorithm> Router<L> {
         from: PortId,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let until = cx.now() + self.config.kept();
+        let until = cx.now() + self.config.soft_state_lifetime();
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
         let was_root = matches!(group.standing, Standing::Root { .. });
         group.standing = Standing::Root { until };
@@ -331,9 +331,9 @@ impl<L: RouterAlgorithm> Router<L> {
         group.incoming = Some(from);
         (group.cost, group.wait) = (0, Duration::ZERO);
         if !was_root {
-            group.due = cx.now() + self.config.refresh;
+            group.next_send = cx.now() + self.config.refresh;
             if let Some(old) = old {
-                self.say(id, old, Signal::Leave { group: id }, cx);
+                self.send_signal(id, old, Signal::Leave { group: id }, cx);
             }
             self.register(id, cx);
             self.welcome(id, cx);
@@ -350,8 +350,8 @@ impl<L: RouterAlgorithm> Router<L> {
         cx: &mut NodeCx<'_, '_>,
     ) {
         let (me, now) = (cx.me(), cx.now());
-        let asks = |group: &&mut Group| !matches!(group.standing, Standing::Root { .. });
-        let Some(group) = self.entry_mut(id).filter(asks) else { return cx.count(Count::Ignored, 1) };
+        let joins = |group: &&mut Group| !matches!(group.standing, Standing::Root { .. });
+        let Some(group) = self.entry_mut(id).filter(joins) else { return cx.count(Count::Ignored, 1) };
         let through = |node: &Registration| {
             let usable = node.at != me && group.may_join(node, now);
             let cost = usable.then(|| cx.cost(node.at.node)).flatten()?;
@@ -371,18 +371,18 @@ impl<L: RouterAlgorithm> Router<L> {
         };
         if first {
             group.wait = Duration::ZERO;
-            self.ask(id, cx);
+            self.send_join(id, cx);
         }
     }
 
     fn on_accepted(&mut self, id: GroupId, above: Address, from: PortId, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
-        let (refresh, until) = (self.config.refresh, now + self.config.kept());
-        let wants = |group: &&mut Group| !matches!(group.standing, Standing::Root { .. });
-        let Some(group) = self.entry_mut(id).filter(wants) else {
+        let (refresh, until) = (self.config.refresh, now + self.config.soft_state_lifetime());
+        let unresolved = |group: &&mut Group| !matches!(group.standing, Standing::Root { .. });
+        let Some(group) = self.entry_mut(id).filter(unresolved) else {
             // no longer wanted here
-            return match self.knows(id) {
-                true => self.say(id, above, Signal::Leave { group: id }, cx),
+            return match self.has_group(id) {
+                true => self.send_signal(id, above, Signal::Leave { group: id }, cx),
                 false => cx.count(Count::Ignored, 1),
             };
         };
@@ -394,7 +394,7 @@ impl<L: RouterAlgorithm> Router<L> {
         if let Ok(at) = group.find(above) {
             if !first {
                 // two joins crossed, or the Leave of a former child was lost: neither node is to be the other's branch
-                return self.say(id, above, Signal::Leave { group: id }, cx);
+                return self.send_signal(id, above, Signal::Leave { group: id }, cx);
             }
             // the other node is on the tree and this one is not: it has another upstream path
             group.remove(at);
@@ -402,11 +402,11 @@ impl<L: RouterAlgorithm> Router<L> {
         let old = group.parent.replace(above).filter(|old| *old != above);
         group.incoming = Some(from);
         group.standing = Standing::Joined { target, until };
-        group.due = now + refresh;
+        group.next_send = now + refresh;
         group.wait = Duration::ZERO;
         self.next = self.next.min(now + refresh);
         if let Some(old) = old {
-            self.say(id, old, Signal::Leave { group: id }, cx);
+            self.send_signal(id, old, Signal::Leave { group: id }, cx);
         }
         if first {
             self.register(id, cx);
@@ -417,7 +417,7 @@ impl<L: RouterAlgorithm> Router<L> {
 
     /// Handles expired deadlines of the table.
     fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
-        let (now, kept) = (cx.now(), self.config.kept());
+        let (now, lifetime) = (cx.now(), self.config.soft_state_lifetime());
         let mut next = Time::NEVER;
         for index in 0..self.table.len() {
             let id = GroupId(index as u32);
@@ -431,17 +431,19 @@ impl<L: RouterAlgorithm> Router<L> {
             }
             let Some(group) = self.table[index].as_deref_mut() else { continue };
             match group.standing {
-                Standing::Root { until } if until <= now => self.step_down(id, cx),
+                Standing::Root { until } if until <= now => self.resign_as_root(id, cx),
                 Standing::Joined { until, .. } if until <= now => {
                     let parent = group.parent;
-                    group.let_go(now, kept);
+                    group.release_upstream(now, lifetime);
                     // if the parent still exists, it must not continue to send
-                    parent.into_iter().for_each(|old| self.say(id, old, Signal::Leave { group: id }, cx));
+                    parent
+                        .into_iter()
+                        .for_each(|old| self.send_signal(id, old, Signal::Leave { group: id }, cx));
                 }
                 _ => {}
             }
-            if self.table[index].as_deref().is_some_and(|group| group.due <= now) {
-                self.ask(id, cx);
+            if self.table[index].as_deref().is_some_and(|group| group.next_send <= now) {
+                self.send_join(id, cx);
             }
             let Some(group) = self.table[index].as_deref() else { continue };
             let ends = match group.standing {
@@ -449,31 +451,31 @@ impl<L: RouterAlgorithm> Router<L> {
                 Standing::Resolving | Standing::Joining { .. } => Time::NEVER,
             };
             let held = group.held.iter().map(|held| held.until).min().unwrap_or(Time::NEVER);
-            next = next.min(group.due).min(ends).min(held);
+            next = next.min(group.next_send).min(ends).min(held);
         }
         self.next = next;
     }
 
     /// Sends the request or refresh that the state of the group requires.
-    fn ask(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
+    fn send_join(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
         let (config, resolver, now) = (self.config.clone(), self.resolver, cx.now());
         let Some(group) = self.entry_mut(id) else { return };
         let (gumgid, standing, target) = (group.gumgid, group.standing, group.target());
         let first = group.wait == Duration::ZERO;
         let (is_root, on_tree) = (matches!(standing, Standing::Root { .. }), group.on_tree());
         if !is_root {
-            group.wait = config.longer(group.wait);
+            group.wait = config.backed_off(group.wait);
         }
-        let due = now + if is_root { config.refresh } else { group.wait };
-        group.due = due;
-        self.next = self.next.min(due);
+        let next_send = now + if is_root { config.refresh } else { group.wait };
+        group.next_send = next_send;
+        self.next = self.next.min(next_send);
         if let Some(target) = target {
-            self.say(id, target.at, Signal::Join { group: id, gumgid }, cx);
+            self.send_signal(id, target.at, Signal::Join { group: id, gumgid }, cx);
         }
         // a node with an upstream path resolves the name as well, because the path may be invalid or a better one may exist
-        let just_told = first && matches!(standing, Standing::Joining { .. });
-        if !is_root && !just_told {
-            self.say(id, resolver, Signal::Resolve { group: id, gumgid }, cx);
+        let just_joined = first && matches!(standing, Standing::Joining { .. });
+        if !is_root && !just_joined {
+            self.send_signal(id, resolver, Signal::Resolve { group: id, gumgid }, cx);
         }
         if first && on_tree {
             self.register(id, cx);
@@ -489,23 +491,23 @@ impl<L: RouterAlgorithm> Router<L> {
         let (parent, registered, gumgid) = (group.parent, group.on_tree(), group.gumgid);
         self.table[id.index()] = None;
         if let Some(parent) = parent {
-            self.say(id, parent, Signal::Leave { group: id }, cx);
+            self.send_signal(id, parent, Signal::Leave { group: id }, cx);
         }
         if registered {
-            self.say(id, self.resolver, Signal::Withdraw { gumgid }, cx);
+            self.send_signal(id, self.resolver, Signal::Withdraw { gumgid }, cx);
         }
     }
 
     /// Stops being the root, because the source is gone.
-    fn step_down(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
-        let (now, kept) = (cx.now(), self.config.kept());
+    fn resign_as_root(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
+        let (now, lifetime) = (cx.now(), self.config.soft_state_lifetime());
         let Some(group) = self.entry_mut(id) else { return };
         let gumgid = group.gumgid;
-        group.let_go(now, kept);
-        self.say(id, self.resolver, Signal::Withdraw { gumgid }, cx);
+        group.release_upstream(now, lifetime);
+        self.send_signal(id, self.resolver, Signal::Withdraw { gumgid }, cx);
         self.prune(id, cx);
-        let due = self.entry_mut(id).map_or(Time::NEVER, |group| group.due);
-        self.next = self.next.min(due);
+        let next_send = self.entry_mut(id).map_or(Time::NEVER, |group| group.next_send);
+        self.next = self.next.min(next_send);
     }
 
     /// Sends `Accepted` to all children that did not receive it.
@@ -538,15 +540,15 @@ impl<L: RouterAlgorithm> Router<L> {
     fn register(&self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
         let Some(group) = self.table[id.index()].as_deref() else { return };
         let node = Registration { at: cx.me(), cost: group.cost };
-        self.say(id, self.resolver, Signal::Register { gumgid: group.gumgid, node }, cx);
+        self.send_signal(id, self.resolver, Signal::Register { gumgid: group.gumgid, node }, cx);
     }
 
-    fn say(&self, id: GroupId, to: Address, signal: Signal, cx: &mut NodeCx<'_, '_>) {
+    fn send_signal(&self, id: GroupId, to: Address, signal: Signal, cx: &mut NodeCx<'_, '_>) {
         cx.count(Count::Signals, 1);
         cx.send_for(FlowId(id.0), to.into(), self.config.signal, Header::Signal(signal), Label::default());
     }
 
-    fn knows(&self, group: GroupId) -> bool {
+    fn has_group(&self, group: GroupId) -> bool {
         group.index() < self.table.len()
     }
 
@@ -557,7 +559,7 @@ impl<L: RouterAlgorithm> Router<L> {
 
 impl<L: RouterAlgorithm> contract::Router for Router<L> {
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        let fate = match input {
+        let drop = match input {
             RouterInput::Packet(packet, from) => match packet.header {
                 Header::Stream(_) => return self.on_data(packet, from, cx),
                 Header::Feedback => {
@@ -582,8 +584,8 @@ impl<L: RouterAlgorithm> contract::Router for Router<L> {
                 None
             }
         };
-        self.speak(cx);
-        fate
+        self.send_messages(cx);
+        drop
     }
 
     fn takes(&self, packet: &Packet) -> bool {

@@ -51,12 +51,12 @@ fn packet(source: Address, header: Header) -> Packet {
 
 /// A message of a state machine: the port, if it chose one, and the packet.
 #[derive(Clone, Copy, Debug)]
-struct Said {
+struct SentMessage {
     port: Option<PortId>,
     packet: Packet,
 }
 
-impl Said {
+impl SentMessage {
     fn to(&self) -> NodeId {
         self.packet.to.node().expect("nothing is sent to groups here")
     }
@@ -131,41 +131,42 @@ impl Bed {
     }
 
     /// A signal arrives from `source` by `port`.
-    fn hear(&mut self, machine: &mut impl contract::Router, source: Address, port: u32, signal: Signal) {
+    fn receive(&mut self, machine: &mut impl contract::Router, source: Address, port: u32, signal: Signal) {
         let packet = packet(source, Header::Signal(signal));
         let fate = self.handle(machine, RouterInput::Packet(&packet, PortId(port)));
         assert_eq!(fate, None, "signals are taken");
     }
 
     /// Handles the timers of a state machine up to and including `end`, and returns its messages with their times.
-    fn run(&mut self, machine: &mut impl contract::Router, end: Time) -> Vec<(Time, Said)> {
-        let mut said: Vec<(Time, Said)> = self.said().into_iter().map(|said| (self.now, said)).collect();
+    fn run(&mut self, machine: &mut impl contract::Router, end: Time) -> Vec<(Time, SentMessage)> {
+        let mut messages: Vec<(Time, SentMessage)> =
+            self.messages().into_iter().map(|messages| (self.now, messages)).collect();
         while machine.wake() <= end {
             self.now = self.now.max(machine.wake());
             self.handle(machine, RouterInput::Timer);
             assert!(machine.wake() > self.now, "the deadline moves on");
-            said.extend(self.said().into_iter().map(|said| (self.now, said)));
+            messages.extend(self.messages().into_iter().map(|messages| (self.now, messages)));
         }
         self.now = end;
-        said
+        messages
     }
 
     /// Messages since the last call: first those offered to ports, then those by address.
-    fn said(&mut self) -> Vec<Said> {
+    fn messages(&mut self) -> Vec<SentMessage> {
         let Outputs { arena, outbox, forwards, .. } = &mut self.out;
         let forwarded = forwards.drain(..).map(|(id, port)| (id, Some(port)));
         let sent: Vec<_> = forwarded.chain(outbox.drain(..).map(|id| (id, None))).collect();
         let take = |(id, port)| {
             let packet = *arena.get(id);
             arena.release(id);
-            Said { port, packet }
+            SentMessage { port, packet }
         };
         sent.into_iter().map(take).collect()
     }
 
     /// The signals among the messages, with their destinations.
     fn signals(&mut self) -> Vec<(u32, Signal)> {
-        self.said().iter().map(|said| (said.to().0, said.signal())).collect()
+        self.messages().iter().map(|messages| (messages.to().0, messages.signal())).collect()
     }
 }
 

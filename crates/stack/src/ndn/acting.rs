@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use contract::{
-    Admission, Crossing, Departure, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, LaneId,
-    LaneView, LinkAlgorithm, LinkCx, Nack, NackReason, Name, Names, NodeCx, NodeId, OutRecord, Packet,
-    Pending, Random, StrategyCx,
+    Admission, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, LaneId, LaneView, LinkAlgorithm,
+    LinkCx, Nack, NackReason, Name, Names, NodeCx, NodeId, OutRecord, Packet, Pending, Random, SendResult,
+    StrategyCx, Transit,
 };
 use units::{Bytes, Duration, Time};
 
@@ -36,7 +36,7 @@ pub(super) struct Core {
 impl Core {
     /// Whether a packet of this node can return to it: it has more than one link.
     #[inline]
-    pub(super) fn in_a_loop(&self) -> bool {
+    pub(super) fn can_loop(&self) -> bool {
         self.faces.links() > 1
     }
 
@@ -47,9 +47,9 @@ impl Core {
         let mut next = self.pit.first_out(pending);
         while let Some(record) = next {
             if record.refused.is_none() {
-                self.faces.answered(record.face);
+                self.faces.remove_pending(record.face);
             }
-            if self.in_a_loop() {
+            if self.can_loop() {
                 self.dead.add(name, record.nonce);
             }
             next = self.pit.next_out(&record);
@@ -84,8 +84,8 @@ impl Core {
     fn rebuilt(&self, pending: Pending, cx: &NodeCx<'_, '_>) -> Option<(Packet, FaceId)> {
         let entry = self.pit.entry(pending)?;
         let latest = self.pit.ins(pending).max_by_key(|record| record.expires)?;
-        let left_ms = entry.expires.saturating_since(cx.now()).as_nanos().div_ceil(1_000_000);
-        let interest = Interest { name: entry.name, nonce: latest.nonce, lifetime_ms: left_ms as u32 };
+        let lifetime_ms = entry.expires.saturating_since(cx.now()).as_nanos().div_ceil(1_000_000);
+        let interest = Interest { name: entry.name, nonce: latest.nonce, lifetime_ms: lifetime_ms as u32 };
         let packet = Packet {
             flow: FlowId(latest.flow),
             size_bytes: u32::from(entry.size),
@@ -102,12 +102,20 @@ impl Core {
 
     /// Records that an Interest is sent to a face.
     #[inline]
-    fn note_sent(&mut self, pending: Pending, name: Name, face: FaceId, nonce: u32, now: Time, held: bool) {
-        let old = self.pit.send(pending, face, nonce, now, held);
+    fn record_sent(
+        &mut self,
+        pending: Pending,
+        name: Name,
+        face: FaceId,
+        nonce: u32,
+        now: Time,
+        queued: bool,
+    ) {
+        let old = self.pit.send(pending, face, nonce, now, queued);
         if old.is_none_or(|old| old.refused.is_some()) {
-            self.faces.asked(face.0);
+            self.faces.add_pending(face.0);
         }
-        if let Some(old) = old.filter(|old| old.nonce != nonce && self.in_a_loop()) {
+        if let Some(old) = old.filter(|old| old.nonce != nonce && self.can_loop()) {
             self.dead.add(name, old.nonce);
         }
     }
@@ -123,10 +131,10 @@ pub(super) struct StrategyContext<'a, 'b, 'c, L> {
 }
 
 impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
-    fn send(&mut self, pending: Pending, face: FaceId, fresh_nonce: bool) -> Departure {
+    fn send(&mut self, pending: Pending, face: FaceId, fresh_nonce: bool) -> SendResult {
         let Self { core, algorithm, cx, arrived } = self;
         if face.0 >= core.faces.count() {
-            return Departure::Gone;
+            return SendResult::Gone;
         }
         let (mut packet, from) = match *arrived {
             Some((present, packet, from)) if present == pending && core.pit.entry(pending).is_some() => {
@@ -134,44 +142,44 @@ impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
             }
             _ => match core.rebuilt(pending, cx) {
                 Some(rebuilt) => rebuilt,
-                None => return Departure::Gone,
+                None => return SendResult::Gone,
             },
         };
-        let Header::Interest(interest) = &mut packet.header else { return Departure::Gone };
+        let Header::Interest(interest) = &mut packet.header else { return SendResult::Gone };
         if fresh_nonce {
             interest.nonce = (core.strategy_random.bits() >> 32) as u32;
         }
         let (name, nonce, now) = (interest.name, interest.nonce, cx.now());
         if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(face)) {
             let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
-            let mut way = Crossing { from, to: face, note, asked: packet.label };
+            let mut path = Transit { from, to: face, note, interest_label: packet.label };
             let admission =
-                algorithm.on_interest(&mut packet, &mut way, &mut LinkContext { core, cx, timer: false });
+                algorithm.on_interest(&mut packet, &mut path, &mut LinkContext { core, cx, timer: false });
             if let Some(entry) = core.pit.entry_mut(pending) {
-                entry.link_note = way.note;
+                entry.link_note = path.note;
             }
             match admission {
                 Admission::Pass => {}
                 Admission::Hold(lane) => {
                     core.counters.add(Tally::Delayed);
-                    core.note_sent(pending, name, face, nonce, now, true);
+                    core.record_sent(pending, name, face, nonce, now, true);
                     core.lanes.push(lane, Held { pending, face, since: now, packet });
-                    return Departure::Held;
+                    return SendResult::Held;
                 }
                 Admission::Refuse(reason) => {
                     core.counters.add(Tally::Nacked);
-                    return Departure::Refused(reason);
+                    return SendResult::Refused(reason);
                 }
                 Admission::Drop => {
                     core.counters.add(Tally::Policed);
-                    return Departure::Dropped;
+                    return SendResult::Dropped;
                 }
             }
         }
-        core.note_sent(pending, name, face, nonce, now, false);
+        core.record_sent(pending, name, face, nonce, now, false);
         core.counters.add(Tally::InterestsOut);
         core.faces.send(&mut packet, face, cx);
-        Departure::Sent
+        SendResult::Sent
     }
 }
 
@@ -214,11 +222,11 @@ impl<L: LinkAlgorithm> StrategyCx for StrategyContext<'_, '_, '_, L> {
         }
     }
 
-    fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+    fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         self.send(pending, face, false)
     }
 
-    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         self.send(pending, face, true)
     }
 
@@ -258,10 +266,10 @@ impl LinkContext<'_, '_, '_> {
     fn next(&mut self, lane: LaneId) -> Option<Held> {
         debug_assert!(self.timer, "lanes are released in `on_timer`");
         while self.timer {
-            let held = self.core.lanes.pop(lane)?;
-            let record = self.core.pit.sent_to(held.pending, held.face);
-            if record.is_some_and(|record| record.held) {
-                return Some(held);
+            let queued = self.core.lanes.pop(lane)?;
+            let record = self.core.pit.out_record(queued.pending, queued.face);
+            if record.is_some_and(|record| record.queued) {
+                return Some(queued);
             }
         }
         None
@@ -298,21 +306,21 @@ impl LinkCx for LinkContext<'_, '_, '_> {
     }
 
     fn release(&mut self, lane: LaneId) -> Option<Bytes> {
-        let mut held = self.next(lane)?;
-        self.core.pit.leave(held.pending, held.face, self.cx.now());
+        let mut queued = self.next(lane)?;
+        self.core.pit.leave(queued.pending, queued.face, self.cx.now());
         self.core.counters.add(Tally::InterestsOut);
-        let size = held.packet.size();
-        self.core.faces.send(&mut held.packet, held.face, self.cx);
+        let size = queued.packet.size();
+        self.core.faces.send(&mut queued.packet, queued.face, self.cx);
         Some(size)
     }
 
     fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes> {
-        let held = self.next(lane)?;
-        self.core.pit.refuse(held.pending, held.face, reason);
-        self.core.faces.answered(held.face.0);
+        let queued = self.next(lane)?;
+        self.core.pit.refuse(queued.pending, queued.face, reason);
+        self.core.faces.remove_pending(queued.face.0);
         self.core.counters.add(Tally::Nacked);
-        self.core.refusals.push((held.pending, held.face, reason));
-        Some(held.packet.size())
+        self.core.refusals.push((queued.pending, queued.face, reason));
+        Some(queued.packet.size())
     }
 
     fn probe(&mut self, series: &'static str, value: f64) {
@@ -323,6 +331,7 @@ impl LinkCx for LinkContext<'_, '_, '_> {
 /// Time since the Interest of an out-record was sent; `None` if it was sent more than once.
 #[inline]
 pub(super) fn round_trip(record: Option<super::pit::Out>, now: Time) -> Option<Duration> {
-    let record = record.filter(|record| !record.again && !record.held && record.refused.is_none())?;
+    let record =
+        record.filter(|record| !record.retransmitted && !record.queued && record.refused.is_none())?;
     Some(now.saturating_since(record.sent_at))
 }

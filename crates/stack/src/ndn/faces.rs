@@ -90,12 +90,12 @@ impl Faces {
     }
 
     #[inline]
-    pub(super) fn asked(&mut self, face: u32) {
+    pub(super) fn add_pending(&mut self, face: u32) {
         self.pending[face as usize] += 1;
     }
 
     #[inline]
-    pub(super) fn answered(&mut self, face: u32) {
+    pub(super) fn remove_pending(&mut self, face: u32) {
         self.pending[face as usize] -= 1;
     }
 }

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use contract::{
-    ArrivingData, ArrivingInterest, ArrivingNack, Crossing, Data, DropReason, Ecn, FaceId, FlowId, Header,
-    Interest, Label, LinkAlgorithm, Nack, NackReason, NameId, Names, NextHop, NodeCx, Packet, Pending,
-    PortView, Random, Return, Router, RouterInput, SeriesInfo, Strategy, TransitCx,
+    ArrivingData, ArrivingInterest, ArrivingNack, Data, DropReason, Ecn, FaceId, FlowId, Header, Interest,
+    Label, LinkAlgorithm, Nack, NackReason, NameId, Names, NextHop, NodeCx, Packet, Pending, PortView,
+    Random, ReturnPath, Router, RouterInput, SeriesInfo, Strategy, Transit, TransitCx,
 };
 use units::{Duration, Time};
 
@@ -31,8 +31,8 @@ pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Intere
 ///
 /// It is a [`contract::Router`]. Before [`RouterInput::Start`] the driver sets next hops ([`Forwarder::set_routes`]). It may set them
 /// again, or change costs by [`prefer`](Forwarder::prefer), between two inputs. Packets from links are [`RouterInput::Packet`] with the
-/// port, those of consumers and producers on the node [`RouterInput::Local`]. If [`Forwarder::watches`] is true, the driver reports packets
-/// that are offered to queues (`on_enqueue`), and if [`Forwarder::watches_departures`] is true, departures (`on_dequeue`); otherwise it can
+/// port, those of consumers and producers on the node [`RouterInput::Local`]. If [`Forwarder::observes_enqueue`] is true, the driver reports packets
+/// that are offered to queues (`on_enqueue`), and if [`Forwarder::observes_dequeue`] is true, departures (`on_dequeue`); otherwise it can
 /// skip the calls.
 pub struct Forwarder<S, L> {
     strategy: S,
@@ -69,20 +69,20 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             strategy_random,
             algorithm_random,
         };
-        let mut fresh = Self { strategy, algorithm, timed: false, wake: Time::NEVER, fib: Fib::new(), core };
-        fresh.watch_deadlines();
-        fresh
+        let mut first = Self { strategy, algorithm, timed: false, wake: Time::NEVER, fib: Fib::new(), core };
+        first.reset_wake();
+        first
     }
 
-    fn watch_deadlines(&mut self) {
+    fn reset_wake(&mut self) {
         self.timed = self.strategy.has_deadlines() || self.algorithm.as_ref().is_some_and(L::has_deadlines);
         self.wake = Time::NEVER;
-        self.ask_parts();
+        self.update_wake();
     }
 
     /// Updates the cached deadline after the parts were called.
     #[inline]
-    fn ask_parts(&mut self) {
+    fn update_wake(&mut self) {
         if self.timed {
             self.wake = self.algorithm.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
         }
@@ -119,7 +119,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         self.core.store.has(name)
     }
 
-    /// Removes stale Data from the content store. Returns whether they were there.
+    /// Removes stale Data from the content store. Returns whether they were stored.
     pub fn forget(&mut self, name: contract::Name) -> bool {
         self.core.store.forget(name)
     }
@@ -130,13 +130,13 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     }
 
     /// Whether its link part observes packets that are offered to a queue.
-    pub fn watches(&self) -> bool {
-        self.algorithm.as_ref().is_some_and(L::watches)
+    pub fn observes_enqueue(&self) -> bool {
+        self.algorithm.as_ref().is_some_and(L::observes_enqueue)
     }
 
     /// Whether its link part observes departures from a queue.
-    pub fn watches_departures(&self) -> bool {
-        self.algorithm.as_ref().is_some_and(L::watches_departures)
+    pub fn observes_dequeue(&self) -> bool {
+        self.algorithm.as_ref().is_some_and(L::observes_dequeue)
     }
 
     /// Its strategy.
@@ -152,7 +152,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     /// Replaces the link part. Call this before the first packet.
     pub fn set_algorithm(&mut self, algorithm: Option<L>) {
         self.algorithm = algorithm;
-        self.watch_deadlines();
+        self.reset_wake();
     }
 
     /// Its counters.
@@ -191,30 +191,30 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
             algorithm.on_interest_in(packet, from, &mut LinkContext { core, cx, timer: false });
         }
-        let known = core.pit.find(name);
-        if Self::loops(core, known, from, name, nonce) {
+        let existing = core.pit.find(name);
+        if Self::loops(core, existing, from, name, nonce) {
             core.counters.add(Tally::Loops);
-            Self::refuse(core, packet, interest, from, NackReason::Duplicate, cx);
+            Self::send_nack(core, packet, interest, from, NackReason::Duplicate, cx);
             return None;
         }
-        if known.is_none() && core.store.is_on() {
+        if existing.is_none() && core.store.is_on() {
             if let Some((data, size)) = core.store.find(name) {
                 core.counters.add(Tally::Hits);
-                Self::answer(core, algorithm, packet, data, size, from, cx);
+                Self::send_cached(core, algorithm, packet, data, size, from, cx);
                 return None;
             }
             core.counters.add(Tally::Misses);
         }
         let Some(entry) = fib.find(name.prefix, &core.names) else {
             core.counters.add(Tally::NoRoute);
-            Self::refuse(core, packet, interest, from, NackReason::NoRoute, cx);
+            Self::send_nack(core, packet, interest, from, NackReason::NoRoute, cx);
             return None;
         };
         let expires = cx.now() + interest.lifetime();
         let (pending, is_new) = core.pit.open(name, lifetime_ms, expires);
-        let fresh = core.pit.ask(pending, from, nonce, packet.flow, expires);
+        let first = core.pit.add_downstream(pending, from, nonce, packet.flow, expires);
         if !is_new {
-            core.counters.add(if fresh { Tally::Aggregated } else { Tally::Repeated });
+            core.counters.add(if first { Tally::Aggregated } else { Tally::Repeated });
         }
         if let Some(entry) = core.pit.entry_mut(pending) {
             entry.label = packet.label;
@@ -222,32 +222,33 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             entry.capable = packet.ecn != Ecn::NotCapable;
         }
         let arrived = ArrivingInterest { packet, name, from, pending, is_new };
-        let mut deciding = StrategyContext { core, algorithm, cx, arrived: Some((pending, packet, from)) };
-        strategy.on_interest(&arrived, &entry, &mut deciding);
-        self.offer_size(cx);
+        let mut context = StrategyContext { core, algorithm, cx, arrived: Some((pending, packet, from)) };
+        strategy.on_interest(&arrived, &entry, &mut context);
+        self.probe_pit_size(cx);
         None
     }
 
     /// Whether a nonce was seen before: from another downstream, in a sent Interest, or in the dead nonce list. The same nonce from the
     /// same downstream is a retransmission, not a loop.
     #[inline]
-    fn loops(core: &Core, known: Option<Pending>, from: FaceId, name: contract::Name, nonce: u32) -> bool {
-        if let Some(pending) = known {
-            let elsewhere = |record: super::pit::In| record.face != from.0 && record.nonce == nonce;
-            if core.pit.ins(pending).any(elsewhere) {
+    fn loops(core: &Core, existing: Option<Pending>, from: FaceId, name: contract::Name, nonce: u32) -> bool {
+        if let Some(pending) = existing {
+            let other_face = |record: super::pit::In| record.face != from.0 && record.nonce == nonce;
+            if core.pit.ins(pending).any(other_face) {
                 return true;
             }
-            let said = core.pit.ins(pending).any(|record| record.face == from.0 && record.nonce == nonce);
-            if !said && core.pit.outs(pending).any(|record| record.nonce == nonce) {
+            let same_nonce =
+                core.pit.ins(pending).any(|record| record.face == from.0 && record.nonce == nonce);
+            if !same_nonce && core.pit.outs(pending).any(|record| record.nonce == nonce) {
                 return true;
             }
         }
-        core.in_a_loop() && core.dead.has(name, nonce)
+        core.can_loop() && core.dead.has(name, nonce)
     }
 
     /// Sends a NACK for an Interest without an entry.
     #[cold]
-    fn refuse(
+    fn send_nack(
         core: &mut Core,
         packet: &Packet,
         interest: Interest,
@@ -256,7 +257,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         cx: &mut NodeCx<'_, '_>,
     ) {
         let nack = Nack { name: interest.name, nonce: interest.nonce, reason };
-        let mut answer = Packet {
+        let mut reply = Packet {
             source: cx.me(),
             sent_at: cx.now(),
             header: Header::Nack(nack),
@@ -265,34 +266,34 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             ..*packet
         };
         core.counters.add(Tally::NacksOut);
-        core.faces.send(&mut answer, to, cx);
+        core.faces.send(&mut reply, to, cx);
     }
 
     /// Answers an Interest from the content store.
-    fn answer(
+    fn send_cached(
         core: &mut Core,
         algorithm: &mut Option<L>,
-        asked: &Packet,
+        interest: &Packet,
         data: Data,
         size_bytes: u32,
         to: FaceId,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let mut answer = Packet {
+        let mut reply = Packet {
             size_bytes,
             source: cx.me(),
             sent_at: cx.now(),
             label: Label::default(),
             header: Header::Data(data),
-            ecn: if asked.ecn == Ecn::NotCapable { Ecn::NotCapable } else { Ecn::Capable },
+            ecn: if interest.ecn == Ecn::NotCapable { Ecn::NotCapable } else { Ecn::Capable },
             hops: 0,
-            ..*asked
+            ..*interest
         };
         Self::send_data(
             core,
             algorithm,
-            &mut answer,
-            Crossing { from: to, to, note: 0, asked: asked.label },
+            &mut reply,
+            Transit { from: to, to, note: 0, interest_label: interest.label },
             cx,
         );
     }
@@ -302,14 +303,14 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         core: &mut Core,
         algorithm: &mut Option<L>,
         packet: &mut Packet,
-        way: Crossing,
+        path: Transit,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(way.to)) {
-            algorithm.on_data_out(packet, &way, &mut LinkContext { core, cx, timer: false });
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(path.to)) {
+            algorithm.on_data_out(packet, &path, &mut LinkContext { core, cx, timer: false });
         }
         core.counters.add(Tally::DataOut);
-        core.faces.send(packet, way.to, cx);
+        core.faces.send(packet, path.to, cx);
     }
 
     #[inline]
@@ -318,60 +319,61 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         core.counters.add(Tally::DataIn);
         let Some(pending) = core.pit.find(data.name) else { return core.counters.add(Tally::Unsolicited) };
         let now = cx.now();
-        let rtt = round_trip(core.pit.sent_to(pending, from), now);
-        let (note, asked) =
+        let rtt = round_trip(core.pit.out_record(pending, from), now);
+        let (note, interest_label) =
             core.pit.entry(pending).map_or_else(Default::default, |entry| (entry.link_note, entry.label));
         let mut packet = *packet;
         let entry = fib.find(data.name.prefix, &core.names);
         if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
-            let way = Return { from, rtt, note, hops: entry.as_ref().map_or(0, |fib| fib.hops.len() as u32) };
-            algorithm.on_data_in(&mut packet, &way, &mut LinkContext { core, cx, timer: false });
+            let path =
+                ReturnPath { from, rtt, note, hops: entry.as_ref().map_or(0, |fib| fib.hops.len() as u32) };
+            algorithm.on_data_in(&mut packet, &path, &mut LinkContext { core, cx, timer: false });
         }
         if let Some(entry) = entry {
             let returned = ArrivingData { packet: &packet, name: data.name, from, pending, rtt };
             strategy.on_data(&returned, &entry, &mut StrategyContext { core, algorithm, cx, arrived: None });
         }
         if core.config.store.policy != Policy::None {
-            core.store.keep(data, packet.size_bytes);
+            core.store.insert(data, packet.size_bytes);
         }
         let mut next = core.pit.first_in(pending);
         while let Some(record) = next {
             if record.face != from.0 && record.expires > now {
-                let way = Crossing { from, to: FaceId(record.face), note, asked };
+                let path = Transit { from, to: FaceId(record.face), note, interest_label };
                 packet.flow = FlowId(record.flow);
                 if algorithm.is_some() {
                     // the link part may label each copy differently
-                    Self::send_data(core, algorithm, &mut packet.clone(), way, cx);
+                    Self::send_data(core, algorithm, &mut packet.clone(), path, cx);
                 } else {
-                    Self::send_data(core, algorithm, &mut packet, way, cx);
+                    Self::send_data(core, algorithm, &mut packet, path, cx);
                 }
             }
             next = core.pit.next_in(&record);
         }
         core.end(pending);
-        self.offer_size(cx);
+        self.probe_pit_size(cx);
     }
 
     fn on_nack(&mut self, packet: &Packet, nack: Nack, from: FaceId, cx: &mut NodeCx<'_, '_>) {
         let Self { algorithm, core, .. } = self;
         core.counters.add(Tally::NacksIn);
         let pending = core.pit.find(nack.name);
-        let record = pending.and_then(|pending| core.pit.sent_to(pending, from));
-        let meant = |record: &super::pit::Out| record.nonce == nack.nonce && record.refused.is_none();
-        let (Some(pending), Some(_)) = (pending, record.filter(meant)) else {
+        let record = pending.and_then(|pending| core.pit.out_record(pending, from));
+        let matches = |record: &super::pit::Out| record.nonce == nack.nonce && record.refused.is_none();
+        let (Some(pending), Some(_)) = (pending, record.filter(matches)) else {
             return core.counters.add(Tally::Stale);
         };
         core.pit.refuse(pending, from, nack.reason);
-        core.faces.answered(from.0);
+        core.faces.remove_pending(from.0);
         let mut packet = *packet;
         if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
             algorithm.on_nack_in(&mut packet, from, &mut LinkContext { core, cx, timer: false });
         }
-        self.tell_refusal(pending, from, nack.reason, Some(&packet), cx);
-        self.offer_size(cx);
+        self.notify_nack(pending, from, nack.reason, Some(&packet), cx);
+        self.probe_pit_size(cx);
     }
 
-    fn tell_refusal(
+    fn notify_nack(
         &mut self,
         pending: Pending,
         from: FaceId,
@@ -391,8 +393,8 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
                 );
             }
             None => {
-                let mut deciding = StrategyContext { core, algorithm, cx, arrived: None };
-                contract::StrategyCx::send_nacks(&mut deciding, pending, reason);
+                let mut context = StrategyContext { core, algorithm, cx, arrived: None };
+                contract::StrategyCx::send_nacks(&mut context, pending, reason);
             }
         }
     }
@@ -405,8 +407,8 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             let name = core.pit.entry(pending).map(|entry| entry.name).expect("what is due is there");
             core.counters.add(Tally::Expired);
             if let Some(entry) = fib.find(name.prefix, &core.names) {
-                let mut deciding = StrategyContext { core, algorithm, cx, arrived: None };
-                strategy.on_expiry(pending, name, &entry, &mut deciding);
+                let mut context = StrategyContext { core, algorithm, cx, arrived: None };
+                strategy.on_expiry(pending, name, &entry, &mut context);
             }
             core.end(pending);
         }
@@ -414,7 +416,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             algorithm.on_timer(&mut LinkContext { core: &mut self.core, cx, timer: true });
             let refusals = std::mem::take(&mut self.core.refusals);
             for &(pending, face, reason) in &refusals {
-                self.tell_refusal(pending, face, reason, None, cx);
+                self.notify_nack(pending, face, reason, None, cx);
             }
             self.core.refusals = refusals;
             self.core.refusals.clear();
@@ -423,7 +425,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             let Self { strategy, algorithm, core, .. } = self;
             strategy.on_timer(&mut StrategyContext { core, algorithm, cx, arrived: None });
         }
-        self.offer_size(cx);
+        self.probe_pit_size(cx);
     }
 
     fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
@@ -435,7 +437,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     }
 
     #[inline]
-    fn offer_size(&mut self, cx: &mut NodeCx<'_, '_>) {
+    fn probe_pit_size(&mut self, cx: &mut NodeCx<'_, '_>) {
         if cx.probing() {
             cx.probe("pit", self.core.pit.len() as f64);
         }
@@ -456,7 +458,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
 impl<S: Strategy, L: LinkAlgorithm> Router for Forwarder<S, L> {
     #[inline]
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        let fate = match input {
+        let drop_reason = match input {
             RouterInput::Packet(packet, port) => match self.core.faces.of_port(port) {
                 Some(face) => self.on_packet(packet, face, cx),
                 None => Some(DropReason::NotListening),
@@ -474,21 +476,21 @@ impl<S: Strategy, L: LinkAlgorithm> Router for Forwarder<S, L> {
                 None
             }
         };
-        self.ask_parts();
-        fate
+        self.update_wake();
+        drop_reason
     }
 
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
         if let (Some(algorithm), Some(face)) = (self.algorithm.as_mut(), self.core.faces.of_port(port.port)) {
             algorithm.on_enqueue(packet, face, port, at);
-            self.ask_parts();
+            self.update_wake();
         }
     }
 
     fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
         if let (Some(algorithm), Some(face)) = (self.algorithm.as_mut(), self.core.faces.of_port(port.port)) {
             algorithm.on_dequeue(packet, face, port, waited, at);
-            self.ask_parts();
+            self.update_wake();
         }
     }
 

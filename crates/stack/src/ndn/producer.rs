@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::testing::{Bench, ME, OTHER};
 
-    fn ask(segment: u64, ecn: Ecn) -> Packet {
+    fn request(segment: u64, ecn: Ecn) -> Packet {
         let name = Name { prefix: NameId(3), segment };
         Packet {
             flow: FlowId(8),
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn an_interest_is_answered_at_once_with_data_of_its_name_in_its_flow() {
         let (mut bench, mut producer) = (Bench::new(1), producer(Duration::ZERO));
-        bench.give(&mut producer, Input::Packet(&ask(7, Ecn::Capable)));
+        bench.input(&mut producer, Input::Packet(&request(7, Ecn::Capable)));
         let sent = bench.sent();
         let [data] = sent.as_slice() else { panic!("one answer, not {sent:?}") };
         let Header::Data(header) = data.header else { panic!("{data:?}") };
@@ -120,18 +120,18 @@ mod tests {
         let (mut bench, mut producer) = (Bench::new(1), producer(Duration::from_millis(5)));
         for segment in 0..3 {
             bench.now = Time::ZERO + Duration::from_millis(segment);
-            bench.give(&mut producer, Input::Packet(&ask(segment, Ecn::NotCapable)));
+            bench.input(&mut producer, Input::Packet(&request(segment, Ecn::NotCapable)));
         }
         assert!(bench.sent().is_empty());
         let sent = bench.run(&mut producer, Time::ZERO + Duration::from_millis(6));
-        let told: Vec<(u64, u64)> = sent
+        let observed: Vec<(u64, u64)> = sent
             .iter()
             .map(|data| match data.header {
                 Header::Data(header) => (header.name.segment, data.sent_at.as_nanos() / 1_000_000),
                 _ => panic!("{data:?}"),
             })
             .collect();
-        assert_eq!(told, [(0, 5), (1, 6)]);
+        assert_eq!(observed, [(0, 5), (1, 6)]);
         assert_eq!(producer.wake(), Time::ZERO + Duration::from_millis(7));
     }
 }

@@ -9,9 +9,9 @@ use super::table::Table;
 #[derive(Clone, Debug, Default)]
 pub struct ContentStore {
     config: Config,
-    places: Table,
+    index: Table,
     /// The packets, linked in a ring in the order of replacement.
-    kept: Vec<Kept>,
+    entries: Vec<CacheEntry>,
     first: u32,
     last: u32,
     /// Free places.
@@ -19,12 +19,12 @@ pub struct ContentStore {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct CacheEntry {
     name: Name,
     size_bytes: u32,
     payload_bytes: u32,
-    before: u32,
-    after: u32,
+    previous: u32,
+    next: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -43,96 +43,96 @@ impl ContentStore {
 
     /// Number of Data packets.
     pub const fn len(&self) -> usize {
-        self.places.len()
+        self.index.len()
     }
 
     /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.index.is_empty()
     }
 
     /// The Data of a name and its size on the wire. This counts as a use.
     pub fn find(&mut self, name: Name) -> Option<(Data, u32)> {
-        let place = self.places.get(name.key())?;
-        self.touch(place);
-        let kept = self.kept[place as usize];
-        Some((Data { name, payload_bytes: kept.payload_bytes }, kept.size_bytes))
+        let slot = self.index.get(name.key())?;
+        self.touch(slot);
+        let entries = self.entries[slot as usize];
+        Some((Data { name, payload_bytes: entries.payload_bytes }, entries.size_bytes))
     }
 
     /// Whether the store contains the Data of a name. This does not count as a use.
     pub fn has(&self, name: Name) -> bool {
-        self.places.get(name.key()).is_some()
+        self.index.get(name.key()).is_some()
     }
 
-    /// Removes the Data of a name. Returns whether they were there.
+    /// Removes the Data of a name. Returns whether they were stored.
     pub fn forget(&mut self, name: Name) -> bool {
-        let Some(place) = self.places.remove(name.key()) else { return false };
-        self.unlink(place);
-        self.free.push(place);
+        let Some(slot) = self.index.remove(name.key()) else { return false };
+        self.unlink(slot);
+        self.free.push(slot);
         true
     }
 
     /// Stores Data. If they are present, this counts as a use.
-    pub fn keep(&mut self, data: Data, size_bytes: u32) {
+    pub fn insert(&mut self, data: Data, size_bytes: u32) {
         if !self.is_on() {
             return;
         }
-        if let Some(place) = self.places.get(data.name.key()) {
-            return self.touch(place);
+        if let Some(slot) = self.index.get(data.name.key()) {
+            return self.touch(slot);
         }
-        let kept = Kept {
+        let entries = CacheEntry {
             name: data.name,
             size_bytes,
             payload_bytes: data.payload_bytes,
-            before: NONE,
-            after: NONE,
+            previous: NONE,
+            next: NONE,
         };
-        let place = if self.places.len() < self.config.size as usize {
+        let slot = if self.index.len() < self.config.size as usize {
             if let Some(free) = self.free.pop() {
-                self.kept[free as usize] = kept;
+                self.entries[free as usize] = entries;
                 free
             } else {
-                self.kept.push(kept);
-                self.kept.len() as u32 - 1
+                self.entries.push(entries);
+                self.entries.len() as u32 - 1
             }
         } else {
-            let place = self.first;
-            self.unlink(place);
-            self.places.remove(self.kept[place as usize].name.key());
-            self.kept[place as usize] = kept;
-            place
+            let slot = self.first;
+            self.unlink(slot);
+            self.index.remove(self.entries[slot as usize].name.key());
+            self.entries[slot as usize] = entries;
+            slot
         };
-        self.append(place);
-        self.places.insert(data.name.key(), place);
+        self.append(slot);
+        self.index.insert(data.name.key(), slot);
     }
 
-    fn touch(&mut self, place: u32) {
-        if self.config.policy == Policy::Lru && self.last != place {
-            self.unlink(place);
-            self.append(place);
-        }
-    }
-
-    fn unlink(&mut self, place: u32) {
-        let Kept { before, after, .. } = self.kept[place as usize];
-        match self.kept.get_mut(before as usize) {
-            Some(kept) => kept.after = after,
-            None => self.first = after,
-        }
-        match self.kept.get_mut(after as usize) {
-            Some(kept) => kept.before = before,
-            None => self.last = before,
+    fn touch(&mut self, slot: u32) {
+        if self.config.policy == Policy::Lru && self.last != slot {
+            self.unlink(slot);
+            self.append(slot);
         }
     }
 
-    fn append(&mut self, place: u32) {
-        let last = std::mem::replace(&mut self.last, place);
-        match self.kept.get_mut(last as usize) {
-            Some(kept) => kept.after = place,
-            None => self.first = place,
+    fn unlink(&mut self, slot: u32) {
+        let CacheEntry { previous, next, .. } = self.entries[slot as usize];
+        match self.entries.get_mut(previous as usize) {
+            Some(entries) => entries.next = next,
+            None => self.first = next,
         }
-        let kept = &mut self.kept[place as usize];
-        (kept.before, kept.after) = (last, NONE);
+        match self.entries.get_mut(next as usize) {
+            Some(entries) => entries.previous = previous,
+            None => self.last = previous,
+        }
+    }
+
+    fn append(&mut self, slot: u32) {
+        let last = std::mem::replace(&mut self.last, slot);
+        match self.entries.get_mut(last as usize) {
+            Some(entries) => entries.next = slot,
+            None => self.first = slot,
+        }
+        let entries = &mut self.entries[slot as usize];
+        (entries.previous, entries.next) = (last, NONE);
     }
 }
 
@@ -155,9 +155,9 @@ mod tests {
     fn lru_keeps_requested_data_and_fifo_evicts_in_order() {
         for (policy, left) in [(Policy::Lru, [0, 2, 3]), (Policy::Fifo, [1, 2, 3])] {
             let mut store = store(policy, 3);
-            (0..3).for_each(|segment| store.keep(data(segment), 1100));
+            (0..3).for_each(|segment| store.insert(data(segment), 1100));
             assert_eq!(store.find(data(0).name), Some((data(0), 1100)));
-            store.keep(data(3), 1100);
+            store.insert(data(3), 1100);
             let held: Vec<u64> = (0..4).filter(|&segment| store.find(data(segment).name).is_some()).collect();
             assert_eq!(held, left, "{policy:?}");
         }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_store_of_size_zero_keeps_nothing() {
         for mut store in [store(Policy::None, 10), store(Policy::Lru, 0)] {
-            store.keep(data(0), 1100);
+            store.insert(data(0), 1100);
             assert!(store.find(data(0).name).is_none() && store.is_empty() && !store.is_on());
         }
     }
@@ -182,7 +182,7 @@ mod tests {
             let mut model: Vec<u64> = Vec::new();
             for (op, segment) in ops {
                 let at = model.iter().position(|&known| known == segment);
-                let keep = op < 5;
+                let insert = op < 5;
                 prop_assert_eq!(store.has(data(segment).name), at.is_some());
                 if op == 9 {
                     prop_assert_eq!(store.forget(data(segment).name), at.is_some());
@@ -190,8 +190,8 @@ mod tests {
                     prop_assert_eq!(store.len(), model.len());
                     continue;
                 }
-                if keep {
-                    store.keep(data(segment), segment as u32);
+                if insert {
+                    store.insert(data(segment), segment as u32);
                 } else {
                     prop_assert_eq!(store.find(data(segment).name), at.map(|_| (data(segment), segment as u32)));
                 }
@@ -200,7 +200,7 @@ mod tests {
                         model.remove(at);
                         model.push(segment);
                     }
-                    None if keep => {
+                    None if insert => {
                         if model.len() == size as usize {
                             model.remove(0);
                         }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use contract::{
-    Address, Admission, ArrivingInterest, Backlog, Crossing, Cx, Data, DropReason, Ecn, EndpointId, FaceId,
-    FibEntry, FlowId, Header, Interest, Label, LaneId, LinkAlgorithm, LinkCx, Meter, Nack, NackReason, Name,
-    NameId, Names, NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Return,
-    Router, RouterInput, Strategy, StrategyCx, TransitCx,
+    Address, Admission, ArrivingInterest, Backlog, Cx, Data, DropReason, Ecn, EndpointId, FaceId, FibEntry,
+    FlowId, Header, Interest, Label, LaneId, LinkAlgorithm, LinkCx, Meter, Nack, NackReason, Name, NameId,
+    Names, NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReturnPath, Router,
+    RouterInput, Strategy, StrategyCx, Transit, TransitCx,
 };
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
@@ -24,7 +24,7 @@ struct Gone {
 }
 
 /// A packet that was sent: the face, a letter for the kind, the segment.
-type Told = (u32, char, u64);
+type Observed = (u32, char, u64);
 
 struct Ports;
 
@@ -97,7 +97,7 @@ fn node<S: Strategy, L: LinkAlgorithm>(
     out.notes.probing = true;
     let mut node =
         Node { machine, now: Time::ZERO, random: Random::new(1, "node", ""), meter: Meter::default(), out };
-    node.give(RouterInput::Start);
+    node.input(RouterInput::Start);
     node
 }
 
@@ -108,7 +108,7 @@ fn plain(config: &Config) -> Plain {
 }
 
 impl<S: Strategy, L: LinkAlgorithm> Node<S, L> {
-    fn give(&mut self, input: RouterInput<'_>) -> Option<DropReason> {
+    fn input(&mut self, input: RouterInput<'_>) -> Option<DropReason> {
         let mut cx =
             Cx::new(self.now, ME, FlowId(u32::MAX), &mut self.random, &mut self.meter, &mut self.out);
         self.machine.handle(input, &mut NodeCx::new(&mut cx, &mut Ports))
@@ -117,11 +117,11 @@ impl<S: Strategy, L: LinkAlgorithm> Node<S, L> {
     /// Passes a packet to the forwarder by a face. Returns the packets that it sent.
     fn take(&mut self, face: u32, packet: Packet) -> Vec<Gone> {
         let fate = match LINKS.get(face as usize) {
-            Some(port) => self.give(RouterInput::Packet(&packet, PortId(*port))),
+            Some(port) => self.input(RouterInput::Packet(&packet, PortId(*port))),
             None => {
                 let endpoint = EndpointId(LOCALS[face as usize - LINKS.len()]);
                 let source = Address { node: ME.node, endpoint };
-                self.give(RouterInput::Local(&Packet { source, ..packet }))
+                self.input(RouterInput::Local(&Packet { source, ..packet }))
             }
         };
         assert_eq!(fate, None, "it is taken");
@@ -157,7 +157,7 @@ impl<S: Strategy, L: LinkAlgorithm> Node<S, L> {
         let mut gone = Vec::new();
         while self.machine.wake() <= end {
             self.now = self.now.max(self.machine.wake());
-            self.give(RouterInput::Timer);
+            self.input(RouterInput::Timer);
             gone.extend(self.gone());
         }
         self.now = end;
@@ -169,14 +169,14 @@ impl<S: Strategy, L: LinkAlgorithm> Node<S, L> {
     }
 }
 
-fn told(gone: &[Gone]) -> Vec<Told> {
-    let tell = |gone: &Gone| match gone.packet.header {
+fn observed(gone: &[Gone]) -> Vec<Observed> {
+    let send_feedback = |gone: &Gone| match gone.packet.header {
         Header::Interest(interest) => (gone.face, 'I', interest.name.segment),
         Header::Data(data) => (gone.face, 'D', data.name.segment),
         Header::Nack(nack) => (gone.face, 'N', nack.name.segment),
         other => panic!("{other:?}"),
     };
-    gone.iter().map(tell).collect()
+    gone.iter().map(send_feedback).collect()
 }
 
 fn reasons(gone: &[Gone]) -> Vec<(u32, NackReason)> {
@@ -227,10 +227,10 @@ fn at(ms: u64) -> Time {
 fn an_interest_goes_out_and_data_follows_it_back() {
     let mut node = plain(&Config::default());
     let sent = node.take(3, interest(0, 11));
-    assert_eq!(told(&sent), [(1, 'I', 0)]);
+    assert_eq!(observed(&sent), [(1, 'I', 0)]);
     assert_eq!(sent[0].packet.label, Label([7; 4]), "a scheme's header travels with it");
     let back = node.take(1, data(0));
-    assert_eq!(told(&back), [(3, 'D', 0)]);
+    assert_eq!(observed(&back), [(3, 'D', 0)]);
     assert_eq!(
         (back[0].packet.flow, back[0].packet.label),
         (FlowId(11), Label([9; 4])),
@@ -243,12 +243,12 @@ fn an_interest_goes_out_and_data_follows_it_back() {
 #[test]
 fn interests_for_the_same_name_wait_together_and_each_downstream_gets_the_data() {
     let mut node = plain(&Config::default());
-    assert_eq!(told(&node.take(3, interest(0, 11))), [(1, 'I', 0)]);
+    assert_eq!(observed(&node.take(3, interest(0, 11))), [(1, 'I', 0)]);
     assert!(node.take(0, interest(0, 12)).is_empty());
     assert!(node.take(4, interest(0, 13)).is_empty());
     assert_eq!((node.count(Tally::Aggregated), node.count(Tally::InterestsOut)), (2, 1));
     let back = node.take(1, data(0));
-    assert_eq!(told(&back), [(0, 'D', 0), (3, 'D', 0), (4, 'D', 0)]);
+    assert_eq!(observed(&back), [(0, 'D', 0), (3, 'D', 0), (4, 'D', 0)]);
     let mut flows: Vec<u32> = back.iter().map(|gone| gone.packet.flow.0).collect();
     flows.sort_unstable();
     assert_eq!(flows, [11, 12, 13]);
@@ -278,7 +278,7 @@ fn a_nonce_seen_at_another_face_is_a_loop_and_is_refused() {
     // the same downstream may repeat its Interest
     assert!(node.take(0, interest(0, 11)).is_empty());
     assert_eq!((node.count(Tally::Loops), node.count(Tally::Repeated)), (2, 1));
-    assert_eq!(told(&node.take(1, data(0))), [(0, 'D', 0)], "the loop is no downstream");
+    assert_eq!(observed(&node.take(1, data(0))), [(0, 'D', 0)], "the loop is no downstream");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn a_nonce_is_known_after_its_entry_has_ended() {
         }
         assert!(node.machine.pit().is_empty());
         assert_eq!(reasons(&node.take(2, interest(0, 11))), [(2, NackReason::Duplicate)], "{satisfied}");
-        assert_eq!(told(&node.take(2, interest(0, 12))), [(1, 'I', 0)], "a new one is no loop");
+        assert_eq!(observed(&node.take(2, interest(0, 12))), [(1, 'I', 0)], "a new one is no loop");
     }
 }
 
@@ -333,7 +333,7 @@ fn each_downstream_waits_for_its_own_lifetime() {
     node.take(0, short(0, 12));
     assert_eq!(node.machine.wake(), at(2000), "a shorter lifetime does not end the entry sooner");
     node.run(at(150));
-    assert_eq!(told(&node.take(1, data(0))), [(3, 'D', 0)], "face 0 has stopped waiting");
+    assert_eq!(observed(&node.take(1, data(0))), [(3, 'D', 0)], "face 0 has stopped waiting");
     // a longer one prolongs it
     node.take(0, short(1, 13));
     node.take(3, interest(1, 14));
@@ -347,7 +347,7 @@ fn the_content_store_answers_before_the_strategy() {
     node.take(1, data(0));
     node.now = at(5);
     let hit = node.take(0, interest(0, 12));
-    assert_eq!(told(&hit), [(0, 'D', 0)]);
+    assert_eq!(observed(&hit), [(0, 'D', 0)]);
     let packet = hit[0].packet;
     assert_eq!(
         (packet.flow, packet.size_bytes, packet.sent_at, packet.ecn),
@@ -366,9 +366,9 @@ fn the_longest_prefix_decides_and_without_one_the_interest_is_refused() {
     let data_prefix = names.find("/data").expect("it is above");
     names.intern("/other");
     node.machine.set_routes(&[(data_prefix, vec![hop(2, 1)]), (film, vec![hop(1, 9)])]);
-    assert_eq!(told(&node.take(0, interest(0, 11))), [(1, 'I', 0)]);
+    assert_eq!(observed(&node.take(0, interest(0, 11))), [(1, 'I', 0)]);
     node.machine.set_routes(&[(data_prefix, vec![hop(2, 1)])]);
-    assert_eq!(told(&node.take(0, interest(1, 12))), [(2, 'I', 1)]);
+    assert_eq!(observed(&node.take(0, interest(1, 12))), [(2, 'I', 1)]);
     node.machine.set_routes(&[]);
     let refused = node.take(0, interest(2, 13));
     assert_eq!(reasons(&refused), [(0, NackReason::NoRoute)]);
@@ -406,7 +406,7 @@ fn the_least_severe_of_several_reasons_goes_down() {
     let strategy = strategies::find("multicast").expect("it is there").make(&[]).expect("no parameters");
     let mut node: Node<Any<strategies::BestRoute>, NoAlgorithm> =
         node(&Config::default(), strategy, None, &[hop(1, 5), hop(2, 9)]);
-    assert_eq!(told(&node.take(0, interest(0, 11))), [(1, 'I', 0), (2, 'I', 0)]);
+    assert_eq!(observed(&node.take(0, interest(0, 11))), [(1, 'I', 0), (2, 'I', 0)]);
     assert!(node.take(1, nack(0, 11, NackReason::NoRoute)).is_empty());
     let refused = node.take(2, nack(0, 11, NackReason::Congestion));
     assert_eq!(reasons(&refused), [(0, NackReason::Congestion)]);
@@ -471,12 +471,12 @@ impl LinkAlgorithm for Algorithm {
     fn on_interest_in(&mut self, interest: &Packet, from: FaceId, _cx: &mut dyn LinkCx) {
         self.seen.push(format!("in {} {}", segment_of(interest), from.0));
     }
-    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+    fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         let segment = segment_of(interest);
-        assert!(cx.face(way.to).link.is_some_and(|link| link.rate == Rate::from_mbps(10)));
-        self.seen.push(format!("out {segment} {} {} {}", way.from.0, way.to.0, way.note));
+        assert!(cx.face(path.to).link.is_some_and(|link| link.rate == Rate::from_mbps(10)));
+        self.seen.push(format!("out {segment} {} {} {}", path.from.0, path.to.0, path.note));
         interest.label = Label([segment; 4]);
-        way.note += 5;
+        path.note += 5;
         match segment {
             DROP.. => Admission::Drop,
             REFUSE.. => Admission::Refuse(NackReason::Congestion),
@@ -487,13 +487,13 @@ impl LinkAlgorithm for Algorithm {
             _ => Admission::Pass,
         }
     }
-    fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
-        let rtt = way.rtt.map(|rtt| rtt.as_nanos() / 1_000_000);
-        self.seen.push(format!("data {} {} {rtt:?} {}", segment_of(data), way.from.0, way.note));
+    fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, _cx: &mut dyn LinkCx) {
+        let rtt = path.rtt.map(|rtt| rtt.as_nanos() / 1_000_000);
+        self.seen.push(format!("data {} {} {rtt:?} {}", segment_of(data), path.from.0, path.note));
         data.label.0[0] = 1;
     }
-    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, _cx: &mut dyn LinkCx) {
-        self.seen.push(format!("down {} {} {} {}", segment_of(data), way.from.0, way.to.0, way.note));
+    fn on_data_out(&mut self, data: &mut Packet, path: &Transit, _cx: &mut dyn LinkCx) {
+        self.seen.push(format!("down {} {} {} {}", segment_of(data), path.from.0, path.to.0, path.note));
         data.label.0[1] = 2;
     }
     fn on_nack_in(&mut self, nack: &mut Packet, from: FaceId, _cx: &mut dyn LinkCx) {
@@ -508,13 +508,13 @@ impl LinkAlgorithm for Algorithm {
         }
         assert_eq!(cx.lane(LaneId(2)).packets, 0);
     }
-    fn watches(&self) -> bool {
+    fn observes_enqueue(&self) -> bool {
         true
     }
     fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, _port: &PortView, _at: &mut TransitCx<'_>) {
         self.seen.push(format!("queue {} {}", segment_of(packet), to.0));
     }
-    fn watches_departures(&self) -> bool {
+    fn observes_dequeue(&self) -> bool {
         true
     }
     fn on_dequeue(
@@ -549,16 +549,16 @@ fn a_link_part_sees_what_crosses_links_and_stamps_it() {
     node.take(3, interest(1, 12));
     node.now = at(30);
     let back = node.take(1, data(1));
-    assert_eq!(told(&back), [(0, 'D', 1), (3, 'D', 1)]);
+    assert_eq!(observed(&back), [(0, 'D', 1), (3, 'D', 1)]);
     assert_eq!(back[0].packet.label, Label([1, 2, 9, 9]), "stamped on the way in and on the way out");
     assert_eq!(back[1].packet.label, Label([1, 9, 9, 9]), "an endpoint is no link");
     assert_eq!(seen(&mut node), ["in 1 0", "out 1 0 1 0", "data 1 1 Some(30) 5", "down 1 1 0 5"]);
-    assert!(node.machine.watches());
+    assert!(node.machine.observes_enqueue());
     let view = Ports.port(PortId(20));
     let mut random = Random::new(1, "", "");
     let mut at = TransitCx { now: node.now, port: PortId(20), random: &mut random };
     node.machine.on_enqueue(&mut data(4), &view, &mut at);
-    assert!(node.machine.watches_departures());
+    assert!(node.machine.observes_dequeue());
     node.machine.on_dequeue(&mut data(4), &view, Duration::from_millis(7), &mut at);
     assert_eq!(seen(&mut node), ["queue 4 1", "left 4 1 7"]);
 }
@@ -569,9 +569,9 @@ fn a_round_trip_is_not_measured_where_the_interest_was_sent_again() {
     node.take(0, interest(1, 11));
     node.now = at(100);
     // face 2 was untried, then face 1 is the one tried longest ago
-    assert_eq!(told(&node.take(0, interest(1, 12))), [(2, 'I', 1)]);
+    assert_eq!(observed(&node.take(0, interest(1, 12))), [(2, 'I', 1)]);
     node.now = at(200);
-    assert_eq!(told(&node.take(0, interest(1, 13))), [(1, 'I', 1)]);
+    assert_eq!(observed(&node.take(0, interest(1, 13))), [(1, 'I', 1)]);
     node.now = at(230);
     node.take(1, data(1));
     assert_eq!(
@@ -603,9 +603,9 @@ fn a_lane_releases_interests_in_order_except_satisfied_ones() {
     }
     assert_eq!(node.count(Tally::Delayed), 3);
     // another face delivers the second in the meantime
-    assert_eq!(told(&node.take(2, data(HOLD + 1))), [(0, 'D', HOLD + 1)]);
+    assert_eq!(observed(&node.take(2, data(HOLD + 1))), [(0, 'D', HOLD + 1)]);
     let sent = node.run(at(10));
-    assert_eq!(told(&sent), [(1, 'I', HOLD), (1, 'I', HOLD + 2)]);
+    assert_eq!(observed(&sent), [(1, 'I', HOLD), (1, 'I', HOLD + 2)]);
     assert_eq!(sent[0].packet.label, Label([HOLD; 4]), "as it was stamped");
     node.now = at(40);
     node.take(1, data(HOLD));
@@ -649,7 +649,7 @@ fn step() -> impl proptest::strategy::Strategy<Value = Step> {
 #[derive(Default)]
 struct Waiting {
     /// By downstream and segment, the latest end of its Interest.
-    asked: BTreeMap<(u32, u64), Time>,
+    interest_label: BTreeMap<(u32, u64), Time>,
     /// By segment, the end of an Interest of a downstream that was refused: the entry may live as long for the others.
     refused: BTreeMap<u64, Time>,
 }
@@ -670,10 +670,10 @@ proptest! {
         let mut node: Node<Any<strategies::BestRoute>, Algorithm> =
             node(&config, made, Some(algorithm), &[hop(1, 5), hop(2, 9), hop(4, 20)]);
         let mut waiting = Waiting::default();
-        let heard = |waiting: &mut Waiting, gone: &[Gone], now: Time| {
-            for (gone, (face, kind, segment)) in gone.iter().zip(told(gone)) {
+        let received = |waiting: &mut Waiting, gone: &[Gone], now: Time| {
+            for (gone, (face, kind, segment)) in gone.iter().zip(observed(gone)) {
                 if kind != 'I' {
-                    let known = waiting.asked.remove(&(face, segment));
+                    let known = waiting.interest_label.remove(&(face, segment));
                     if let Some(until) = known.filter(|_| kind == 'N') {
                         let before = waiting.refused.get(&segment).copied().unwrap_or(until);
                         waiting.refused.insert(segment, until.max(before));
@@ -689,36 +689,36 @@ proptest! {
             match step {
                 Step::Wait(ms) => {
                     let gone = node.run(node.now + Duration::from_millis(ms));
-                    heard(&mut waiting, &gone, node.now)?;
+                    received(&mut waiting, &gone, node.now)?;
                 }
                 Step::Interest { face, segment, nonce } => {
                     let now = node.now;
                     let gone = node.take(face, interest(segment, nonce));
                     // a loop is refused, but the downstream's earlier Interest stays pending
                     if reasons(&gone) != [(face, NackReason::Duplicate)] {
-                        waiting.asked.insert((face, segment), now + Duration::from_secs(2));
-                        heard(&mut waiting, &gone, now)?;
+                        waiting.interest_label.insert((face, segment), now + Duration::from_secs(2));
+                        received(&mut waiting, &gone, now)?;
                     }
                 }
                 Step::Data { face, segment } => {
                     let gone = node.take(face, data(segment));
                     // Data is not sent back to its incoming face
-                    waiting.asked.remove(&(face, segment));
-                    heard(&mut waiting, &gone, node.now)?;
+                    waiting.interest_label.remove(&(face, segment));
+                    received(&mut waiting, &gone, node.now)?;
                 }
                 Step::Nack { face, segment, nonce } => {
                     let gone = node.take(face, nack(segment, nonce, NackReason::Congestion));
-                    heard(&mut waiting, &gone, node.now)?;
+                    received(&mut waiting, &gone, node.now)?;
                 }
             }
-            let asked = waiting.asked.keys().map(|(_, segment)| *segment);
+            let asked = waiting.interest_label.keys().map(|(_, segment)| *segment);
             let alive: BTreeSet<u64> = asked.chain(waiting.refused.keys().copied()).collect();
             prop_assert!(node.machine.pit().len() <= alive.len(), "memory follows who waits");
-            waiting.asked.retain(|_, until| *until > node.now);
+            waiting.interest_label.retain(|_, until| *until > node.now);
             waiting.refused.retain(|_, until| *until > node.now);
         }
         let gone = node.run(node.now + Duration::from_secs(3));
-        heard(&mut waiting, &gone, node.now)?;
+        received(&mut waiting, &gone, node.now)?;
         prop_assert!(node.machine.pit().is_empty());
         let counters = node.machine.counters();
         let count = |what| counters.count(what);

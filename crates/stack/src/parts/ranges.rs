@@ -6,25 +6,25 @@
 pub struct Ranges {
     all: Vec<(u64, u64)>,
     /// Number of removed ranges at the front.
-    gone: usize,
+    removed: usize,
 }
 
 impl Ranges {
     /// The empty set.
     pub const fn new() -> Self {
-        Self { all: Vec::new(), gone: 0 }
+        Self { all: Vec::new(), removed: 0 }
     }
 
     /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.all.len() == self.gone
+        self.all.len() == self.removed
     }
 
     /// The ranges in ascending order.
     #[inline]
     pub fn as_slice(&self) -> &[(u64, u64)] {
-        &self.all[self.gone..]
+        &self.all[self.removed..]
     }
 
     /// The end of the highest range.
@@ -39,7 +39,7 @@ impl Ranges {
     }
 
     /// The range that contains byte `at`.
-    pub fn holding(&self, at: u64) -> Option<(u64, u64)> {
+    pub fn range_containing(&self, at: u64) -> Option<(u64, u64)> {
         self.after(at).first().copied().filter(|range| range.0 <= at)
     }
 
@@ -68,7 +68,7 @@ impl Ranges {
             return 0;
         }
         // usually an arrival extends the highest range
-        match self.all[self.gone..].last_mut() {
+        match self.all[self.removed..].last_mut() {
             Some(last) if last.1 == start => {
                 last.1 = end;
                 return end - start;
@@ -80,8 +80,8 @@ impl Ranges {
             }
         }
         // the ranges from `low` to `high` overlap or touch the new range and are merged with it
-        let low = self.gone + self.as_slice().partition_point(|range| range.1 < start);
-        let high = self.gone + self.as_slice().partition_point(|range| range.0 <= end);
+        let low = self.removed + self.as_slice().partition_point(|range| range.1 < start);
+        let high = self.removed + self.as_slice().partition_point(|range| range.0 <= end);
         let new = (end - start) - self.bytes_within(start, end);
         if low == high {
             self.all.insert(low, (start, end));
@@ -94,13 +94,13 @@ impl Ranges {
 
     /// Removes all bytes below `at`.
     pub fn remove_below(&mut self, at: u64) {
-        self.gone += self.as_slice().partition_point(|range| range.1 <= at);
-        if let Some(first) = self.all[self.gone..].first_mut() {
+        self.removed += self.as_slice().partition_point(|range| range.1 <= at);
+        if let Some(first) = self.all[self.removed..].first_mut() {
             first.0 = first.0.max(at);
         }
-        if self.gone > self.all.len() / 2 {
-            self.all.drain(..self.gone);
-            self.gone = 0;
+        if self.removed > self.all.len() / 2 {
+            self.all.drain(..self.removed);
+            self.removed = 0;
         }
     }
 }
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(ranges.gap_from(30), (60, 70));
         assert_eq!(ranges.gap_from(62), (62, 70));
         assert_eq!(ranges.gap_from(72), (75, u64::MAX));
-        assert_eq!(ranges.holding(60), None);
+        assert_eq!(ranges.range_containing(60), None);
     }
 
     proptest! {
@@ -158,7 +158,7 @@ mod tests {
                 let held: Vec<u64> = ranges.as_slice().iter().flat_map(|range| range.0..range.1).collect();
                 prop_assert_eq!(held, bytes.iter().copied().collect::<Vec<_>>());
                 for at in 0..75 {
-                    prop_assert_eq!(ranges.holding(at).is_some(), bytes.contains(&at));
+                    prop_assert_eq!(ranges.range_containing(at).is_some(), bytes.contains(&at));
                     prop_assert_eq!(ranges.bytes_within(at, at + 9), bytes.range(at..at + 9).count() as u64);
                 }
             }

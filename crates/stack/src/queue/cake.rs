@@ -110,7 +110,7 @@ impl State {
     }
 
     /// The state of a queue that has been empty until now.
-    fn settle(&mut self, settings: &Settings, now: Time) {
+    fn reset_after_idle(&mut self, settings: &Settings, now: Time) {
         let target = settings.target.as_nanos();
         let steps = (now - self.changed).as_nanos() / target;
         if self.probability > 0 && steps > 0 {
@@ -200,7 +200,7 @@ impl Cake {
         let Some(number) = self.flows.find(bucket) else { return false };
         let queue = self.flows.get_mut(number);
         if !queue.listed {
-            queue.state.settle(&self.settings, now);
+            queue.state.reset_after_idle(&self.settings, now);
         }
         queue.listed || !queue.state.is_at_rest(now)
     }
@@ -230,7 +230,7 @@ impl QueueDiscipline for Cake {
         let queue = self.flows.get_mut(number);
         if !queue.listed {
             queue.credit = self.quantum;
-            queue.state.settle(&self.settings, cx.now);
+            queue.state.reset_after_idle(&self.settings, cx.now);
         }
         self.flows.push(number, Waiting { packet, size_bytes, since: cx.now });
         while self.flows.is_above(&self.limit) {

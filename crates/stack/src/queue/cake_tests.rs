@@ -69,14 +69,14 @@ fn an_empty_queue_decays_as_if_it_had_been_served_all_the_time() {
     let begin = State { count: 4, next: at(100), dropping: false, probability: 3 * DOWN, changed: at(90) };
     let (mut once, mut often) = (begin.clone(), begin);
     for ms in 90..=400 {
-        often.settle(&settings, at(ms));
+        often.reset_after_idle(&settings, at(ms));
         let mut late = once.clone();
-        late.settle(&settings, at(ms));
+        late.reset_after_idle(&settings, at(ms));
         assert_eq!((late.count, late.next, late.probability), (often.count, often.next, often.probability));
         // three steps of 5 ms
         assert_eq!(late.probability > 0, ms < 105);
     }
-    once.settle(&settings, at(100_000));
+    once.reset_after_idle(&settings, at(100_000));
     assert!(once.is_at_rest(at(100_000)));
 }
 

@@ -158,8 +158,8 @@ impl State {
             self.dropping = true;
             // soon after the last dropping state, the drop rate continues where it was   [RFC 8289 §5, deque]
             let before = self.count.wrapping_sub(self.count_at_start);
-            let soon = now < self.next + sixteen(settings.interval);
-            if before > 1 && soon {
+            let recent = now < self.next + sixteen(settings.interval);
+            if before > 1 && recent {
                 self.set_count(before);
             } else {
                 self.count = 1;

@@ -31,7 +31,7 @@ pub(crate) const fn bytes(bytes: u64) -> QueueLimit {
     QueueLimit { packets: u32::MAX, bytes: Bytes::new(bytes), mark_above: u32::MAX }
 }
 
-/// A queue with what surrounds it; the test moves the time and takes packets.
+/// A queue with its environment; the test sets the time and dequeues packets.
 pub(crate) struct Link<Q> {
     pub queue: Q,
     pub arena: Arena,

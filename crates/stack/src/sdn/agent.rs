@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contract::{
     Address, Command, Control, Count, DropReason, Ecn, FlowId, Header, Hop, Label, MILLION, NameId, NodeCx,
-    Packet, PortId, PortView, RouterInput, Share, Status, Subject, Traffic, Wants,
+    Packet, PortId, PortView, Requirements, RouterInput, Share, Status, Subject, Traffic,
 };
 use units::{Rate, Time};
 
@@ -20,7 +20,7 @@ use super::Config;
 /// [`RouterInput::Packet`] or [`RouterInput::Local`], and [`RouterInput::Timer`]. After each input the driver drains `forwards`, `outbox`
 /// and [`contract::Outputs::commands`], executes the commands at the node, and polls [`Agent::wake`]. It calls [`Agent::on_enqueue`] or
 /// [`Agent::on_offer`] for every packet that is about to be offered to a port of the node; these only count. [`Agent::reset`] is for a node
-/// that loses its memory; the driver first undoes the commands in [`Agent::kept`].
+/// that loses its memory; the driver first undoes the commands in [`Agent::installed`].
 #[derive(Clone, Debug)]
 pub struct Agent {
     config: Config,
@@ -32,11 +32,11 @@ pub struct Agent {
     served: Arc<Vec<NameId>>,
     /// Sorted.
     ports: Vec<Measured>,
-    began: Time,
+    period_start: Time,
     /// When the period ends; [`Time::NEVER`] before the start.
     next: Time,
     /// The latest command per subject, sorted by subject.
-    kept: Vec<(Subject, u64, Command)>,
+    installed: Vec<(Subject, u64, Command)>,
 }
 
 /// A port and the bytes offered to it in the present period.
@@ -65,7 +65,7 @@ impl Agent {
         config: &Config,
         controller: Address,
         control_port: Option<PortId>,
-        wants: Wants,
+        requirements: Requirements,
         ports: &[PortId],
         served: Arc<Vec<NameId>>,
     ) -> Self {
@@ -74,23 +74,23 @@ impl Agent {
             config: config.clone(),
             controller,
             control_port,
-            signal_above: wants.signal_above,
+            signal_above: requirements.signal_above,
             served,
             ports: ports.iter().map(measured).collect(),
-            began: Time::ZERO,
+            period_start: Time::ZERO,
             next: Time::NEVER,
-            kept: Vec::new(),
+            installed: Vec::new(),
         }
     }
 
     /// The latest command per subject, with its number.
-    pub fn kept(&self) -> impl Iterator<Item = (u64, &Command)> {
-        self.kept.iter().map(|(_, number, command)| (*number, command))
+    pub fn installed(&self) -> impl Iterator<Item = (u64, &Command)> {
+        self.installed.iter().map(|(_, number, command)| (*number, command))
     }
 
     /// The next hops that were commanded.
     pub fn next_hops(&self) -> impl Iterator<Item = (NameId, &[Hop])> {
-        self.kept.iter().filter_map(|(_, _, command)| match command {
+        self.installed.iter().filter_map(|(_, _, command)| match command {
             Command::NextHops { prefix, hops } => Some((*prefix, hops.list())),
             _ => None,
         })
@@ -98,7 +98,7 @@ impl Agent {
 
     /// Forgets all commands.
     pub fn reset(&mut self) {
-        self.kept.clear();
+        self.installed.clear();
     }
 
     /// Counts a packet that is about to be offered to a port.
@@ -137,8 +137,8 @@ impl Agent {
                 }
             }
             RouterInput::Start => {
-                self.began = cx.now() + self.config.phase;
-                self.next = self.began + self.config.period;
+                self.period_start = cx.now() + self.config.phase;
+                self.next = self.period_start + self.config.period;
             }
         }
         None
@@ -156,14 +156,18 @@ impl Agent {
             Header::Control(Control::Command(command)) => {
                 self.take(number, command, cx);
                 // also for a repeated command, because the acknowledgement may have been lost
-                self.say(Control::Ack, numbered(number), cx);
+                self.send_control(Control::Ack, numbered(number), cx);
             }
             Header::Control(Control::Hello) => {
-                for index in 0..self.kept.len() {
-                    let (_, number, command) = self.kept[index];
-                    self.say(Control::Kept(command), numbered(number), cx);
+                for index in 0..self.installed.len() {
+                    let (_, number, command) = self.installed[index];
+                    self.send_control(Control::Installed(command), numbered(number), cx);
                 }
-                self.say(Control::Welcome { kept: self.kept.len() as u32 }, numbered(number), cx);
+                self.send_control(
+                    Control::StateComplete { installed: self.installed.len() as u32 },
+                    numbered(number),
+                    cx,
+                );
             }
             _ => cx.count(Count::Ignored, 1),
         }
@@ -172,10 +176,10 @@ impl Agent {
     /// Executes a command, unless a later one for the same subject is known.
     fn take(&mut self, number: u64, command: Command, cx: &mut NodeCx<'_, '_>) {
         let subject = command.subject();
-        match self.kept.binary_search_by_key(&subject, |kept| kept.0) {
-            Ok(index) if self.kept[index].1 >= number => return cx.count(Count::Ignored, 1),
-            Ok(index) => self.kept[index] = (subject, number, command),
-            Err(index) => self.kept.insert(index, (subject, number, command)),
+        match self.installed.binary_search_by_key(&subject, |installed| installed.0) {
+            Ok(index) if self.installed[index].1 >= number => return cx.count(Count::Ignored, 1),
+            Ok(index) => self.installed[index] = (subject, number, command),
+            Err(index) => self.installed.insert(index, (subject, number, command)),
         }
         cx.count(Count::Commands, 1);
         cx.execute(command);
@@ -208,10 +212,10 @@ impl Agent {
             // β, ε and their comparison
             cx.count(Count::Operations, 3);
             let mut chunks = shares.chunks(Share::IN_A_LABEL);
-            self.say(Control::Status(status), Share::pack(chunks.next().unwrap_or_default()), cx);
+            self.send_control(Control::Status(status), Share::pack(chunks.next().unwrap_or_default()), cx);
             for chunk in chunks {
                 let count = chunk.len() as u8;
-                self.say(Control::Shares { port: view.port, count }, Share::pack(chunk), cx);
+                self.send_control(Control::Shares { port: view.port, count }, Share::pack(chunk), cx);
             }
             if self.signal_above.is_some_and(|above| load > above) {
                 loaded.push(view.port);
@@ -221,13 +225,13 @@ impl Agent {
         for port in loaded {
             cx.count(Count::Signals, 1);
             cx.count(Count::Operations, 1);
-            self.say(Control::Signal { port }, Label::default(), cx);
+            self.send_control(Control::Signal { port }, Label::default(), cx);
         }
         self.next = cx.now() + self.config.period;
     }
 
-    fn say(&self, word: Control, label: Label, cx: &mut NodeCx<'_, '_>) {
-        say(word, label, self.controller, self.control_port, &self.config, cx);
+    fn send_control(&self, message: Control, label: Label, cx: &mut NodeCx<'_, '_>) {
+        send_control(message, label, self.controller, self.control_port, &self.config, cx);
     }
 }
 
@@ -261,15 +265,15 @@ fn occupancy(view: &PortView) -> u32 {
 }
 
 /// Sends a message by the given port, or by address.
-pub(super) fn say(
-    word: Control,
+pub(super) fn send_control(
+    message: Control,
     label: Label,
     to: Address,
     control_port: Option<PortId>,
     config: &Config,
     cx: &mut NodeCx<'_, '_>,
 ) {
-    let header = Header::Control(word);
+    let header = Header::Control(message);
     let Some(port) = control_port else {
         return cx.send(to.into(), config.message, Ecn::NotCapable, header, label);
     };

@@ -7,7 +7,7 @@ use contract::{
 use units::{Duration, Time};
 
 use super::Config;
-use super::agent::{numbered, say};
+use super::agent::{numbered, send_control};
 
 /// The address of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct AgentLocation {
 
 /// The controller with its app.
 ///
-/// It starts with the configured network and asks every agent for the commands that it keeps. The answers give the clock offsets of the
+/// It starts with the configured network and requests the commands in force from every agent. The responses contain the clock offsets of the
 /// agents; reports from an agent before that are ignored. Commands are numbered from the present time on, so that those of a restarted
 /// controller have higher numbers than those of its predecessor.
 ///
@@ -44,24 +44,24 @@ pub struct Controller<A> {
 /// The clock of an agent and the commands that it has not acknowledged.
 struct AgentState {
     location: AgentLocation,
-    /// Its clock offset; `None` until it has answered a greeting.
+    /// Its clock offset; `None` until it has answered a hello message.
     clock: Option<ClockOffset>,
-    /// Number of kept commands received since the last greeting.
-    heard: u32,
-    greeting: RetryTimer,
+    /// Number of commands in force received since the last hello message.
+    received_states: u32,
+    hello: RetryTimer,
     /// Commands without an acknowledgement, sorted by number.
     pending: Vec<PendingCommand>,
 }
 
 /// The offset between the clock of an agent and that of the controller, in nanoseconds.
 ///
-/// The answer to a greeting gives the offset and the one-way delay of a message. Later messages track the drift: the minimum delay of
+/// The answer to a hello message gives the offset and the one-way delay of a message. Later messages track the drift: the minimum delay of
 /// several messages is that of one without queueing, so a change of it is a change of the offset.
 #[derive(Clone, Copy)]
 struct ClockOffset {
     /// Controller clock minus agent clock.
     shift_ns: i64,
-    /// One-way delay from the agent, measured by the greeting.
+    /// One-way delay from the agent, measured by the hello message.
     one_way_ns: i64,
     /// Minimum since `since` of arrival by the controller's clock minus departure by the agent's clock.
     min_ns: i64,
@@ -78,7 +78,7 @@ impl ClockOffset {
     const STEADY: u64 = 5000;
 
     /// Takes a message that left at `sent` by the agent's clock and arrives `now`. Returns its departure by the controller's clock.
-    fn hear(&mut self, sent: Time, now: Time, config: &Config) -> Time {
+    fn on_message_at(&mut self, sent: Time, now: Time, config: &Config) -> Time {
         let at = shifted(sent, self.shift_ns);
         self.min_ns = self.min_ns.min(now.as_nanos().wrapping_sub(sent.as_nanos()) as i64);
         let span = now.saturating_since(self.since);
@@ -116,7 +116,7 @@ impl RetryTimer {
         Self { at: now + config.retry, wait: config.retry }
     }
 
-    fn later(&mut self, config: &Config, now: Time) {
+    fn back_off(&mut self, config: &Config, now: Time) {
         self.wait = (self.wait * 2).min(config.retry * Self::MAX_BACKOFF);
         self.at = now + self.wait;
     }
@@ -130,8 +130,8 @@ impl<A: App> Controller<A> {
         let agent = |location: &AgentLocation| AgentState {
             location: *location,
             clock: None,
-            heard: 0,
-            greeting: never,
+            received_states: 0,
+            hello: never,
             pending: Vec::new(),
         };
         Self {
@@ -161,7 +161,7 @@ impl<A: App> Controller<A> {
     }
 
     /// Calls the app, and sends its commands.
-    fn ask(&mut self, cx: &mut NodeCx<'_, '_>, act: impl FnOnce(&mut A, &mut AppCx<'_, '_>)) {
+    fn call_app(&mut self, cx: &mut NodeCx<'_, '_>, act: impl FnOnce(&mut A, &mut AppCx<'_, '_>)) {
         let mut commands = std::mem::take(&mut self.commands);
         act(&mut self.app, &mut AppCx::new(cx, &self.net, &self.cache, &mut commands));
         for (node, command) in commands.drain(..) {
@@ -184,7 +184,7 @@ impl<A: App> Controller<A> {
             retry: RetryTimer::new(&self.config, cx.now()),
         });
         cx.count(Count::Commands, 1);
-        say(
+        send_control(
             Control::Command(command),
             numbered(number),
             agent.location.address,
@@ -196,26 +196,26 @@ impl<A: App> Controller<A> {
 
     fn on_message(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
         let (now, number) = (cx.now(), packet.label.0[0]);
-        let Header::Control(word) = packet.header else { return cx.count(Count::Ignored, 1) };
-        // the clock of an agent is unknown until it has answered a greeting
-        let reports = matches!(word, Control::Status(_));
+        let Header::Control(message) = packet.header else { return cx.count(Count::Ignored, 1) };
+        // the clock of an agent is unknown until it has answered a hello message
+        let reports = matches!(message, Control::Status(_));
         let config = &self.config;
         let from = packet.source.node;
         let agent = self.agents.binary_search_by_key(&from, |agent| agent.location.address.node);
         let clock = agent.ok().and_then(|index| self.agents[index].clock.as_mut());
         let at = clock.map(|clock| match reports {
-            true => clock.hear(packet.sent_at, now, config),
+            true => clock.on_message_at(packet.sent_at, now, config),
             false => shifted(packet.sent_at, clock.shift_ns),
         });
         let recent = |at: &Time| now.saturating_since(*at) <= self.config.stale;
-        let at = match word {
+        let at = match message {
             Control::Status(_) | Control::Shares { .. } | Control::Signal { .. } => match at.filter(recent) {
                 Some(at) => at,
                 None => return cx.count(Count::Ignored, 1),
             },
             _ => now,
         };
-        match word {
+        match message {
             Control::Status(status) => self.on_status(at, status, &packet.label, cx),
             Control::Shares { port, count } => {
                 if !self.cache.add(at, port, Share::unpack(&packet.label, usize::from(count))) {
@@ -224,24 +224,24 @@ impl<A: App> Controller<A> {
             }
             Control::Signal { port } => {
                 cx.count(Count::Signals, 1);
-                self.ask(cx, |app, cx| app.on_signal(port, cx));
+                self.call_app(cx, |app, cx| app.on_signal(port, cx));
             }
             Control::Ack => self.on_ack(packet.source.node, number),
-            Control::Kept(command) => {
+            Control::Installed(command) => {
                 if let Some(agent) = self.agent(packet.source.node) {
-                    agent.heard += 1;
+                    agent.received_states += 1;
                     self.net.note(packet.source.node, &command);
                     self.number = self.number.max(number);
                 }
             }
-            Control::Welcome { kept } => {
+            Control::StateComplete { installed } => {
                 if let Some(agent) = self.agent(packet.source.node)
-                    && agent.heard >= kept
+                    && agent.received_states >= installed
                 {
-                    agent.greeting.at = Time::NEVER;
+                    agent.hello.at = Time::NEVER;
                     // the message took half a round trip, assuming symmetric delays
-                    let asked = Time::from_nanos(number);
-                    let one_way = now.saturating_since(asked) / 2;
+                    let hello_sent_at = Time::from_nanos(number);
+                    let one_way = now.saturating_since(hello_sent_at) / 2;
                     let took_ns = now.as_nanos().wrapping_sub(packet.sent_at.as_nanos()) as i64;
                     let one_way_ns = one_way.as_nanos() as i64;
                     let shift_ns = took_ns - one_way_ns;
@@ -268,9 +268,9 @@ impl<A: App> Controller<A> {
             self.net.links.get_mut(status.port.index()).and_then(Option::as_mut).filter(changed)
         {
             link.rate = status.rate;
-            self.ask(cx, |app, cx| app.on_link(status.port, cx));
+            self.call_app(cx, |app, cx| app.on_link(status.port, cx));
         }
-        self.ask(cx, |app, cx| app.on_status(status.port, cx));
+        self.call_app(cx, |app, cx| app.on_status(status.port, cx));
     }
 
     fn on_ack(&mut self, node: NodeId, number: u64) {
@@ -284,34 +284,34 @@ impl<A: App> Controller<A> {
         // larger than every number of a previous controller
         self.number = cx.now().as_nanos();
         for index in 0..self.agents.len() {
-            self.greet(index, cx);
+            self.send_hello(index, cx);
         }
-        self.ask(cx, |app, cx| app.on_start(cx));
+        self.call_app(cx, |app, cx| app.on_start(cx));
     }
 
-    fn greet(&mut self, index: usize, cx: &mut NodeCx<'_, '_>) {
+    fn send_hello(&mut self, index: usize, cx: &mut NodeCx<'_, '_>) {
         let agent = &mut self.agents[index];
-        agent.heard = 0;
-        match agent.greeting.at {
-            Time::NEVER => agent.greeting = RetryTimer::new(&self.config, cx.now()),
-            _ => agent.greeting.later(&self.config, cx.now()),
+        agent.received_states = 0;
+        match agent.hello.at {
+            Time::NEVER => agent.hello = RetryTimer::new(&self.config, cx.now()),
+            _ => agent.hello.back_off(&self.config, cx.now()),
         }
         let AgentLocation { address, port } = agent.location;
-        say(Control::Hello, numbered(cx.now().as_nanos()), address, port, &self.config, cx);
+        send_control(Control::Hello, numbered(cx.now().as_nanos()), address, port, &self.config, cx);
     }
 
     /// Repeats greetings and commands that are due.
     fn repeat(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         for index in 0..self.agents.len() {
-            if self.agents[index].greeting.at <= now {
-                self.greet(index, cx);
+            if self.agents[index].hello.at <= now {
+                self.send_hello(index, cx);
             }
             let AgentState { location, pending, .. } = &mut self.agents[index];
             for pending in pending.iter_mut().filter(|pending| pending.retry.at <= now) {
-                pending.retry.later(&self.config, now);
+                pending.retry.back_off(&self.config, now);
                 cx.count(Count::CommandRetransmits, 1);
-                say(
+                send_control(
                     Control::Command(pending.command),
                     numbered(pending.number),
                     location.address,
@@ -326,7 +326,7 @@ impl<A: App> Controller<A> {
     fn next(&self) -> Time {
         let agent = |agent: &AgentState| {
             let pending = agent.pending.iter().map(|pending| pending.retry.at).min().unwrap_or(Time::NEVER);
-            agent.greeting.at.min(pending)
+            agent.hello.at.min(pending)
         };
         self.agents.iter().map(agent).min().unwrap_or(Time::NEVER)
     }
@@ -341,7 +341,7 @@ impl<A: App> Router for Controller<A> {
                     self.repeat(cx);
                 }
                 if self.app.wake() <= cx.now() {
-                    self.ask(cx, |app, cx| app.on_timer(cx));
+                    self.call_app(cx, |app, cx| app.on_timer(cx));
                 }
             }
             RouterInput::Start => self.on_start(cx),

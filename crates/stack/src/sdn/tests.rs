@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::{
     Address, App, AppCx, Backlog, Command, Control, Count, Cx, Data, DirectedLink, Ecn, EndpointId, FlowId,
     Header, Hop, Hops, Label, Meter, Name, NameId, Net, NodeCx, NodeId, NodeView, Outputs, Packet, PortId,
-    PortView, Random, Router, RouterInput, Share, Status, Traffic, Wants,
+    PortView, Random, Requirements, Router, RouterInput, Share, Status, Traffic,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -68,13 +68,13 @@ impl Bench {
     }
 
     /// Messages since the last call, with the first word of the label.
-    fn said(&mut self) -> Vec<(Control, Label)> {
+    fn messages(&mut self) -> Vec<(Control, Label)> {
         let Outputs { arena, outbox, .. } = &mut self.out;
         let take = |id| {
             let packet = *arena.get(id);
             arena.release(id);
             match packet.header {
-                Header::Control(word) => (word, packet.label),
+                Header::Control(message) => (message, packet.label),
                 other => panic!("{other:?}"),
             }
         };
@@ -111,10 +111,10 @@ fn datagram(size: u32) -> Packet {
 
 /// Signals above a load of 0.85. Prefix 2 is under prefix 1, which is served.
 fn agent() -> Agent {
-    let wants = Wants { signal_above: Some(850_000) };
+    let requirements = Requirements { signal_above: Some(850_000) };
     let served = (0..20).map(|prefix| NameId(if prefix == 2 { 1 } else { prefix })).collect();
     let ports = [PortId(4), PortId(6)];
-    Agent::new(&Config::default(), CONTROLLER, None, wants, &ports, Arc::new(served))
+    Agent::new(&Config::default(), CONTROLLER, None, requirements, &ports, Arc::new(served))
 }
 
 fn at(ms: u64) -> Time {
@@ -131,7 +131,7 @@ fn started(bench: &mut Bench) -> Agent {
 fn report(bench: &mut Bench, agent: &mut Agent) -> Vec<(Control, Label)> {
     bench.now = agent.wake();
     bench.with(ME, |cx| agent.handle(RouterInput::Timer, cx));
-    bench.said()
+    bench.messages()
 }
 
 #[test]
@@ -143,19 +143,23 @@ fn load_is_what_was_offered_over_what_the_link_carries_in_a_period() {
         agent.on_enqueue(&datagram(1250), PortId(6));
     }
     bench.ports.backlog = 50;
-    let said = report(&mut bench, &mut agent);
-    let statuses: Vec<Status> = said
+    let messages = report(&mut bench, &mut agent);
+    let statuses: Vec<Status> = messages
         .iter()
-        .map(|(word, _)| if let Control::Status(status) = word { *status } else { panic!("{word:?}") })
+        .map(
+            |(message, _)| {
+                if let Control::Status(status) = message { *status } else { panic!("{message:?}") }
+            },
+        )
         .collect();
     assert_eq!(statuses.iter().map(|status| status.load).collect::<Vec<_>>(), [0, 500_000]);
     assert_eq!(statuses[1].occupancy, 100_000);
     assert_eq!((statuses[1].backlog, statuses[1].shares), (50, 1));
     let share = Share { what: Traffic::Node(NodeId(7)), bytes: 312_500 };
-    assert_eq!(Share::unpack(&said[1].1, 1).collect::<Vec<_>>(), [share]);
+    assert_eq!(Share::unpack(&messages[1].1, 1).collect::<Vec<_>>(), [share]);
     // the next period begins again
-    let said = report(&mut bench, &mut agent);
-    assert!(matches!(said[1].0, Control::Status(Status { load: 0, shares: 0, .. })));
+    let messages = report(&mut bench, &mut agent);
+    assert!(matches!(messages[1].0, Control::Status(Status { load: 0, shares: 0, .. })));
     // β, ε and one comparison for each of two ports, twice
     assert_eq!((bench.count(Count::Statuses), bench.count(Count::Operations)), (4, 12));
 }
@@ -167,10 +171,11 @@ fn a_port_is_signalled_when_its_load_is_above_the_threshold_and_not_at_it() {
     // 0.85 of 625 000 bytes on one port, a byte more on the other
     agent.on_enqueue(&datagram(531_250), PortId(4));
     agent.on_enqueue(&datagram(531_251), PortId(6));
-    let said = report(&mut bench, &mut agent);
-    let signals: Vec<_> = said.iter().filter(|(word, _)| matches!(word, Control::Signal { .. })).collect();
-    assert_eq!(signals.len(), 1, "{said:?}");
-    assert_eq!(said.last().map(|said| said.0), Some(Control::Signal { port: PortId(6) }));
+    let messages = report(&mut bench, &mut agent);
+    let signals: Vec<_> =
+        messages.iter().filter(|(message, _)| matches!(message, Control::Signal { .. })).collect();
+    assert_eq!(signals.len(), 1, "{messages:?}");
+    assert_eq!(messages.last().map(|messages| messages.0), Some(Control::Signal { port: PortId(6) }));
     // the maximum per port and period is four operations
     assert_eq!(bench.count(Count::Operations), 7);
 }
@@ -182,12 +187,12 @@ fn data_count_for_the_prefix_that_is_served_and_more_shares_than_fit_follow() {
     for prefix in 1..=9 {
         agent.on_enqueue(&data(prefix, 100), PortId(4));
     }
-    let said = report(&mut bench, &mut agent);
-    assert!(matches!(said[0].0, Control::Status(Status { shares: 8, .. })), "{said:?}");
-    assert_eq!(said[1].0, Control::Shares { port: PortId(4), count: 4 });
-    let first = Share::unpack(&said[0].1, 4).next();
+    let messages = report(&mut bench, &mut agent);
+    assert!(matches!(messages[0].0, Control::Status(Status { shares: 8, .. })), "{messages:?}");
+    assert_eq!(messages[1].0, Control::Shares { port: PortId(4), count: 4 });
+    let first = Share::unpack(&messages[0].1, 4).next();
     assert_eq!(first, Some(Share { what: Traffic::Prefix(NameId(1)), bytes: 200 }));
-    assert_eq!(said.len(), 3);
+    assert_eq!(messages.len(), 3);
 }
 
 #[test]
@@ -196,8 +201,11 @@ fn a_link_that_is_down_carries_nothing() {
     let mut agent = started(&mut bench);
     bench.ports.up = false;
     agent.on_enqueue(&datagram(1000), PortId(4));
-    let said = report(&mut bench, &mut agent);
-    assert!(matches!(said[0].0, Control::Status(Status { rate: Rate::ZERO, load: 0, .. })), "{said:?}");
+    let messages = report(&mut bench, &mut agent);
+    assert!(
+        matches!(messages[0].0, Control::Status(Status { rate: Rate::ZERO, load: 0, .. })),
+        "{messages:?}"
+    );
 }
 
 fn cap(mbps: u64) -> Command {
@@ -211,8 +219,8 @@ fn a_command_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowle
     let mut command = |bench: &mut Bench, number, command| {
         let packet = packet(Header::Control(Control::Command(command)), 100, number, Time::ZERO, CONTROLLER);
         bench.with(ME, |cx| agent.handle(RouterInput::Packet(&packet, PortId(4)), cx));
-        let said = bench.said();
-        assert_eq!(said, [(Control::Ack, Label([number, 0, 0, 0]))]);
+        let messages = bench.messages();
+        assert_eq!(messages, [(Control::Ack, Label([number, 0, 0, 0]))]);
         std::mem::take(&mut bench.out.commands)
     };
     assert_eq!(command(&mut bench, 10, cap(5)), [cap(5)]);
@@ -223,14 +231,17 @@ fn a_command_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowle
     let queue = Command::Queue { port: PortId(4), limit: 50, mark_above: 20 };
     assert_eq!(command(&mut bench, 2, queue), [queue]);
     assert_eq!(bench.count(Count::Commands), 3);
-    assert_eq!(agent.kept().map(|kept| kept.0).collect::<Vec<_>>(), [2, 11]);
+    assert_eq!(agent.installed().map(|installed| installed.0).collect::<Vec<_>>(), [2, 11]);
     // a request is answered with the stored reply
     let hello = packet(Header::Control(Control::Hello), 100, 0, Time::ZERO, CONTROLLER);
     bench.with(ME, |cx| agent.handle(RouterInput::Packet(&hello, PortId(4)), cx));
-    let said: Vec<Control> = bench.said().into_iter().map(|said| said.0).collect();
-    assert_eq!(said, [Control::Kept(queue), Control::Kept(cap(7)), Control::Welcome { kept: 2 }]);
+    let messages: Vec<Control> = bench.messages().into_iter().map(|messages| messages.0).collect();
+    assert_eq!(
+        messages,
+        [Control::Installed(queue), Control::Installed(cap(7)), Control::StateComplete { installed: 2 }]
+    );
     agent.reset();
-    assert_eq!(agent.kept().count(), 0);
+    assert_eq!(agent.installed().count(), 0);
 }
 
 /// Commands another limit at each signal.
@@ -261,14 +272,20 @@ fn controller() -> Controller<Caps> {
     Controller::new(&Config::default(), Caps::default(), net, &[AgentLocation { address: ME, port: None }])
 }
 
-fn tell(bench: &mut Bench, controller: &mut Controller<Caps>, word: Control, number: u64, sent_at: Time) {
-    let packet = packet(Header::Control(word), 100, number, sent_at, ME);
+fn send_feedback(
+    bench: &mut Bench,
+    controller: &mut Controller<Caps>,
+    message: Control,
+    number: u64,
+    sent_at: Time,
+) {
+    let packet = packet(Header::Control(message), 100, number, sent_at, ME);
     bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Packet(&packet, PortId(0)), cx));
 }
 
-fn tell_now(bench: &mut Bench, controller: &mut Controller<Caps>, word: Control, number: u64) {
+fn tell_now(bench: &mut Bench, controller: &mut Controller<Caps>, message: Control, number: u64) {
     let now = bench.now;
-    tell(bench, controller, word, number, now);
+    send_feedback(bench, controller, message, number, now);
 }
 
 fn start(bench: &mut Bench, controller: &mut Controller<Caps>) {
@@ -280,15 +297,15 @@ fn unacknowledged_commands_are_repeated_with_exponential_backoff() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
-    assert_eq!(bench.said(), [(Control::Hello, Label::default())]);
-    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0);
+    assert_eq!(bench.messages(), [(Control::Hello, Label::default())]);
+    tell_now(&mut bench, &mut controller, Control::StateComplete { installed: 0 }, 0);
     tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
-    assert_eq!(bench.said(), [(Control::Command(cap(1)), Label([1, 0, 0, 0]))]);
+    assert_eq!(bench.messages(), [(Control::Command(cap(1)), Label([1, 0, 0, 0]))]);
     let mut times = Vec::new();
     for _ in 0..6 {
         bench.now = controller.wake();
         bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
-        assert_eq!(bench.said(), [(Control::Command(cap(1)), Label([1, 0, 0, 0]))]);
+        assert_eq!(bench.messages(), [(Control::Command(cap(1)), Label([1, 0, 0, 0]))]);
         times.push(bench.now);
     }
     assert_eq!(times, [100, 300, 700, 1500, 2300, 3100].map(at));
@@ -302,15 +319,15 @@ fn a_new_command_replaces_a_pending_one_for_the_same_subject() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
-    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0);
+    tell_now(&mut bench, &mut controller, Control::StateComplete { installed: 0 }, 0);
     for _ in 0..2 {
         tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
     }
-    bench.said();
+    bench.messages();
     assert_eq!(controller.open_commands(), 1);
     bench.now = controller.wake();
     bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
-    assert_eq!(bench.said(), [(Control::Command(cap(2)), Label([2, 0, 0, 0]))]);
+    assert_eq!(bench.messages(), [(Control::Command(cap(2)), Label([2, 0, 0, 0]))]);
 }
 
 #[test]
@@ -319,22 +336,22 @@ fn a_later_controller_commands_with_larger_numbers_and_learns_what_is_in_force()
     let mut controller = controller();
     bench.now = at(5000);
     start(&mut bench, &mut controller);
-    bench.said();
+    bench.messages();
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
     let command = Command::NextHops { prefix: NameId(1), hops };
     // one of two was lost: it repeats its request
-    tell_now(&mut bench, &mut controller, Control::Kept(command), at(4000).as_nanos());
-    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 2 }, 0);
+    tell_now(&mut bench, &mut controller, Control::Installed(command), at(4000).as_nanos());
+    tell_now(&mut bench, &mut controller, Control::StateComplete { installed: 2 }, 0);
     assert_eq!(controller.wake(), at(5100));
     bench.now = at(5100);
     bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
-    assert_eq!(bench.said(), [(Control::Hello, Label([at(5100).as_nanos(), 0, 0, 0]))]);
-    tell_now(&mut bench, &mut controller, Control::Kept(command), at(4000).as_nanos());
-    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 1 }, at(5100).as_nanos());
+    assert_eq!(bench.messages(), [(Control::Hello, Label([at(5100).as_nanos(), 0, 0, 0]))]);
+    tell_now(&mut bench, &mut controller, Control::Installed(command), at(4000).as_nanos());
+    tell_now(&mut bench, &mut controller, Control::StateComplete { installed: 1 }, at(5100).as_nanos());
     assert_eq!(controller.wake(), Time::NEVER);
     assert_eq!(controller.net().hops(NodeId(1), NameId(1)), hops.list());
     tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
-    assert_eq!(bench.said(), [(Control::Command(cap(1)), Label([at(5000).as_nanos() + 1, 0, 0, 0]))]);
+    assert_eq!(bench.messages(), [(Control::Command(cap(1)), Label([at(5000).as_nanos() + 1, 0, 0, 0]))]);
 }
 
 #[test]
@@ -347,19 +364,19 @@ fn late_statuses_are_ignored_and_others_update_the_loads() {
         Control::Status(Status { port, rate, load, occupancy: 0, backlog: 0, shares: 0 })
     };
     // before the agent's answer its clock offset is unknown
-    tell(&mut bench, &mut controller, status(10, 9), 0, at(0));
+    send_feedback(&mut bench, &mut controller, status(10, 9), 0, at(0));
     assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 1));
-    tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0, at(0));
+    send_feedback(&mut bench, &mut controller, Control::StateComplete { installed: 0 }, 0, at(0));
     bench.now = at(3000);
-    tell(&mut bench, &mut controller, status(10, 1), 0, at(1999));
+    send_feedback(&mut bench, &mut controller, status(10, 1), 0, at(1999));
     assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 2));
-    tell(&mut bench, &mut controller, status(10, 2), 0, at(2500));
-    tell(&mut bench, &mut controller, status(5, 3), 0, at(2400));
+    send_feedback(&mut bench, &mut controller, status(10, 2), 0, at(2500));
+    send_feedback(&mut bench, &mut controller, status(5, 3), 0, at(2400));
     assert_eq!(controller.cache().seen(PortId(4)).map(|seen| seen.status.load), Some(2));
-    tell(&mut bench, &mut controller, status(0, 0), 0, at(2900));
+    send_feedback(&mut bench, &mut controller, status(0, 0), 0, at(2900));
     assert_eq!(controller.net().link(PortId(4)).map(|link| link.rate), Some(Rate::ZERO));
     assert_eq!((bench.count(Count::Statuses), bench.count(Count::Ignored)), (2, 3));
-    tell(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0, at(1999));
+    send_feedback(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0, at(1999));
     assert_eq!(bench.count(Count::Signals), 0);
 }
 
@@ -371,15 +388,21 @@ fn ages_are_right_across_clocks_with_an_offset() {
     start(&mut bench, &mut controller);
     // requested at 5 s, answered at 5.2 s; the agent's clock is an hour ahead, so that it sent at 3605.1 s
     bench.now = at(5200);
-    tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, at(5000).as_nanos(), at(3_605_100));
+    send_feedback(
+        &mut bench,
+        &mut controller,
+        Control::StateComplete { installed: 0 },
+        at(5000).as_nanos(),
+        at(3_605_100),
+    );
     let status = |load| {
         let (port, rate) = (PortId(4), Rate::from_mbps(10));
         Control::Status(Status { port, rate, load, occupancy: 0, backlog: 0, shares: 0 })
     };
     bench.now = at(6000);
-    tell(&mut bench, &mut controller, status(1), 0, at(3_604_999));
+    send_feedback(&mut bench, &mut controller, status(1), 0, at(3_604_999));
     assert_eq!(controller.cache().seen(PortId(4)), None);
-    tell(&mut bench, &mut controller, status(2), 0, at(3_605_000));
+    send_feedback(&mut bench, &mut controller, status(2), 0, at(3_605_000));
     assert_eq!(controller.cache().seen(PortId(4)).map(|seen| seen.at), Some(at(5000)));
 }
 
@@ -390,30 +413,31 @@ fn a_drifting_clock_is_tracked_and_a_longer_path_is_not_taken_for_drift() {
     start(&mut bench, &mut controller);
     // requested at 0, answered at 200 ms: 100 ms each way, and the clocks agree
     bench.now = at(200);
-    tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0, at(100));
+    send_feedback(&mut bench, &mut controller, Control::StateComplete { installed: 0 }, 0, at(100));
     let status = || {
         let (port, rate) = (PortId(4), Rate::from_mbps(10));
         Control::Status(Status { port, rate, load: 0, occupancy: 0, backlog: 0, shares: 0 })
     };
-    let mut say = |sent: Time, now: Time| {
+    let mut send_control = |sent: Time, now: Time| {
         bench.now = now;
-        tell(&mut bench, &mut controller, status(), 0, sent);
+        send_feedback(&mut bench, &mut controller, status(), 0, sent);
         controller.cache().seen(PortId(4)).map_or(0, |seen| seen.at.as_nanos().abs_diff(now.as_nanos()))
     };
     // the agent's clock gains 100 µs per second; every second message is delayed by 50 ms
     for period in 2..240u64 {
-        let spoke = at(500 * period);
-        let shown = spoke + Duration::from_micros(50 * period);
+        let sent_at = at(500 * period);
+        let shown = sent_at + Duration::from_micros(50 * period);
         let waits = Duration::from_millis(50 * (period % 2));
-        let age = say(shown, spoke + Duration::from_millis(100) + waits);
+        let age = send_control(shown, sent_at + Duration::from_millis(100) + waits);
         // the maximum drift of four periods, plus that of the two before a change is noticed
         let off = age.abs_diff((Duration::from_millis(100) + waits).as_nanos());
         assert!(off <= 400_000, "{period}: {off} ns");
     }
     // from here on the delay is 400 ms longer: ages include it, except for 0.2 ms per second
     for period in 240..260u64 {
-        let spoke = at(500 * period);
-        let age = say(spoke + Duration::from_micros(50 * period), spoke + Duration::from_millis(500));
+        let sent_at = at(500 * period);
+        let age =
+            send_control(sent_at + Duration::from_micros(50 * period), sent_at + Duration::from_millis(500));
         assert!((490_000_000..=501_000_000).contains(&age), "{period}: {age} ns");
     }
 }

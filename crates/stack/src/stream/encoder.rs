@@ -112,9 +112,9 @@ impl LiveEncoder {
         self.queued
     }
 
-    /// Encodes the next frame and appends it to the queue, while the scheme asks for `target`. Returns its size.
+    /// Encodes the next frame and appends it to the queue, with the target rate `target` of the scheme. Returns its size.
     pub(super) fn encode(&mut self, target: Rate, now: Time) -> Bytes {
-        self.follow(target, now);
+        self.set_rate(target, now);
         let size = self.size();
         self.number += 1;
         self.since_key += 1;
@@ -124,21 +124,21 @@ impl LiveEncoder {
         size
     }
 
-    /// The description of a frame of `size` for the scheme; `waited` is the age of the oldest packet, and `left` what has been taken out of
+    /// The description of a frame of `size` for the scheme; `waited` is the age of the oldest packet, and `partly_sent` what has been taken out of
     /// the queue and not been sent.
     pub(super) fn describe(
         &self,
         size: Bytes,
-        left: Bytes,
+        partly_sent: Bytes,
         waited: Duration,
         interval: Duration,
     ) -> EncodedFrame {
         let EncoderModel { min, max, .. } = self.model;
-        EncodedFrame { size, queued: self.queued + left, waited, interval, min, max }
+        EncodedFrame { size, queued: self.queued + partly_sent, waited, interval, min, max }
     }
 
     /// Changes the rate to `target`, if the last change is old enough.
-    fn follow(&mut self, target: Rate, now: Time) {
+    fn set_rate(&mut self, target: Rate, now: Time) {
         let target = target.clamp(self.model.min, self.model.max).as_bps_f64();
         // requests within τ_v after a change are ignored                                       [RFC8593 §4.1]
         let ready = self.changed_at.is_none_or(|at| now.saturating_since(at) >= self.model.reaction);

@@ -2,7 +2,7 @@
 
 /// The classification of an arriving number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NumberClass {
+pub(super) enum SequenceClass {
     /// The next number, one that reveals a gap, or one that fills a gap that is not yet lost.
     New,
     /// A duplicate, or a packet that was declared lost; without unbounded memory the two cannot be distinguished.
@@ -15,7 +15,7 @@ struct Hole {
     first: u64,
     end: u64,
     /// Packets that arrived with higher numbers.
-    later: u32,
+    later_arrivals: u32,
 }
 
 /// Detects missing packets by their numbers. A packet counts as lost when `reorder` packets with higher numbers have arrived.
@@ -26,53 +26,53 @@ pub(super) struct Gaps {
     reorder: u32,
     expected: Option<u64>,
     /// Open holes in ascending order.
-    open: Vec<Hole>,
+    holes: Vec<Hole>,
 }
 
 impl Gaps {
     /// A detector before the first packet. Zero for `reorder` counts as one.
     pub(super) fn new(reorder: u32) -> Self {
-        Self { reorder: reorder.max(1), expected: None, open: Vec::new() }
+        Self { reorder: reorder.max(1), expected: None, holes: Vec::new() }
     }
 
     /// Takes an arrival. `lost(first, packets)` is called for each run of packets that are newly lost, in order.
     #[inline]
-    pub(super) fn arrived(&mut self, seq: u64, mut lost: impl FnMut(u64, u64)) -> NumberClass {
+    pub(super) fn arrived(&mut self, seq: u64, mut lost: impl FnMut(u64, u64)) -> SequenceClass {
         let expected = self.expected.unwrap_or(seq);
-        if seq == expected && self.open.is_empty() {
+        if seq == expected && self.holes.is_empty() {
             self.expected = Some(seq + 1);
-            return NumberClass::New;
+            return SequenceClass::New;
         }
-        if seq < expected && !self.fill(seq) {
-            return NumberClass::Old;
+        if seq < expected && !self.fill_hole(seq) {
+            return SequenceClass::Old;
         }
         if seq > expected {
-            self.open.push(Hole { first: expected, end: seq, later: 0 });
+            self.holes.push(Hole { first: expected, end: seq, later_arrivals: 0 });
         }
         self.expected = Some(expected.max(seq + 1));
         let reorder = self.reorder;
-        self.open.retain_mut(|hole| {
-            hole.later += u32::from(hole.end <= seq);
-            let given_up = hole.later >= reorder;
-            if given_up {
+        self.holes.retain_mut(|hole| {
+            hole.later_arrivals += u32::from(hole.end <= seq);
+            let is_lost = hole.later_arrivals >= reorder;
+            if is_lost {
                 lost(hole.first, hole.end - hole.first);
             }
-            !given_up
+            !is_lost
         });
-        NumberClass::New
+        SequenceClass::New
     }
 
     /// Removes `seq` from its hole.
-    fn fill(&mut self, seq: u64) -> bool {
-        let Some(at) = self.open.iter().position(|hole| (hole.first..hole.end).contains(&seq)) else {
+    fn fill_hole(&mut self, seq: u64) -> bool {
+        let Some(at) = self.holes.iter().position(|hole| (hole.first..hole.end).contains(&seq)) else {
             return false;
         };
-        let hole = self.open[at];
+        let hole = self.holes[at];
         let (below, above) = (Hole { end: seq, ..hole }, Hole { first: seq + 1, ..hole });
-        self.open.remove(at);
+        self.holes.remove(at);
         for part in [above, below] {
             if part.first < part.end {
-                self.open.insert(at, part);
+                self.holes.insert(at, part);
             }
         }
         true
@@ -122,12 +122,12 @@ mod tests {
         assert_eq!(
             [0, 1, 1, 3, 2, 0].map(&mut place),
             [
-                NumberClass::New,
-                NumberClass::New,
-                NumberClass::Old,
-                NumberClass::New,
-                NumberClass::Old,
-                NumberClass::Old
+                SequenceClass::New,
+                SequenceClass::New,
+                SequenceClass::Old,
+                SequenceClass::New,
+                SequenceClass::Old,
+                SequenceClass::Old
             ]
         );
     }
@@ -141,16 +141,16 @@ mod tests {
             // ascending numbers with reordering, losses and duplicates
             let seqs: Vec<u64> = shuffled.iter().enumerate().map(|(i, (x, y))| (i as u64 + x * y / 6) / 2 + 3).collect();
             let mut gaps = Gaps::new(reorder);
-            let (mut new, mut given_up) = (Vec::new(), Vec::new());
+            let (mut new, mut is_lost) = (Vec::new(), Vec::new());
             for seq in &seqs {
-                let place = gaps.arrived(*seq, |first, packets| given_up.extend(first..first + packets));
-                if place == NumberClass::New {
+                let place = gaps.arrived(*seq, |first, packets| is_lost.extend(first..first + packets));
+                if place == SequenceClass::New {
                     new.push(*seq);
                 }
-                proptest::prop_assert!(gaps.open.len() <= reorder as usize + 1);
+                proptest::prop_assert!(gaps.holes.len() <= reorder as usize + 1);
             }
-            let pending: Vec<u64> = gaps.open.iter().flat_map(|hole| hole.first..hole.end).collect();
-            let mut all: Vec<u64> = new.iter().chain(&given_up).chain(&pending).copied().collect();
+            let pending: Vec<u64> = gaps.holes.iter().flat_map(|hole| hole.first..hole.end).collect();
+            let mut all: Vec<u64> = new.iter().chain(&is_lost).chain(&pending).copied().collect();
             all.sort_unstable();
             let first = seqs[0];
             let last = *seqs.iter().max().expect("there are numbers");

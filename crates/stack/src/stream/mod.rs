@@ -7,13 +7,13 @@
 
 mod config;
 mod encoder;
+mod fragments;
+mod frame_queue;
 mod gaps;
 mod pacer;
-mod pieces;
 mod player;
 mod receiver;
 mod sender;
-mod supply;
 #[cfg(test)]
 mod tests;
 mod video;
@@ -22,7 +22,7 @@ mod video_tests;
 
 pub use config::{Config, ENCODER_SERIES, PLAYER_SERIES, SERIES, VIDEO_SERIES};
 pub use encoder::EncoderModel;
-pub use player::{Depends, Modes, Player, Playing, Plays};
+pub use player::{Depends, FrameConsumer, Modes, Player, Playing};
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use video::{FrameType, Frames, Video};

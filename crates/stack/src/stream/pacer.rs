@@ -13,12 +13,12 @@ pub(super) struct Pacer {
     /// Maximum share by which a gap is changed.
     jitter: f64,
     rate: Rate,
-    held: bool,
+    paused: bool,
     /// When the last packet was due; `None` before the first.
     last: Option<Time>,
     /// The gap after the last packet, and the random factor in it.
     gap: Duration,
-    stretch: f64,
+    jitter_factor: f64,
     /// The remainder of previous gaps below a nanosecond.
     carry: Carry,
     next: Time,
@@ -31,10 +31,10 @@ impl Pacer {
             packet,
             jitter,
             rate: Rate::ZERO,
-            held: false,
+            paused: false,
             last: None,
             gap: Duration::MAX,
-            stretch: 1.0,
+            jitter_factor: 1.0,
             carry: Carry::default(),
             next: Time::NEVER,
         }
@@ -54,8 +54,8 @@ impl Pacer {
 
     /// Sets the rate, and whether packets are held back. The pending packet then leaves one gap of the new rate after the previous packet,
     /// but not before `now`.
-    pub(super) fn set(&mut self, rate: Rate, held: bool, now: Time) {
-        if rate == self.rate && held == self.held {
+    pub(super) fn set(&mut self, rate: Rate, paused: bool, now: Time) {
+        if rate == self.rate && paused == self.paused {
             return;
         }
         if rate != self.rate {
@@ -63,9 +63,9 @@ impl Pacer {
             self.carry = Carry::default();
             self.measure();
         }
-        self.held = held;
+        self.paused = paused;
         self.next = match self.last {
-            _ if held || rate == Rate::ZERO => Time::NEVER,
+            _ if paused || rate == Rate::ZERO => Time::NEVER,
             None => now,
             // max(now, t_last + 8s/R)
             Some(last) => now.max(last + self.gap),
@@ -76,21 +76,22 @@ impl Pacer {
     pub(super) fn sent(&mut self, size: Bytes, now: Time, random: &mut Random) {
         self.packet = size;
         // a late driver does not lower the rate, unless it is later than one gap
-        let due = self.next;
-        let last = if now.saturating_since(due) < self.gap { due } else { now };
+        let departure = self.next;
+        let last = if now.saturating_since(departure) < self.gap { departure } else { now };
         self.last = Some(last);
         if self.jitter > 0.0 {
-            self.stretch = 1.0 + random.uniform(-self.jitter, self.jitter);
+            self.jitter_factor = 1.0 + random.uniform(-self.jitter, self.jitter);
         }
         self.measure();
-        self.next = if self.held { Time::NEVER } else { last + self.gap };
+        self.next = if self.paused { Time::NEVER } else { last + self.gap };
     }
 
     /// Computes the gap after the last packet.
     fn measure(&mut self) {
         let (gap, carry) = self.rate.serialise(self.packet, self.carry);
         self.carry = carry;
-        let jittered = if self.jitter > 0.0 && gap != Duration::MAX { gap.scaled(self.stretch) } else { gap };
+        let jittered =
+            if self.jitter > 0.0 && gap != Duration::MAX { gap.scaled(self.jitter_factor) } else { gap };
         self.gap = jittered.max(SHORTEST_GAP);
     }
 }

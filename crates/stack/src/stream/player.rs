@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use contract::{Count, Cx, Piece};
+use contract::{Count, Cx, Fragment};
 use units::{Duration, Time};
 
-use super::pieces::Pieces;
+use super::fragments::IncompleteFrames;
 use super::{Config, FrameType};
 use crate::parts::Ranges;
 
@@ -18,7 +18,7 @@ pub struct Player {
     /// Playback resumes after a stall when this much is in the buffer.
     pub resume: Duration,
     /// Whether it waits for a missing frame; otherwise it skips the frame.
-    pub waits: bool,
+    pub stall_on_missing: bool,
     /// Which other frames a frame needs, if frames have types.
     pub depends: Depends,
     /// Modes of the scheme by buffer level.
@@ -62,19 +62,19 @@ impl Modes {
 impl Default for Player {
     fn default() -> Self {
         let second = Duration::from_secs(1);
-        Self { startup: second, resume: second, waits: true, depends: Depends::Intra, modes: None }
+        Self { startup: second, resume: second, stall_on_missing: true, depends: Depends::Intra, modes: None }
     }
 }
 
 /// What a receiver does with the frames of a stream: ignore or play them.
-pub trait Plays {
-    /// When [`Plays::on_timer`] is to be called next.
+pub trait FrameConsumer {
+    /// When [`FrameConsumer::on_timer`] is to be called next.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 
     /// Takes a packet with `bytes` bytes of a frame.
-    fn on_piece(&mut self, _piece: Piece, _bytes: u32, _cx: &mut Cx<'_>) {}
+    fn on_fragment(&mut self, _piece: Fragment, _bytes: u32, _cx: &mut Cx<'_>) {}
 
     /// Handles a deadline.
     fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
@@ -93,13 +93,13 @@ pub trait Plays {
     }
 
     /// Whether the buffer is full, if the source is to be notified now.
-    fn says(&mut self, _now: Time) -> Option<bool> {
+    fn buffer_notification(&mut self, _now: Time) -> Option<bool> {
         None
     }
 }
 
 /// Ignores all frames.
-impl Plays for () {}
+impl FrameConsumer for () {}
 
 /// A player of frames. A frame is skipped if it is due and incomplete and packets of a later frame have arrived. On a path without
 /// reordering it cannot become complete; otherwise it counts as late when it does.
@@ -111,20 +111,20 @@ pub struct Playing {
     count: Option<u32>,
     state: State,
     /// The next frame to show; `None` before the first packet.
-    due: Option<u32>,
+    next_frame: Option<u32>,
     /// One past the newest frame of which a packet has arrived.
     newest: u32,
     /// Complete frames that are not due yet.
-    whole: Ranges,
+    complete: Ranges,
     /// Incomplete frames.
-    pieces: Pieces,
+    fragments: IncompleteFrames,
     /// Types of the frames, repeated; empty if frames have no types.
     types: Arc<[FrameType]>,
     /// A frame that others depend on was lost, and no I frame has arrived since.
     broken: bool,
     full: bool,
     /// When the source is to be notified of the buffer state again.
-    says_at: Time,
+    next_notification: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,40 +154,40 @@ impl Playing {
             interval,
             count,
             state: State::Starting,
-            due: None,
+            next_frame: None,
             newest: 0,
-            whole: Ranges::new(),
-            pieces: Pieces::default(),
+            complete: Ranges::new(),
+            fragments: IncompleteFrames::default(),
             types,
             broken: true,
             full: false,
-            says_at: Time::ZERO,
+            next_notification: Time::ZERO,
         }
     }
 
     /// The buffer level: from the frame that is due to the newest complete one. Before the start and in a stall it begins at the first
     /// complete frame.
     fn level(&self) -> Duration {
-        let due = u64::from(self.due.unwrap_or(0));
+        let next_frame = u64::from(self.next_frame.unwrap_or(0));
         let from = match self.state {
-            State::Playing { .. } | State::Ended => due,
-            State::Starting | State::Stalled { .. } => self.first_whole().unwrap_or(due),
+            State::Playing { .. } | State::Ended => next_frame,
+            State::Starting | State::Stalled { .. } => self.first_whole().unwrap_or(next_frame),
         };
-        self.interval * self.whole.end().unwrap_or(0).saturating_sub(from)
+        self.interval * self.complete.end().unwrap_or(0).saturating_sub(from)
     }
 
     fn first_whole(&self) -> Option<u64> {
-        self.whole.as_slice().first().map(|range| range.0)
+        self.complete.as_slice().first().map(|range| range.0)
     }
 
     /// Starts or resumes playback at the first complete frame; missing frames before it are skipped without a pause.
     fn play(&mut self, cx: &mut Cx<'_>) {
         cx.event("play", self.level().as_secs_f64());
-        let due = self.due.unwrap_or(0);
-        let first = self.first_whole().map_or(due, |first| first as u32);
-        cx.count(Count::FramesMissed, u64::from(first.saturating_sub(due)));
-        self.skip(due..first);
-        self.due = Some(first.max(due));
+        let next_frame = self.next_frame.unwrap_or(0);
+        let first = self.first_whole().map_or(next_frame, |first| first as u32);
+        cx.count(Count::FramesMissed, u64::from(first.saturating_sub(next_frame)));
+        self.skip(next_frame..first);
+        self.next_frame = Some(first.max(next_frame));
         self.state = State::Playing { at: cx.now() };
         self.on_timer(cx);
     }
@@ -207,7 +207,7 @@ impl Playing {
     }
 
     /// Whether a complete frame is decodable.
-    fn shows(&mut self, frame: u32) -> bool {
+    fn is_decodable(&mut self, frame: u32) -> bool {
         let Some(kind) = self.types.get(frame as usize % self.types.len().max(1)) else { return true };
         self.broken &= *kind != FrameType::Intra;
         !self.broken
@@ -215,7 +215,7 @@ impl Playing {
 
     /// Whether the buffer contains this much, or the rest of the video.
     fn holds(&self, span: Duration) -> bool {
-        let all = self.count.is_some_and(|count| self.whole.end() == Some(u64::from(count)));
+        let all = self.count.is_some_and(|count| self.complete.end() == Some(u64::from(count)));
         all || self.level() >= span.max(self.interval)
     }
 
@@ -226,7 +226,7 @@ impl Playing {
     }
 }
 
-impl Plays for Playing {
+impl FrameConsumer for Playing {
     /// Once per frame, also in a stall, to count its duration.
     #[inline]
     fn wake(&self) -> Time {
@@ -237,17 +237,17 @@ impl Plays for Playing {
         }
     }
 
-    fn on_piece(&mut self, piece: Piece, bytes: u32, cx: &mut Cx<'_>) {
-        let due = *self.due.get_or_insert(piece.frame);
-        self.newest = self.newest.max(piece.frame.saturating_add(1));
-        if !self.pieces.completes(piece, bytes) {
+    fn on_fragment(&mut self, fragment: Fragment, bytes: u32, cx: &mut Cx<'_>) {
+        let next_frame = *self.next_frame.get_or_insert(fragment.frame);
+        self.newest = self.newest.max(fragment.frame.saturating_add(1));
+        if !self.fragments.completes(fragment, bytes) {
             return;
         }
-        if piece.frame < due {
+        if fragment.frame < next_frame {
             cx.count(Count::FramesLate, 1);
             return;
         }
-        self.whole.insert(u64::from(piece.frame), u64::from(piece.frame) + 1);
+        self.complete.insert(u64::from(fragment.frame), u64::from(fragment.frame) + 1);
         match self.state {
             State::Starting if self.holds(self.config.startup) => {
                 cx.playing();
@@ -271,28 +271,28 @@ impl Plays for Playing {
         while let State::Playing { at } = self.state
             && at <= now
         {
-            let due = self.due.unwrap_or(0);
-            if self.count.is_some_and(|count| due >= count) {
+            let next_frame = self.next_frame.unwrap_or(0);
+            if self.count.is_some_and(|count| next_frame >= count) {
                 self.state = State::Ended;
-                cx.event("end", f64::from(due));
+                cx.event("end", f64::from(next_frame));
                 break;
             }
-            let last = self.count == Some(due + 1);
-            if self.whole.holding(u64::from(due)).is_some() {
-                let shown = self.shows(due);
-                cx.count(if shown { Count::FramesPlayed } else { Count::FramesUndecodable }, 1);
-            } else if self.newest > due + 1 || last || !self.config.waits {
+            let last = self.count == Some(next_frame + 1);
+            if self.complete.range_containing(u64::from(next_frame)).is_some() {
+                let decodable = self.is_decodable(next_frame);
+                cx.count(if decodable { Count::FramesPlayed } else { Count::FramesUndecodable }, 1);
+            } else if self.newest > next_frame + 1 || last || !self.config.stall_on_missing {
                 cx.count(Count::FramesMissed, 1);
-                self.skip(due..due + 1);
+                self.skip(next_frame..next_frame + 1);
             } else {
                 cx.count(Count::Stalls, 1);
-                cx.event("stall", f64::from(due));
+                cx.event("stall", f64::from(next_frame));
                 self.state = State::Stalled { counted: now };
                 break;
             }
-            self.due = Some(due + 1);
-            self.whole.remove_below(u64::from(due) + 1);
-            self.pieces.forget_before(due);
+            self.next_frame = Some(next_frame + 1);
+            self.complete.remove_below(u64::from(next_frame) + 1);
+            self.fragments.forget_before(next_frame);
             self.state = State::Playing { at: at + self.interval };
         }
         self.show(cx);
@@ -317,29 +317,29 @@ impl Plays for Playing {
             return None;
         }
         self.full = full;
-        self.says_at = cx.now();
+        self.next_notification = cx.now();
         cx.event(if full { "full" } else { "filling" }, level.as_secs_f64());
         Some(modes.of(full))
     }
 
-    fn says(&mut self, now: Time) -> Option<bool> {
-        if self.config.modes.is_none() || now < self.says_at {
+    fn buffer_notification(&mut self, now: Time) -> Option<bool> {
+        if self.config.modes.is_none() || now < self.next_notification {
             return None;
         }
-        self.says_at = now + SAID_EVERY;
+        self.next_notification = now + NOTIFICATION_INTERVAL;
         Some(self.full)
     }
 }
 
 /// Interval at which the buffer state is sent to the source, because packets can be lost.
-const SAID_EVERY: Duration = Duration::from_secs(1);
+const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use contract::{Meter, Outputs, Random};
 
-    use crate::stream::pieces::KEPT;
+    use crate::stream::fragments::KEPT;
     use crate::testing::{FLOW, ME};
 
     /// A frame of two packets every 40 ms; every seventh packet is lost.
@@ -349,27 +349,27 @@ mod tests {
         let config = Player { startup: Duration::from_secs(10), ..Player::default() };
         let mut playing = Playing::new(&config, interval, None, Arc::from([]));
         let (mut random, mut meter, mut out) = (Random::new(1, "", ""), Meter::default(), Outputs::default());
-        let mut at = |playing: &mut Playing, now: Time, piece: Option<Piece>| {
+        let mut at = |playing: &mut Playing, now: Time, fragment: Option<Fragment>| {
             let mut cx = Cx::new(now, ME, FLOW, &mut random, &mut meter, &mut out);
-            match piece {
-                Some(piece) => playing.on_piece(piece, 500, &mut cx),
+            match fragment {
+                Some(fragment) => playing.on_fragment(fragment, 500, &mut cx),
                 None => playing.on_timer(&mut cx),
             }
         };
         for frame in 0..20_000 {
             let now = Time::ZERO + interval * u64::from(frame);
             while playing.wake() <= now {
-                let due = playing.wake();
-                at(&mut playing, due, None);
+                let next_frame = playing.wake();
+                at(&mut playing, next_frame, None);
             }
-            let piece = Piece { frame, frame_bytes: 1000 };
-            at(&mut playing, now, Some(piece));
+            let fragment = Fragment { frame, frame_bytes: 1000 };
+            at(&mut playing, now, Some(fragment));
             if frame % 7 != 3 {
-                at(&mut playing, now, Some(piece));
+                at(&mut playing, now, Some(fragment));
             }
             // 250 frames are in the buffer, and every seventh one leaves a gap
-            assert!(playing.whole.as_slice().len() <= 250 / 7 + 2);
-            assert!(playing.pieces.len() <= (250 + KEPT as usize) / 7 + 2);
+            assert!(playing.complete.as_slice().len() <= 250 / 7 + 2);
+            assert!(playing.fragments.len() <= (250 + KEPT as usize) / 7 + 2);
         }
         assert_eq!(meter.count(Count::Stalls), 0);
         assert!(meter.count(Count::FramesMissed) > 2800);

@@ -1,15 +1,15 @@
 //! Stream receiver: detects missing packets, passes arrivals to its scheme, and sends the scheme's feedback.
 
 use contract::{
-    Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, FeedbackTarget, Gap, Header, Input, Label, Packet,
-    ReceiverAlgorithm, ReceiverCx, StreamHeader,
+    Address, Arrival, Count, Cx, Ecn, Endpoint, FeedbackTarget, Gap, Header, Input, Label, OutgoingFeedback,
+    Packet, ReceiverAlgorithm, ReceiverCx, StreamHeader,
 };
 use units::{Bytes, Time};
 
 use super::Config;
-use super::gaps::{Gaps, NumberClass};
-use super::pieces::FrameDelays;
-use super::player::{Playing, Plays};
+use super::fragments::FrameDelays;
+use super::gaps::{Gaps, SequenceClass};
+use super::player::{FrameConsumer, Playing};
 use crate::icn::Attachment;
 
 /// A receiver of a stream. The first packet after joining sets the expected number.
@@ -35,7 +35,7 @@ pub struct Receiver<R, P = ()> {
     player: P,
     running: bool,
     /// Feedback of the algorithm to one input; kept to avoid allocation.
-    answers: Vec<Answer>,
+    outgoing: Vec<OutgoingFeedback>,
 }
 
 impl<R: ReceiverAlgorithm> Receiver<R> {
@@ -50,19 +50,19 @@ impl<R: ReceiverAlgorithm> Receiver<R> {
             feedback: config.feedback,
             gaps: Gaps::new(config.reorder),
             running: false,
-            answers: Vec::new(),
+            outgoing: Vec::new(),
         }
     }
 
     /// The same with a player.
     pub fn playing(self, player: Playing) -> Receiver<R, Playing> {
-        let Self { algorithm, to, attachment, feedback, gaps, frame_delays, running, answers, player: () } =
+        let Self { algorithm, to, attachment, feedback, gaps, frame_delays, running, outgoing, player: () } =
             self;
-        Receiver { algorithm, to, attachment, feedback, gaps, frame_delays, running, answers, player }
+        Receiver { algorithm, to, attachment, feedback, gaps, frame_delays, running, outgoing, player }
     }
 }
 
-impl<R: ReceiverAlgorithm, P: Plays> Receiver<R, P> {
+impl<R: ReceiverAlgorithm, P: FrameConsumer> Receiver<R, P> {
     /// The same as a member of a group by name: it joins over the network, and sends feedback for the tree to its tree node.
     pub fn attached(self, attachment: Attachment) -> Self {
         Self { attachment: Some(Box::new(attachment)), ..self }
@@ -74,64 +74,64 @@ impl<R: ReceiverAlgorithm, P: Plays> Receiver<R, P> {
     }
 
     /// Starts the algorithm, because the receiver has joined.
-    fn begin(&mut self, cx: &mut Cx<'_>) {
+    fn start_receiver(&mut self, cx: &mut Cx<'_>) {
         self.running = true;
         if let Some(capacity) = self.attachment.as_ref().and_then(|attachment| attachment.capacity()) {
             self.algorithm.on_access(capacity);
         }
-        self.algorithm.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
+        self.algorithm.on_start(&mut ReceiverCx::new(cx, &mut self.outgoing));
         if let Some(mode) = self.player.first_mode() {
-            self.algorithm.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers));
+            self.algorithm.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.outgoing));
         }
     }
 
     #[inline]
     fn on_data(&mut self, packet: &Packet, header: StreamHeader, cx: &mut Cx<'_>) {
         let data = arrival(packet, header);
-        let Self { algorithm, gaps, answers, .. } = self;
-        let place = gaps.arrived(data.seq, |first_missing, packets| {
+        let Self { algorithm, gaps, outgoing, .. } = self;
+        let class = gaps.arrived(data.seq, |first_missing, packets| {
             cx.count(Count::Missing, packets);
             algorithm
-                .on_loss(&Gap { first_missing, packets, before: data }, &mut ReceiverCx::new(cx, answers));
+                .on_loss(&Gap { first_missing, packets, before: data }, &mut ReceiverCx::new(cx, outgoing));
         });
-        if place == NumberClass::Old {
+        if class == SequenceClass::Old {
             return;
         }
         if data.marked {
             cx.count(Count::Marks, 1);
         }
         cx.deliver(data.size);
-        algorithm.on_data(&data, &mut ReceiverCx::new(cx, answers));
-        if header.piece.frame_bytes > 0 {
+        algorithm.on_data(&data, &mut ReceiverCx::new(cx, outgoing));
+        if header.fragment.frame_bytes > 0 {
             if let Some(delays) = &mut self.frame_delays {
-                delays.on_piece(header.piece, packet.size_bytes, packet.sent_at, cx);
+                delays.on_fragment(header.fragment, packet.size_bytes, packet.sent_at, cx);
             }
-            self.player.on_piece(header.piece, packet.size_bytes, cx);
+            self.player.on_fragment(header.fragment, packet.size_bytes, cx);
             self.change_mode(cx);
         }
     }
 
     /// Changes the mode of the scheme by the player's buffer, and notifies the source.
     fn change_mode(&mut self, cx: &mut Cx<'_>) {
-        let Self { player, algorithm, answers, .. } = self;
+        let Self { player, algorithm, outgoing, .. } = self;
         if let Some(mode) = player.next_mode(cx) {
-            algorithm.on_mode(mode, &mut ReceiverCx::new(cx, answers));
+            algorithm.on_mode(mode, &mut ReceiverCx::new(cx, outgoing));
         }
-        if let Some(full) = player.says(cx.now()) {
-            let word = Header::Player { full };
-            cx.send(self.to.into(), self.feedback, Ecn::NotCapable, word, Label::default());
+        if let Some(full) = player.buffer_notification(cx.now()) {
+            let header = Header::Player { full };
+            cx.send(self.to.into(), self.feedback, Ecn::NotCapable, header, Label::default());
         }
     }
 
     /// Sends one feedback packet for each answer.
     #[inline]
-    fn answer(&mut self, cx: &mut Cx<'_>) {
-        for answer in self.answers.drain(..) {
-            let to = match (answer.target, &self.attachment) {
+    fn send_feedback(&mut self, cx: &mut Cx<'_>) {
+        for feedback in self.outgoing.drain(..) {
+            let to = match (feedback.target, &self.attachment) {
                 (FeedbackTarget::Parent, Some(attachment)) => attachment.above(),
                 _ => self.to,
             };
-            cx.send(to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, answer.label);
+            cx.send(to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, feedback.label);
             cx.count(Count::Feedback, 1);
         }
     }
@@ -150,7 +150,7 @@ fn arrival(packet: &Packet, header: StreamHeader) -> Arrival {
     }
 }
 
-impl<R: ReceiverAlgorithm, P: Plays> Endpoint for Receiver<R, P> {
+impl<R: ReceiverAlgorithm, P: FrameConsumer> Endpoint for Receiver<R, P> {
     #[inline]
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
@@ -158,12 +158,12 @@ impl<R: ReceiverAlgorithm, P: Plays> Endpoint for Receiver<R, P> {
                 let probes = self.algorithm.probes();
                 match &mut self.attachment {
                     Some(attachment) => attachment.start(probes, cx),
-                    None => self.begin(cx),
+                    None => self.start_receiver(cx),
                 }
             }
             Input::Stop => {
                 if std::mem::replace(&mut self.running, false) {
-                    self.algorithm.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
+                    self.algorithm.on_stop(&mut ReceiverCx::new(cx, &mut self.outgoing));
                     self.player.on_stop(cx);
                 }
                 if let Some(attachment) = &mut self.attachment {
@@ -177,11 +177,11 @@ impl<R: ReceiverAlgorithm, P: Plays> Endpoint for Receiver<R, P> {
                 }
                 (Header::StreamControl(header), _) if self.running && packet.flow == cx.flow() => {
                     let control = arrival(packet, header);
-                    self.algorithm.on_control(&control, &mut ReceiverCx::new(cx, &mut self.answers));
+                    self.algorithm.on_control(&control, &mut ReceiverCx::new(cx, &mut self.outgoing));
                 }
                 (Header::Signal(signal), Some(attachment)) => {
                     if attachment.on_signal(&signal, packet.source, cx) {
-                        self.begin(cx);
+                        self.start_receiver(cx);
                     }
                 }
                 // on the tree already, while the algorithm is not yet started
@@ -192,10 +192,10 @@ impl<R: ReceiverAlgorithm, P: Plays> Endpoint for Receiver<R, P> {
                 if let Some(attachment) = &mut self.attachment
                     && attachment.on_timer(cx)
                 {
-                    self.begin(cx);
+                    self.start_receiver(cx);
                 }
                 if self.running && self.algorithm.wake() <= cx.now() {
-                    self.algorithm.on_timer(&mut ReceiverCx::new(cx, &mut self.answers));
+                    self.algorithm.on_timer(&mut ReceiverCx::new(cx, &mut self.outgoing));
                 }
                 if self.running && self.player.wake() <= cx.now() {
                     self.player.on_timer(cx);
@@ -203,10 +203,10 @@ impl<R: ReceiverAlgorithm, P: Plays> Endpoint for Receiver<R, P> {
                 }
             }
             Input::Mode(_) if !self.running => {}
-            Input::Mode(mode) => self.algorithm.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers)),
+            Input::Mode(mode) => self.algorithm.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.outgoing)),
             Input::App(_) => {}
         }
-        self.answer(cx);
+        self.send_feedback(cx);
     }
 
     #[inline]

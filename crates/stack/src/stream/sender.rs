@@ -1,13 +1,13 @@
 //! Stream sender: paces data at the rate of its scheme, and passes feedback of receivers to it.
 
 use contract::{
-    Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, Piece, SenderAlgorithm, Sending,
-    StreamHeader,
+    Count, Cx, Destination, Ecn, Endpoint, Feedback, Fragment, Header, Input, OutgoingPacket, Packet,
+    SenderAlgorithm, StreamHeader,
 };
 use units::{Bytes, Time};
 
+use super::frame_queue::FrameQueue;
 use super::pacer::Pacer;
-use super::supply::Supply;
 use super::{Config, Modes};
 use crate::icn::Attachment;
 
@@ -37,12 +37,12 @@ pub struct Sender<L> {
     ecn: Ecn,
     pacer: Pacer,
     /// The frames that it carries; `None` for endless data.
-    supply: Option<Box<Supply>>,
+    frames: Option<Box<FrameQueue>>,
     /// Modes by the receiver's buffer, and whether the buffer was full in the last notification.
     modes: Option<Box<(Modes, bool)>>,
     running: bool,
     /// The application has no data before this; [`Time::ZERO`] if it always has some.
-    given_at: Time,
+    data_at: Time,
     /// Sequence number of the next packet.
     seq: u64,
     /// Bytes of all packets before it.
@@ -70,9 +70,9 @@ impl<L: SenderAlgorithm> Sender<L> {
                 .as_ref()
                 .and_then(|player| player.modes.clone())
                 .map(|modes| Box::new((modes, false))),
-            supply: config.video.as_ref().map(|video| Box::new(Supply::new(video))),
+            frames: config.video.as_ref().map(|video| Box::new(FrameQueue::new(video))),
             running: false,
-            given_at: Time::ZERO,
+            data_at: Time::ZERO,
             seq: 0,
             bytes_before: 0,
         }
@@ -91,11 +91,11 @@ impl<L: SenderAlgorithm> Sender<L> {
     /// Stops the stream until `until`, because the application has no data; the algorithm treats it as app-limited. For drivers whose application
     /// supplies the data, after a packet has left. Call it with the present instant when there are data again.
     pub fn wait_for_data(&mut self, until: Time, cx: &mut Cx<'_>) {
-        let idle = until > cx.now() && self.given_at <= cx.now();
-        self.given_at = until;
+        let idle = until > cx.now() && self.data_at <= cx.now();
+        self.data_at = until;
         if idle && self.running {
             self.algorithm.on_idle(cx);
-            self.follow(cx);
+            self.read_allowance(cx);
         }
     }
 
@@ -103,7 +103,7 @@ impl<L: SenderAlgorithm> Sender<L> {
         self.encode(cx);
         if self.algorithm.wake() <= cx.now() {
             self.algorithm.on_timer(cx);
-            self.follow(cx);
+            self.read_allowance(cx);
         }
         if self.next_at() <= cx.now() {
             self.send(cx);
@@ -113,20 +113,20 @@ impl<L: SenderAlgorithm> Sender<L> {
     /// Encodes the frames that are due, if the encoder follows the scheme.
     #[inline]
     fn encode(&mut self, cx: &mut Cx<'_>) {
-        while let Some(supply) = &mut self.supply
-            && supply.encodes_at() <= cx.now()
-            && let Some(frame) = supply.encode(self.algorithm.media_rate(), cx)
+        while let Some(frames) = &mut self.frames
+            && frames.encodes_at() <= cx.now()
+            && let Some(frame) = frames.encode(self.algorithm.media_rate(), cx)
         {
             self.algorithm.on_frame(&frame, cx);
-            self.follow(cx);
+            self.read_allowance(cx);
         }
     }
 
     /// When the next packet leaves: when the algorithm allows it and there are data.
     #[inline]
     fn next_at(&self) -> Time {
-        let next = self.pacer.next().max(self.given_at);
-        self.supply.as_ref().map_or(next, |supply| next.max(supply.ready_at()))
+        let next = self.pacer.next().max(self.data_at);
+        self.frames.as_ref().map_or(next, |frames| next.max(frames.ready_at()))
     }
 
     fn on_packet(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
@@ -136,20 +136,20 @@ impl<L: SenderAlgorithm> Sender<L> {
                 let feedback =
                     Feedback { from: packet.source.endpoint, sent_at: packet.sent_at, label: packet.label };
                 self.algorithm.on_feedback(&feedback, cx);
-                self.follow(cx);
+                self.read_allowance(cx);
             }
             Header::Player { full } if self.running && packet.flow == cx.flow() => {
                 if let Some(modes) = self.modes.as_mut().filter(|modes| modes.1 != full) {
                     modes.1 = full;
                     self.algorithm.on_mode(modes.0.of(full), cx);
-                    self.follow(cx);
+                    self.read_allowance(cx);
                 }
             }
             Header::Signal(signal) => {
                 if let Some(attachment) = &mut self.attachment
                     && attachment.on_signal(&signal, packet.source, cx)
                 {
-                    self.begin(cx);
+                    self.start_stream(cx);
                 }
             }
             _ => cx.count(Count::Ignored, 1),
@@ -157,43 +157,43 @@ impl<L: SenderAlgorithm> Sender<L> {
     }
 
     /// Starts the algorithm and sends the first packet.
-    fn begin(&mut self, cx: &mut Cx<'_>) {
+    fn start_stream(&mut self, cx: &mut Cx<'_>) {
         self.running = true;
-        if let Some(supply) = &mut self.supply {
-            supply.start(cx);
+        if let Some(frames) = &mut self.frames {
+            frames.start(cx);
         }
         self.algorithm.on_start(cx);
         if let Some(modes) = &mut self.modes {
             modes.1 = false;
             self.algorithm.on_mode(modes.0.of(false), cx);
         }
-        self.follow(cx);
+        self.read_allowance(cx);
         self.on_timer(cx);
     }
 
     fn send(&mut self, cx: &mut Cx<'_>) {
-        let Some(supply) = &mut self.supply else {
-            return self.send_piece(self.packet, Piece::default(), cx);
+        let Some(frames) = &mut self.frames else {
+            return self.send_fragment(self.packet, Fragment::default(), cx);
         };
-        let Some((size, piece)) = supply.take(self.packet, cx) else { return };
-        let waited = supply.age(piece, cx.now());
-        let (waiting, ready_at) = (supply.waiting(cx.now()), supply.ready_at());
-        if supply.follows() {
+        let Some((size, fragment)) = frames.take(self.packet, cx) else { return };
+        let waited = frames.age(fragment, cx.now());
+        let (waiting, ready_at) = (frames.waiting(cx.now()), frames.ready_at());
+        if frames.is_live() {
             cx.measured_delay(waited);
         }
-        self.send_piece(size, piece, cx);
+        self.send_fragment(size, fragment, cx);
         cx.probe("waiting", waiting.as_secs_f64());
         if ready_at > cx.now() {
             self.algorithm.on_idle(cx);
-            self.follow(cx);
+            self.read_allowance(cx);
         }
     }
 
     #[inline]
-    fn send_piece(&mut self, size: Bytes, piece: Piece, cx: &mut Cx<'_>) {
-        let sending = Sending { seq: self.seq, size, bytes_before: self.bytes_before };
-        let label = self.algorithm.stamp(&sending, cx);
-        let header = StreamHeader { seq: self.seq, bytes_before: self.bytes_before, piece };
+    fn send_fragment(&mut self, size: Bytes, fragment: Fragment, cx: &mut Cx<'_>) {
+        let packet = OutgoingPacket { seq: self.seq, size, bytes_before: self.bytes_before };
+        let label = self.algorithm.stamp(&packet, cx);
+        let header = StreamHeader { seq: self.seq, bytes_before: self.bytes_before, fragment };
         cx.send(self.to, size, self.ecn, Header::Stream(header), label);
         self.seq += 1;
         self.bytes_before += size.as_u64();
@@ -202,20 +202,20 @@ impl<L: SenderAlgorithm> Sender<L> {
         }
         let now = cx.now();
         self.pacer.sent(size, now, cx.random());
-        self.follow(cx);
+        self.read_allowance(cx);
     }
 
     /// Sends the scheme's control packet for the packet of data that comes next, if it has one.
     fn send_control(&mut self, size: Bytes, cx: &mut Cx<'_>) {
         let (seq, bytes_before) = (self.seq, self.bytes_before);
-        if let Some(label) = self.algorithm.control(&Sending { seq, size, bytes_before }, cx) {
-            let header = StreamHeader { seq, bytes_before, piece: Piece::default() };
+        if let Some(label) = self.algorithm.control(&OutgoingPacket { seq, size, bytes_before }, cx) {
+            let header = StreamHeader { seq, bytes_before, fragment: Fragment::default() };
             cx.send(self.to, size, Ecn::NotCapable, Header::StreamControl(header), label);
         }
     }
 
     /// Reads the algorithm's rate and window.
-    fn follow(&mut self, cx: &mut Cx<'_>) {
+    fn read_allowance(&mut self, cx: &mut Cx<'_>) {
         let (allowed, before) = (self.algorithm.allowance(), self.pacer.rate());
         self.pacer.set(allowed.rate, allowed.window < self.packet, cx.now());
         if allowed.rate != before {
@@ -230,7 +230,7 @@ impl<L: SenderAlgorithm> Endpoint for Sender<L> {
         match input {
             Input::Start => match &mut self.attachment {
                 Some(attachment) => attachment.start(false, cx),
-                None => self.begin(cx),
+                None => self.start_stream(cx),
             },
             Input::Stop => {
                 self.running = false;
@@ -242,7 +242,7 @@ impl<L: SenderAlgorithm> Endpoint for Sender<L> {
                 if let Some(attachment) = &mut self.attachment
                     && attachment.on_timer(cx)
                 {
-                    self.begin(cx);
+                    self.start_stream(cx);
                 }
                 if self.running {
                     self.on_timer(cx);
@@ -253,7 +253,7 @@ impl<L: SenderAlgorithm> Endpoint for Sender<L> {
             Input::Mode(_) if !self.running => {}
             Input::Mode(mode) => {
                 self.algorithm.on_mode(mode, cx);
-                self.follow(cx);
+                self.read_allowance(cx);
             }
             Input::App(_) => {}
         }
@@ -261,7 +261,7 @@ impl<L: SenderAlgorithm> Endpoint for Sender<L> {
 
     #[inline]
     fn wake(&self) -> Time {
-        let encodes_at = self.supply.as_ref().map_or(Time::NEVER, |supply| supply.encodes_at());
+        let encodes_at = self.frames.as_ref().map_or(Time::NEVER, |frames| frames.encodes_at());
         let own = match self.running {
             true => self.next_at().min(self.algorithm.wake()).min(encodes_at),
             false => Time::NEVER,

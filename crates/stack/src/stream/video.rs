@@ -217,8 +217,8 @@ mod tests {
         let constant = video(Frames::Equal { rate: Rate::from_mbps(1) });
         assert_eq!(constant.interval(), Duration::from_millis(40));
         assert_eq!(sizes(&constant, 3), [5000, 5000, 5000]);
-        let odd = Video { frame_rate: 30.0, ..constant };
-        assert_eq!(sizes(&odd, 6), [4166, 4167, 4167, 4166, 4167, 4167]);
+        let fractional = Video { frame_rate: 30.0, ..constant };
+        assert_eq!(sizes(&fractional, 6), [4166, 4167, 4167, 4166, 4167, 4167]);
     }
 
     /// IBBP with 5 : 3 : 1 at 1 Mbit/s: 10 parts are 20 000 bytes.

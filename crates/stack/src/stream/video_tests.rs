@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::{
-    Allowance, Arrival, Count, Cx, Ecn, Feedback, Header, Input, Label, Packet, Piece, ReceiverAlgorithm,
+    Allowance, Arrival, Count, Cx, Ecn, Feedback, Fragment, Header, Input, Label, Packet, ReceiverAlgorithm,
     ReceiverCx, SenderAlgorithm, StreamHeader,
 };
 use units::{Duration, Rate, Time};
@@ -39,12 +39,12 @@ impl ReceiverAlgorithm for Modal {
 }
 
 /// An algorithm at the source that receives modes.
-struct Heard {
+struct ModeRecorder {
     modes: Vec<String>,
     rate: Rate,
 }
 
-impl SenderAlgorithm for Heard {
+impl SenderAlgorithm for ModeRecorder {
     fn on_feedback(&mut self, _feedback: &Feedback, _cx: &mut Cx<'_>) {}
     fn allowance(&self) -> Allowance {
         Allowance::rate(self.rate)
@@ -73,11 +73,11 @@ fn sent(video: Video, kbps: u64, end: u64) -> (Vec<(u64, u64, u32)>, Bench, u32)
     let config = Config { jitter: 0.0, video: Some(video), ..Config::default() };
     let mut bench = Bench::new(1);
     let mut sender = Sender::new(&config, Steady { rate: Rate::from_kbps(kbps), idle: 0 }, OTHER.into());
-    bench.give(&mut sender, Input::Start);
+    bench.input(&mut sender, Input::Start);
     let packets = bench.run(&mut sender, at(end));
     let row = |packet: &Packet| {
         let Header::Stream(header) = packet.header else { panic!("{:?}", packet.header) };
-        (packet.sent_at.as_nanos() / 1_000_000, packet.size().as_u64(), header.piece.frame)
+        (packet.sent_at.as_nanos() / 1_000_000, packet.size().as_u64(), header.fragment.frame)
     };
     (packets.iter().map(row).collect(), bench, sender.algorithm().idle)
 }
@@ -179,7 +179,7 @@ impl Screen {
         let mut bench = Bench::new(1);
         let player = Playing::of(&config).expect("a player and a video");
         let mut receiver = Receiver::new(&config, Modal::default(), OTHER).playing(player);
-        bench.give(&mut receiver, Input::Start);
+        bench.input(&mut receiver, Input::Start);
         Self { bench, receiver, seq: 0, sent: Vec::new() }
     }
 
@@ -188,10 +188,10 @@ impl Screen {
     }
 
     /// Time advances to `millis`, and then a packet with `bytes` of a frame of `frame_bytes` arrives.
-    fn piece(&mut self, millis: u64, frame: u32, bytes: u32, frame_bytes: u32) {
+    fn fragment(&mut self, millis: u64, frame: u32, bytes: u32, frame_bytes: u32) {
         self.until(millis);
-        let piece = Piece { frame, frame_bytes };
-        let header = StreamHeader { seq: self.seq, bytes_before: self.seq * 1000, piece };
+        let fragment = Fragment { frame, frame_bytes };
+        let header = StreamHeader { seq: self.seq, bytes_before: self.seq * 1000, fragment };
         self.seq += 1;
         let packet = Packet {
             flow: FLOW,
@@ -204,13 +204,13 @@ impl Screen {
             ecn: Ecn::NotCapable,
             hops: 0,
         };
-        self.bench.give(&mut self.receiver, Input::Packet(&packet));
+        self.bench.input(&mut self.receiver, Input::Packet(&packet));
         // frames due at this instant are played
         self.until(millis);
     }
 
     fn frame(&mut self, millis: u64, frame: u32) {
-        self.piece(millis, frame, 1000, 1000);
+        self.fragment(millis, frame, 1000, 1000);
     }
 
     fn until(&mut self, millis: u64) {
@@ -281,8 +281,8 @@ fn a_frame_that_is_lost_is_passed_over_without_a_stall() {
     // frame 0 at 80 ms, frame 5 due at 280, frame 7 at 360
     assert_eq!(screen.counts(), [7, 1, 0, 0, 0]);
     // of a frame of three packets the second is lost
-    screen.piece(400, 10, 1000, 2500);
-    screen.piece(401, 10, 500, 2500);
+    screen.fragment(400, 10, 1000, 2500);
+    screen.fragment(401, 10, 500, 2500);
     for frame in 11..14 {
         screen.frame(40 * u64::from(frame), frame);
     }
@@ -303,7 +303,7 @@ fn a_frame_completed_after_its_deadline_is_late() {
 
 #[test]
 fn a_player_without_stalls_skips_missing_frames() {
-    let mut screen = Screen::new(Player { waits: false, ..player(80, 80) });
+    let mut screen = Screen::new(Player { stall_on_missing: false, ..player(80, 80) });
     screen.frame(0, 0);
     screen.frame(40, 1);
     screen.until(200);
@@ -430,7 +430,7 @@ fn buffer_reports_reach_the_source_repeatedly_and_the_controller_once() {
         screen.frame(if frame < 6 { u64::from(frame) } else { 40 * u64::from(frame) - 200 }, frame);
     }
     // at the first piece, when the buffer is full at 5 ms, and each second from then on
-    let said: Vec<(u64, bool)> = screen
+    let messages: Vec<(u64, bool)> = screen
         .sent
         .iter()
         .filter_map(|packet| match packet.header {
@@ -438,17 +438,17 @@ fn buffer_reports_reach_the_source_repeatedly_and_the_controller_once() {
             _ => None,
         })
         .collect();
-    assert_eq!(said[..2], [(0, false), (5, true)]);
-    assert!(said.len() == 4 && said[2..].iter().all(|word| word.1), "{said:?}");
+    assert_eq!(messages[..2], [(0, false), (5, true)]);
+    assert!(messages.len() == 4 && messages[2..].iter().all(|word| word.1), "{messages:?}");
 
     let config = Config { jitter: 0.0, video: Some(video()), player: Some(player), ..Config::default() };
     let mut bench = Bench::new(1);
-    let algorithm = Heard { modes: Vec::new(), rate: Rate::from_mbps(1) };
+    let algorithm = ModeRecorder { modes: Vec::new(), rate: Rate::from_mbps(1) };
     let mut sender = Sender::new(&config, algorithm, OTHER.into());
-    bench.give(&mut sender, Input::Start);
+    bench.input(&mut sender, Input::Start);
     for mut word in screen.sent {
         (word.source, word.to) = (OTHER, ME.into());
-        bench.give(&mut sender, Input::Packet(&word));
+        bench.input(&mut sender, Input::Packet(&word));
     }
     assert_eq!(sender.algorithm().modes, ["fast", "calm"]);
 }

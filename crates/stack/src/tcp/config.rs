@@ -66,6 +66,9 @@ pub struct Config {
     pub l4s: bool,
     /// Receive window that the receiver advertises, in bytes of payload; [`Bytes::UNLIMITED`] for no limit.
     pub receive_window: Bytes,
+    /// Memory of the sender's buffer at the start, which grows with the congestion window [Linux: tcp_wmem, tcp_sndbuf_expand];
+    /// [`Bytes::UNLIMITED`] for no limit.
+    pub send_buffer: Bytes,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
     /// How much data the application has.
@@ -134,6 +137,7 @@ impl Config {
             tail_probe: true,
             reduction: Reduction::Proportional,
             quick_acks: 16,
+            send_buffer: Bytes::new(16_384),
             handshake: true,
             ..Self::default()
         }
@@ -166,6 +170,7 @@ impl Default for Config {
             ecn_feedback: EcnFeedback::Classic,
             l4s: false,
             receive_window: Bytes::UNLIMITED,
+            send_buffer: Bytes::UNLIMITED,
             handshake: false,
             demand: Demand::Bulk,
         }

@@ -23,7 +23,7 @@ pub struct Receiver {
     /// Next byte expected.
     next: u64,
     /// The last acknowledgement number sent [RFC7323 §4.3: Last.ACK.sent].
-    answered: u64,
+    last_ack_sent: u64,
     /// The time stamp that the next acknowledgement echoes [RFC7323 §4.3: TS.Recent].
     echo: Time,
     /// When a delayed acknowledgement is due.
@@ -35,7 +35,7 @@ pub struct Receiver {
     ack_delay: Duration,
     delayed_ack: bool,
     /// Acknowledgements are delayed by RFC 5681 only, without Linux's quick acknowledgements.
-    plain: bool,
+    rfc_delayed_ack: bool,
     sack: bool,
     /// Number of quick acknowledgements at the start, after an idle time and after duplicate data; zero for none.
     quick_acks: u32,
@@ -43,7 +43,7 @@ pub struct Receiver {
     quick: u32,
     /// Idle time after which acknowledgements are quick, and the arrival of the last segment.
     pause: Duration,
-    came_at: Time,
+    last_arrival: Time,
     feedback: EcnFeedback,
     /// Whether ECE is set. Classic: a CE mark sets it, CWR from the sender clears it [RFC3168 §6.1.3]. DCTCP: whether the last segment was marked
     /// [RFC8257 §3.2: DCTCP.CE]. Accurate: the same, and ECE is not sent.
@@ -53,7 +53,7 @@ pub struct Receiver {
     unreported: u32,
     to: Address,
     /// Data above `next`.
-    held: Ranges,
+    out_of_order: Ranges,
     /// One byte of each of the blocks reported last, newest first [RFC2018 §4].
     recent: [u64; 3],
 }
@@ -63,7 +63,7 @@ impl Receiver {
     pub fn new(config: &Config, to: Address) -> Self {
         Self {
             next: 0,
-            answered: 0,
+            last_ack_sent: 0,
             echo: Time::ZERO,
             ack_at: Time::NEVER,
             last: u64::MAX,
@@ -71,18 +71,18 @@ impl Receiver {
             window_bytes: u32::try_from(config.receive_window.as_u64()).unwrap_or(u32::MAX),
             ack_delay: config.ack_delay,
             delayed_ack: config.delayed_ack,
-            plain: config.delayed_ack && config.quick_acks == 0,
+            rfc_delayed_ack: config.delayed_ack && config.quick_acks == 0,
             sack: config.sack,
             quick_acks: config.quick_acks,
             quick: config.quick_acks,
             pause: config.min_rto,
-            came_at: Time::NEVER,
+            last_arrival: Time::NEVER,
             feedback: config.ecn_feedback,
             echo_marks: false,
             marks: FIRST_ACE,
             unreported: 0,
             to,
-            held: Ranges::new(),
+            out_of_order: Ranges::new(),
             recent: [NOTHING; 3],
         }
     }
@@ -93,8 +93,8 @@ impl Receiver {
     }
 
     /// Number of separate ranges that have arrived above the next byte expected.
-    pub fn pieces(&self) -> usize {
-        self.held.as_slice().len()
+    pub fn out_of_order_ranges(&self) -> usize {
+        self.out_of_order.as_slice().len()
     }
 
     #[inline]
@@ -103,12 +103,12 @@ impl Receiver {
             return self.on_open(packet, cx);
         }
         // TS.Recent is the time stamp of the segment at which the acknowledgement starts   [RFC7323 §4.3]
-        if header.seq <= self.answered && packet.sent_at >= self.echo {
+        if header.seq <= self.last_ack_sent && packet.sent_at >= self.echo {
             self.echo = packet.sent_at;
         }
-        let mut at_once = !self.plain;
+        let mut at_once = !self.rfc_delayed_ack;
         if at_once {
-            at_once = self.be_quick(packet, header, cx.now());
+            at_once = self.is_quick_ack(packet, header, cx.now());
         }
         if self.feedback == EcnFeedback::Classic {
             if header.flags.cwr() {
@@ -127,11 +127,11 @@ impl Receiver {
             self.last = end;
             at_once = true;
         }
-        if header.seq == self.next && self.held.is_empty() {
+        if header.seq == self.next && self.out_of_order.is_empty() {
             self.next = end;
             cx.deliver(Bytes::new(end - header.seq));
         } else {
-            self.place(header.seq, end, cx);
+            self.on_out_of_order(header.seq, end, cx);
             at_once = true;
         }
         if self.next >= self.last {
@@ -168,9 +168,9 @@ impl Receiver {
     /// Whether a segment is acknowledged at once: always without delayed acknowledgements, otherwise in the cases where Linux does so for a
     /// sender with a small window [Linux: tcp_event_data_recv, tcp_data_ecn_check, tcp_ecn_accept_cwr].
     #[cold]
-    fn be_quick(&mut self, packet: &Packet, header: &TcpHeader, now: Time) -> bool {
-        let came_at = std::mem::replace(&mut self.came_at, now);
-        if came_at != Time::NEVER && now - came_at > self.pause {
+    fn is_quick_ack(&mut self, packet: &Packet, header: &TcpHeader, now: Time) -> bool {
+        let last_arrival = std::mem::replace(&mut self.last_arrival, now);
+        if last_arrival != Time::NEVER && now - last_arrival > self.pause {
             self.quick = self.quick.max(self.quick_acks);
         }
         if self.feedback == EcnFeedback::Classic && packet.ecn == Ecn::Marked && !self.echo_marks {
@@ -183,18 +183,18 @@ impl Receiver {
 
     /// Takes data that are out of order, fill a gap, or are duplicates.
     #[cold]
-    fn place(&mut self, start: u64, end: u64, cx: &mut Cx<'_>) {
+    fn on_out_of_order(&mut self, start: u64, end: u64, cx: &mut Cx<'_>) {
         if start > self.next {
-            self.held.insert(start, end);
-            self.remember(start);
+            self.out_of_order.insert(start, end);
+            self.report_first(start);
         } else if end > self.next {
-            let before = self.next;
-            self.next = match self.held.as_slice().first() {
+            let old_next = self.next;
+            self.next = match self.out_of_order.as_slice().first() {
                 Some(&(low, high)) if low <= end => high.max(end),
                 _ => end,
             };
-            self.held.remove_below(self.next);
-            cx.deliver(Bytes::new(self.next - before));
+            self.out_of_order.remove_below(self.next);
+            cx.deliver(Bytes::new(self.next - old_next));
         } else {
             // this acknowledgement is the first quick one                           [Linux: tcp_enter_quickack_mode]
             self.quick = self.quick.max(self.quick_acks.saturating_sub(1));
@@ -202,34 +202,34 @@ impl Receiver {
     }
 
     /// Makes the block that contains byte `at` the first one reported.
-    fn remember(&mut self, at: u64) {
-        let block = self.held.holding(at);
-        let mut kept = [at, NOTHING, NOTHING];
+    fn report_first(&mut self, at: u64) {
+        let block = self.out_of_order.range_containing(at);
+        let mut reported = [at, NOTHING, NOTHING];
         let mut n = 1;
         for &byte in &self.recent {
-            let other = self.held.holding(byte);
-            if n < kept.len() && other.is_some() && other != block {
-                kept[n] = byte;
+            let other = self.out_of_order.range_containing(byte);
+            if n < reported.len() && other.is_some() && other != block {
+                reported[n] = byte;
                 n += 1;
             }
         }
-        self.recent = kept;
+        self.recent = reported;
     }
 
     /// Up to three SACK blocks: the one of the newest arrival, then those reported last [RFC2018 §4].
     #[cold]
     fn blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        let mut seen = [(0, 0); 3];
+        let mut used = [(0, 0); 3];
         let mut n = 0;
         for &byte in &self.recent {
-            let Some(block) = self.held.holding(byte) else { continue };
-            if seen[..n].contains(&block) {
+            let Some(block) = self.out_of_order.range_containing(byte) else { continue };
+            if used[..n].contains(&block) {
                 continue;
             }
             let offset = |at: u64| u32::try_from(at - self.next);
             if let (Ok(start), Ok(end)) = (offset(block.0), offset(block.1)) {
-                seen[n] = block;
+                used[n] = block;
                 blocks.0[n] = (start, end);
                 n += 1;
             }
@@ -239,8 +239,9 @@ impl Receiver {
 
     #[inline]
     fn acknowledge(&mut self, cx: &mut Cx<'_>) {
-        let sack = if self.sack && !self.held.is_empty() { self.blocks() } else { SackBlocks::default() };
-        self.answered = self.next;
+        let sack =
+            if self.sack && !self.out_of_order.is_empty() { self.blocks() } else { SackBlocks::default() };
+        self.last_ack_sent = self.next;
         self.ack_at = Time::NEVER;
         self.unreported = 0;
         let ace = match self.feedback {

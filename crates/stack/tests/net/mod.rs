@@ -207,7 +207,7 @@ impl<C: CongestionControl> Net<C> {
             assert!(steps < 10_000, "time stands still at {at}");
             self.now = at;
             match event {
-                Event::Start(flow) => self.give(flow, true, Input::Start),
+                Event::Start(flow) => self.input(flow, true, Input::Start),
                 Event::Wake { flow, at_sender } => {
                     let deadline = if at_sender {
                         self.flows[flow].sender.wake()
@@ -215,7 +215,7 @@ impl<C: CongestionControl> Net<C> {
                         self.flows[flow].receiver.wake()
                     };
                     if deadline <= at {
-                        self.give(flow, at_sender, Input::Timer);
+                        self.input(flow, at_sender, Input::Timer);
                     }
                 }
                 Event::Offer(id) => {
@@ -230,7 +230,7 @@ impl<C: CongestionControl> Net<C> {
                     let packet = *self.out.arena.get(id);
                     self.out.arena.release(id);
                     let endpoint = packet.to.endpoint().expect("to an endpoint").0 as usize;
-                    self.give(endpoint / 2, endpoint.is_multiple_of(2), Input::Packet(&packet));
+                    self.input(endpoint / 2, endpoint.is_multiple_of(2), Input::Packet(&packet));
                 }
             }
         }
@@ -246,7 +246,7 @@ impl<C: CongestionControl> Net<C> {
         self.run(Time::ZERO + Duration::from_millis(millis));
     }
 
-    pub fn give(&mut self, flow: usize, at_sender: bool, input: Input<'_>) {
+    pub fn input(&mut self, flow: usize, at_sender: bool, input: Input<'_>) {
         let me = if at_sender { sender_of(flow) } else { receiver_of(flow) };
         let it = &mut self.flows[flow];
         let meter = if at_sender { &mut it.sent } else { &mut it.received };

@@ -19,7 +19,7 @@ pub const OWN: &[&str] = &["cubic", "newreno"];
 
 /// Controllers of noq that it cannot use, with the message for a scenario that names them. The seed in the configuration of BBRv3 cannot be set from outside of noq.
 pub const REFUSED: &[(&str, &str)] = &[("bbr", BBR), ("bbr3", BBR)];
-const BBR: &str = "BBRv3 of noq draws the time of its probes from the operating system; write scheme = \"bbr\" for Thalweg's BBR";
+const BBR: &str = "BBRv3 of noq draws the time of its probes from the operating system; write scheme = \"bbr3\" for Thalweg's BBRv3";
 
 /// The two ends of a flow, sender first, which writes to `log`. Each call of a factory begins a new connection.
 ///

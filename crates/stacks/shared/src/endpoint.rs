@@ -9,7 +9,7 @@ use units::{Bytes, Time};
 
 use crate::clock::{self, Clock};
 use crate::secrets::drawn;
-use crate::tap::{Seen, Shared, lock};
+use crate::tap::{Observations, Shared, lock};
 use crate::tls::seeded;
 use crate::wire::Wire;
 use crate::{Config, Controller, Counters, HEADERS, Secrets, Stack, Transmit, controllers};
@@ -22,7 +22,7 @@ pub(crate) struct Client<S> {
     left: u64,
     /// Bytes that the receiver has requested, if it requests them; the stream then has no end.
     requested: Option<u64>,
-    seen: Shared,
+    observations: Shared,
     /// Counters: packets declared lost, and episodes.
     counted: (u64, u64),
 }
@@ -34,7 +34,7 @@ pub(crate) struct Server<S>(Peer<S>);
 struct Peer<S> {
     to: Destination,
     out: Wire,
-    inward: Wire,
+    incoming: Wire,
     mtu: u64,
     /// The stack, and random numbers of TLS.
     stack: Option<(S, Random)>,
@@ -47,15 +47,19 @@ struct Peer<S> {
 }
 
 impl<S: Stack> Client<S> {
-    pub(crate) fn new(config: &Config, log: Option<Log>, to: Destination, out: Wire, inward: Wire) -> Self {
+    pub(crate) fn new(config: &Config, log: Option<Log>, to: Destination, out: Wire, incoming: Wire) -> Self {
         let logged = log.is_some();
-        let seen = Arc::new(Mutex::new(Seen { log: log.map(Writer::new), ..Seen::default() }));
+        let observations =
+            Arc::new(Mutex::new(Observations { log: log.map(Writer::new), ..Observations::default() }));
         Self {
             controller: config.controller.clone(),
-            peer: Peer { log: logged.then(|| seen.clone()), ..Peer::new(config.mtu, to, out, inward) },
+            peer: Peer {
+                log: logged.then(|| observations.clone()),
+                ..Peer::new(config.mtu, to, out, incoming)
+            },
             left: config.size.as_u64(),
             requested: (config.size == Bytes::ZERO).then_some(0),
-            seen,
+            observations,
             counted: (0, 0),
         }
     }
@@ -65,8 +69,8 @@ impl<S: Stack> Client<S> {
         let controllers =
             controllers::<S>(&self.controller, seed).expect("it was made once when the flow was checked");
         let first_id = drawn(cx.random());
-        let (seen, now) = (self.seen.clone(), CLOCK.instant(cx.now()));
-        self.peer.begin(cx, |secrets| S::connect(controllers, seen, first_id, secrets, now));
+        let (observations, now) = (self.observations.clone(), CLOCK.instant(cx.now()));
+        self.peer.begin(cx, |secrets| S::connect(controllers, observations, first_id, secrets, now));
     }
 
     /// Gives the stream as much as it takes, and finishes it after the last byte.
@@ -100,14 +104,14 @@ impl<S: Stack> Client<S> {
     /// What the stack counts, also in the log.
     fn counters(&mut self, cx: &Cx<'_>) -> Option<Counters> {
         let counters = self.peer.stack.as_mut().and_then(|(stack, _)| stack.counters())?;
-        lock(&self.seen).write_metrics(cx.now(), &counters);
+        lock(&self.observations).write_metrics(cx.now(), &counters);
         Some(counters)
     }
 
     fn report(&mut self, cx: &mut Cx<'_>) {
         let (rtt, episodes, in_flight, ssthresh) = {
-            let mut seen = lock(&self.seen);
-            (seen.rtt.take(), seen.episodes, seen.in_flight, seen.ssthresh)
+            let mut observations = lock(&self.observations);
+            (observations.rtt.take(), observations.episodes, observations.in_flight, observations.ssthresh)
         };
         if let Some(rtt) = rtt {
             cx.measured_rtt(rtt);
@@ -133,7 +137,7 @@ impl<S: Stack> Client<S> {
 
 impl<S: Stack> Endpoint for Client<S> {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
-        lock(&self.seen).now = cx.now();
+        lock(&self.observations).now = cx.now();
         match input {
             Input::Start if !self.peer.running => self.connect(cx),
             Input::Stop => return self.peer.stop(),
@@ -162,8 +166,8 @@ impl<S: Stack> Endpoint for Client<S> {
 }
 
 impl<S: Stack> Server<S> {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
-        Self(Peer::new(mtu, to, out, inward))
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
+        Self(Peer::new(mtu, to, out, incoming))
     }
 
     fn listen(&mut self, cx: &mut Cx<'_>) {
@@ -212,10 +216,10 @@ impl<S: Stack> Endpoint for Server<S> {
 }
 
 impl<S: Stack> Peer<S> {
-    fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
+    fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
         let mtu = mtu.saturating_sub(HEADERS).as_u64();
         let (stack, deadline, running, buffer) = (None, Time::NEVER, false, Vec::new());
-        Self { to, out, inward, mtu, stack, deadline, running, buffer, log: None }
+        Self { to, out, incoming, mtu, stack, deadline, running, buffer, log: None }
     }
 
     fn begin(&mut self, cx: &mut Cx<'_>, make: impl FnOnce(Secrets) -> S) {
@@ -234,7 +238,7 @@ impl<S: Stack> Peer<S> {
     /// A datagram arrived.
     fn receive(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         let Header::Datagram { seq } = packet.header else { return cx.count(Count::Ignored, 1) };
-        let (Some((stack, random)), Some(datagram)) = (&mut self.stack, self.inward.take(seq)) else {
+        let (Some((stack, random)), Some(datagram)) = (&mut self.stack, self.incoming.take(seq)) else {
             return cx.count(Count::Ignored, 1);
         };
         self.buffer.clear();
@@ -253,9 +257,9 @@ impl<S: Stack> Peer<S> {
         true
     }
 
-    /// A datagram came over a socket: its number among those that arrive.
+    /// Stores a datagram of a socket. Returns its number.
     fn put_payload(&self, payload: &[u8], now: Time) -> Header {
-        Header::Datagram { seq: self.inward.put(BytesMut::from(payload), now) }
+        Header::Datagram { seq: self.incoming.put(BytesMut::from(payload), now) }
     }
 
     /// Handles a deadline that has expired, and passes events between the state machines of the stack.
@@ -267,7 +271,7 @@ impl<S: Stack> Peer<S> {
         stack.exchange();
     }
 
-    /// Sends what the stack permits now, and asks for its next deadline.
+    /// Sends what the stack permits now, and reads its next deadline.
     fn transmit(&mut self, cx: &mut Cx<'_>) {
         let now = CLOCK.instant(cx.now());
         loop {
@@ -292,7 +296,9 @@ impl<S: Stack> Peer<S> {
                 let seq = self.out.put(BytesMut::from(datagram), cx.now());
                 let size = Bytes::new(size) + HEADERS;
                 cx.send(self.to, size, ecn, Header::Datagram { seq }, Label::default());
-                if let Some(log) = self.log.as_ref().map(lock).as_mut().and_then(|seen| seen.log.as_mut()) {
+                if let Some(log) =
+                    self.log.as_ref().map(lock).as_mut().and_then(|observations| observations.log.as_mut())
+                {
                     log.sent(cx.now(), size);
                 }
             }

@@ -78,7 +78,7 @@ fn controllers<S: Stack>(controller: &Controller, seed: u64) -> Result<S::Contro
         name: "controller".to_owned(),
         message: format!("there is no controller `{name}` for {} here", S::NAME),
         hint: Some(format!("one of {}", known.join(", "))),
-        beside: None,
+        conflicts_with: None,
     })
 }
 

@@ -38,11 +38,11 @@ pub trait Stack: Send + Sized + 'static {
         seed: u64,
     ) -> Result<Option<Self::Controllers>, ParamError>;
 
-    /// A client that begins to connect to [`SERVER`]. `first_id` is the connection id by which it calls the server first, `seen` is told what the
+    /// A client that begins to connect to [`SERVER`]. `first_id` is the connection id by which it calls the server first, `observations` records what the
     /// controllers are shown.
     fn connect(
         controllers: Self::Controllers,
-        seen: Shared,
+        observations: Shared,
         first_id: [u8; 8],
         secrets: Secrets,
         now: Instant,

@@ -11,7 +11,7 @@ use crate::Counters;
 
 /// What a controller was shown last.
 #[derive(Default)]
-pub struct Seen {
+pub struct Observations {
     /// The log of the flow, if there is one.
     pub(crate) log: Option<Writer>,
     /// The time of the present call.
@@ -30,7 +30,7 @@ pub struct Seen {
     pub(crate) ssthresh: Option<u64>,
 }
 
-impl Seen {
+impl Observations {
     /// Writes to a log from now on.
     pub fn begin(&mut self, log: Writer, now: Time) {
         (self.log, self.now) = (Some(log), now);
@@ -76,17 +76,17 @@ pub struct FrameEnd {
 }
 
 /// Shared by a controller and its endpoint.
-pub type Shared = Arc<Mutex<Seen>>;
+pub type Shared = Arc<Mutex<Observations>>;
 
 /// What a controller was shown.
-pub fn lock(seen: &Shared) -> MutexGuard<'_, Seen> {
-    seen.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn lock(observations: &Shared) -> MutexGuard<'_, Observations> {
+    observations.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Notes what a controller is shown. A stack's crate has a controller that passes every call on, and calls these methods after it.
 #[derive(Clone)]
 pub struct Tap {
-    seen: Shared,
+    observations: Shared,
     /// Departure of the newest packet of the ACK frame, and of those before it.
     newest: Option<Instant>,
     before: Option<Instant>,
@@ -97,9 +97,9 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Notes in `seen`.
-    pub const fn new(seen: Shared) -> Self {
-        Self { seen, newest: None, before: None, sampled: None, recovery_began: None }
+    /// Notes in `observations`.
+    pub const fn new(observations: Shared) -> Self {
+        Self { observations, newest: None, before: None, sampled: None, recovery_began: None }
     }
 
     /// A packet that left at `sent` was acknowledged.
@@ -110,25 +110,25 @@ impl Tap {
     /// An ACK frame ended.
     pub fn frame_ended(&mut self, now: Instant, end: FrameEnd) {
         let FrameEnd { largest, in_flight, app_limited, window, ssthresh } = end;
-        let mut seen = lock(&self.seen);
+        let mut observations = lock(&self.observations);
         if self.newest > self.before {
             self.before = self.newest;
             let rtt = self.newest.map(|sent| now.saturating_duration_since(sent).as_nanos());
-            seen.rtt = rtt.and_then(|nanos| u64::try_from(nanos).ok()).map(Duration::from_nanos);
+            observations.rtt = rtt.and_then(|nanos| u64::try_from(nanos).ok()).map(Duration::from_nanos);
         }
         // several packets can leave at one instant; the log has a sample if the largest number is newly acknowledged  [RFC9002 §5.1]
         if let Some(newest) = self.newest.filter(|newest| Some((*newest, largest)) > self.sampled) {
             self.sampled = Some((newest, largest));
             let rtt = duration(now.saturating_duration_since(newest));
-            seen.rtt_latest = Some(rtt);
-            seen.rtt_min = Some(seen.rtt_min.map_or(rtt, |min| min.min(rtt)));
+            observations.rtt_latest = Some(rtt);
+            observations.rtt_min = Some(observations.rtt_min.map_or(rtt, |min| min.min(rtt)));
         }
-        seen.in_flight = in_flight;
-        seen.ssthresh = ssthresh;
+        observations.in_flight = in_flight;
+        observations.ssthresh = ssthresh;
         let recovers =
             self.newest.is_none_or(|newest| self.recovery_began.is_some_and(|began| newest <= began));
-        let at = seen.now;
-        if let Some(log) = seen.log.as_mut().filter(|_| !recovers) {
+        let at = observations.now;
+        if let Some(log) = observations.log.as_mut().filter(|_| !recovers) {
             let state = match window < ssthresh.unwrap_or(u64::MAX) {
                 _ if app_limited => State::ApplicationLimited,
                 true => State::SlowStart,
@@ -147,18 +147,18 @@ impl Tap {
         lost_bytes: u64,
         ssthresh: Option<u64>,
     ) {
-        let mut seen = lock(&self.seen);
-        let before = seen.in_flight;
-        seen.in_flight = before.saturating_sub(lost_bytes);
+        let mut observations = lock(&self.observations);
+        let before = observations.in_flight;
+        observations.in_flight = before.saturating_sub(lost_bytes);
         // a packet that left after the last episode began starts another one        [RFC9002 §7.3.2]
         let first = self.recovery_began.is_none_or(|began| sent > began);
         if first {
             self.recovery_began = Some(now);
-            seen.episodes += 1;
+            observations.episodes += 1;
         }
-        seen.ssthresh = ssthresh;
-        let at = seen.now;
-        if let Some(log) = &mut seen.log {
+        observations.ssthresh = ssthresh;
+        let at = observations.now;
+        if let Some(log) = &mut observations.log {
             let cause = match (persistent, lost_bytes) {
                 (true, _) => Cause::Timeout,
                 (false, 0) => Cause::Mark,
@@ -172,9 +172,9 @@ impl Tap {
 
     /// Nothing was lost in the last episode.
     pub fn nothing_lost(&self) {
-        let seen = lock(&self.seen);
-        if let Some(log) = &seen.log {
-            log.write(seen.now, Event::Spurious);
+        let observations = lock(&self.observations);
+        if let Some(log) = &observations.log {
+            log.write(observations.now, Event::Spurious);
         }
     }
 }

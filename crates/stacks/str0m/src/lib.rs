@@ -71,7 +71,7 @@ pub fn ends(config: &Config) -> Result<(Factory, Factory), ParamError> {
 fn check(config: &Config) -> Result<(), ParamError> {
     let error = |name: &str, message: String, hint: &str| {
         let (name, hint) = (name.to_owned(), Some(hint.to_owned()));
-        Err(ParamError { name, message, hint, beside: None })
+        Err(ParamError { name, message, hint, conflicts_with: None })
     };
     let Config { start, min, max, frame_rate, mtu } = config;
     if *min == Rate::ZERO || min > max || *max > MAX_RATE {

@@ -26,7 +26,7 @@ use crate::{crypto, dtls};
 pub(crate) struct Peer {
     to: Destination,
     out: Wire,
-    inward: Wire,
+    incoming: Wire,
     mtu: u64,
     /// Addresses of this end and of the other, inside of str0m.
     addresses: (SocketAddr, SocketAddr),
@@ -39,10 +39,10 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
         let mtu = mtu.saturating_sub(HEADERS).as_u64();
         let (addresses, session, deadline) = ((SERVER, CLIENT), None, Time::NEVER);
-        Self { to, out, inward, mtu, addresses, session, deadline, running: false, events: Vec::new() }
+        Self { to, out, incoming, mtu, addresses, session, deadline, running: false, events: Vec::new() }
     }
 
     /// Begins a session: the sender with the estimate `start`, the receiver without one.
@@ -82,7 +82,7 @@ impl Peer {
     /// A datagram arrived.
     pub(crate) fn receive(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         let Header::Datagram { seq } = packet.header else { return cx.count(Count::Ignored, 1) };
-        let Some(datagram) = self.inward.take(seq) else { return cx.count(Count::Ignored, 1) };
+        let Some(datagram) = self.incoming.take(seq) else { return cx.count(Count::Ignored, 1) };
         let (now, (destination, source)) = (CLOCK.instant(cx.now()), self.addresses);
         let taken = self.call(|rtc| {
             let contents = datagram[..].try_into().ok()?;
@@ -103,7 +103,7 @@ impl Peer {
         }
     }
 
-    /// Sends what str0m permits now, keeps its events, and asks for its next deadline.
+    /// Sends what str0m permits now, keeps its events, and reads its next deadline.
     pub(crate) fn poll(&mut self, cx: &mut Cx<'_>) {
         self.deadline = Time::NEVER;
         while let Some(Ok(output)) = self.call(Rtc::poll_output) {
@@ -175,8 +175,8 @@ pub(crate) fn media() -> Ssrc {
 pub(crate) struct Receiver(Peer);
 
 impl Receiver {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
-        Self(Peer::new(mtu, to, out, inward))
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
+        Self(Peer::new(mtu, to, out, incoming))
     }
 }
 

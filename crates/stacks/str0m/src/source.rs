@@ -27,9 +27,9 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(config: &Config, to: Destination, out: Wire, inward: Wire) -> Self {
+    pub(crate) fn new(config: &Config, to: Destination, out: Wire, incoming: Wire) -> Self {
         Self {
-            peer: Peer::new(config.mtu, to, out, inward),
+            peer: Peer::new(config.mtu, to, out, incoming),
             config: config.clone(),
             estimate: config.start.as_bps(),
             falling: false,

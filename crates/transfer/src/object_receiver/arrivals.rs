@@ -1,4 +1,5 @@
-//! What arrives of an object: symbols, and whole blocks of a byte stream. A block of a file is verified by its hash, and discarded if it is wrong.
+//! Received parts of an object: symbols, and complete blocks of a byte stream. A block of a file is verified by its hash, and discarded if it is
+//! wrong.
 
 use super::{KEPT, ObjectReceiver, Output};
 use crate::assembly::{Spill, SymbolOutcome};
@@ -17,7 +18,7 @@ impl ObjectReceiver {
     ) -> Result<Received, TransferError> {
         let arrived = self.arrived();
         let taken = self.take_symbol(block, number, bytes, tally)?;
-        // one that completes a block has been decided on
+        // a symbol that completes a block was counted with the block
         if matches!(taken, Received::Useful) && self.arrived() == arrived {
             self.pending += bytes.len() as u64;
         }
@@ -31,7 +32,7 @@ impl ObjectReceiver {
         bytes: &[u8],
         tally: &Tally,
     ) -> Result<Received, TransferError> {
-        if self.known.is_some() && level(block) > 0 {
+        if self.hash_tree.is_some() && level(block) > 0 {
             return Ok(self.on_hash_symbol(block, number, bytes, tally));
         }
         if block >= self.limit() {
@@ -42,9 +43,9 @@ impl ObjectReceiver {
             return Ok(Received::Useless);
         }
         let symbols = self.symbols_in(block);
-        let step = match &mut self.out {
+        let step = match &mut self.output {
             Output::File(partial) => self.assembly.take(block, symbols, number, bytes, partial),
-            Output::There(..) | Output::Pipe { .. } => {
+            Output::Existing(..) | Output::Pipe { .. } => {
                 self.assembly.take(block, symbols, number, bytes, &mut NoSpill)
             }
         };
@@ -57,22 +58,24 @@ impl ObjectReceiver {
             SymbolOutcome::Complete(bytes) => self.on_bytes(block, bytes, tally)?,
             SymbolOutcome::CompleteSpilled if self.is_stream() => self.is_done(block, tally)?,
             SymbolOutcome::CompleteSpilled => {
-                self.there.set(block, true);
+                self.present.set(block, true);
                 self.unchecked.set(block, true);
             }
         }
         Ok(Received::Useful)
     }
 
-    /// A symbol of a block of hashes.
+    /// Adds a symbol of a block of hashes.
     fn on_hash_symbol(&mut self, block: u32, number: u32, bytes: &[u8], tally: &Tally) -> Received {
         let symbols = self.symbols_in(block);
-        let Some(known) = self.known.as_ref().filter(|_| symbols > 0) else { return Received::Unkept };
-        if known.has(block) {
+        let Some(hash_tree) = self.hash_tree.as_ref().filter(|_| symbols > 0) else {
+            return Received::Unkept;
+        };
+        if hash_tree.has(block) {
             return Received::Useless;
         }
         let max = (KEPT / self.manifest.layout.block_bytes()).max(1);
-        if !known.can_check(block) || !self.hashes.has_room(block, max) {
+        if !hash_tree.can_check(block) || !self.hashes.has_room(block, max) {
             return Received::Unkept;
         }
         match self.hashes.take(block, symbols, number, bytes, &mut NoSpill) {
@@ -86,15 +89,15 @@ impl ObjectReceiver {
         }
     }
 
-    /// A block of hashes is there: it counts if it is right.
+    /// A block of hashes is complete: it counts if its hash is right.
     fn on_hashes(&mut self, block: u32, bytes: &[u8], tally: &Tally) {
         let bytes = bytes.get(..self.manifest.layout.size_of(block)).unwrap_or(&[]);
-        if let Some(known) = self.known.as_mut().filter(|known| !known.has(block)) {
-            if known.take(block, bytes) { self.verify(bytes.len()) } else { self.spoil(tally) }
+        if let Some(hash_tree) = self.hash_tree.as_mut().filter(|hash_tree| !hash_tree.has(block)) {
+            if hash_tree.take(block, bytes) { self.verify(bytes.len()) } else { self.spoil(tally) }
         }
     }
 
-    /// A whole block of a byte stream, of the file or of hashes. What cannot be kept is forgotten, and lacking.
+    /// A complete block of a byte stream, of the file or of hashes. If it cannot be stored, it is discarded and remains missing.
     pub(crate) fn on_block(
         &mut self,
         block: u32,
@@ -112,20 +115,20 @@ impl ObjectReceiver {
         self.on_bytes(block, bytes, tally)
     }
 
-    /// The bytes of a block are there: they are kept if they are right, or cannot be checked yet.
+    /// A block is complete: it is stored if its hash is right or cannot be verified yet.
     fn on_bytes(&mut self, block: u32, bytes: Box<[u8]>, tally: &Tally) -> Result<(), TransferError> {
         if self.is_stream() {
             self.keep(block, bytes)?;
             return self.is_done(block, tally);
         }
-        let expected = self.known.as_ref().and_then(|known| known.expects(block));
+        let expected = self.hash_tree.as_ref().and_then(|hash_tree| hash_tree.expects(block));
         let leaf = expected.map(|expected| (expected, self.leaf(block, &bytes)));
         if leaf.is_some_and(|(expected, (hash, _))| expected != hash) {
             self.spoil(tally);
             return Ok(());
         }
         self.keep(block, bytes)?;
-        self.there.set(block, true);
+        self.present.set(block, true);
         match leaf {
             Some((_, (_, possession))) => {
                 add(&mut self.possession, &possession);
@@ -144,45 +147,45 @@ impl ObjectReceiver {
         leafing.finish()
     }
 
-    /// A block is there and right.
+    /// A block is complete and verified.
     pub(super) fn is_done(&mut self, block: u32, tally: &Tally) -> Result<(), TransferError> {
-        if let Output::File(partial) = &self.out
-            && !self.left.has(block)
+        if let Output::File(partial) = &self.output
+            && !self.from_earlier.has(block)
         {
             partial.note(block)?;
         }
-        self.done.insert(block);
+        self.complete.insert(block);
         self.verify(self.manifest.layout.bytes_in(block));
         tally.add_done(self.manifest.layout.bytes_in(block) as u64);
         Ok(())
     }
 
-    /// Keeps a complete block.
+    /// Stores a complete block.
     fn keep(&mut self, block: u32, bytes: Box<[u8]>) -> Result<(), TransferError> {
-        match &mut self.out {
+        match &mut self.output {
             Output::File(partial) => {
                 partial.keep(block, &bytes)?;
-                // what comes in order need not be read again
-                if self.is_stream() && block == self.passed && !self.ends_with(block) {
+                // a block in order need not be read from disk again
+                if self.is_stream() && block == self.delivered && !self.ends_with(block) {
                     self.hasher.update(&bytes[..self.manifest.layout.bytes_in(block)]);
-                    self.passed += 1;
+                    self.delivered += 1;
                 }
             }
             Output::Pipe { waiting, .. } => {
                 waiting.insert(block, bytes);
             }
-            Output::There(..) => {}
+            Output::Existing(..) => {}
         }
         Ok(())
     }
 
-    /// Whether a block may be the last of a stream whose end is not known: then it is not known how much of it counts.
+    /// Whether a block may be the last of a stream of unknown length: then its number of valid bytes is unknown.
     pub(super) fn ends_with(&self, block: u32) -> bool {
         self.manifest.layout.length.is_none() && block + 1 >= self.until
     }
 }
 
-/// What is given out in order is kept in memory only.
+/// Blocks that are delivered in order are stored in memory only.
 struct NoSpill;
 
 impl Spill for NoSpill {

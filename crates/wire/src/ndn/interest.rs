@@ -125,11 +125,11 @@ impl<'a> Interest<'a> {
     /// Whether Data with this name satisfy it. A digest of the Data at the end of the Interest's name is not compared: see
     /// [`super::Data::implicit_digest`].
     pub fn asks_for(&self, name: NameView<'_>) -> bool {
-        let wanted = match self.name.split_last() {
+        let required = match self.name.split_last() {
             Some((above, last)) if last.kind == kind::IMPLICIT_DIGEST => above,
             _ => self.name,
         };
-        if self.can_be_prefix { name.starts_with(wanted) } else { name == wanted }
+        if self.can_be_prefix { name.starts_with(required) } else { name == required }
     }
 
     /// Whether the digest in the name is that of the parameters, and a signature by digest is correct. True for an Interest without

@@ -230,10 +230,10 @@ mod tests {
 
     #[test]
     fn a_forwarders_sentence_cannot_command_a_terminal() {
-        let said =
+        let messages =
             Response { code: 403, text: "no\x1b]0;owned\x07\n\u{9b}2J\u{202e}".to_owned(), arguments: None };
         let mut bytes = Vec::new();
-        said.write(&mut bytes);
+        messages.write(&mut bytes);
         let read = Response::read(&bytes).expect("an answer");
         assert_eq!(read.text, "no\\x1b]0;owned\\x07\\n\\u{9b}2J\\u{202e}");
     }

@@ -23,12 +23,12 @@ fn messages_of_a_controller_and_its_agents_are_what_the_reference_says() {
     let number = |number| Label([number, 0, 0, 0]);
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }, Hop { port: PortId(2), cost: 9 }]);
     let frame = Control::Command(contract::Command::NextHops { prefix: NameId(1), hops });
-    let said = ControlMessage { sent_at: at(77), label: number(10), frame };
+    let messages = ControlMessage { sent_at: at(77), label: number(10), frame };
     let expected =
         hex("000000000000004d  000000000000000a 0000000000000000 0000000000000000 0000000000000000
          03  00 00000001 02  00000004 00000003  00000002 00000009");
-    assert_eq!(message(&said), expected);
-    assert_eq!(ControlMessage::read(&expected), Ok(said));
+    assert_eq!(message(&messages), expected);
+    assert_eq!(ControlMessage::read(&expected), Ok(messages));
 
     let status = Status {
         port: PortId(3),
@@ -39,12 +39,12 @@ fn messages_of_a_controller_and_its_agents_are_what_the_reference_says() {
         shares: 1,
     };
     let label = Share::pack(&[Share { what: Traffic::Prefix(NameId(1)), bytes: 500_000 }]);
-    let said = ControlMessage { sent_at: at(77), label, frame: Control::Status(status) };
+    let messages = ControlMessage { sent_at: at(77), label, frame: Control::Status(status) };
     let expected =
         hex("000000000000004d  000000010007a120 0000000000000000 0000000000000000 0000000000000000
          00  00000003 0000000000989680 000d4670 00001770 00000003 0001");
-    assert_eq!(message(&said), expected);
-    assert_eq!(ControlMessage::read(&expected), Ok(said));
+    assert_eq!(message(&messages), expected);
+    assert_eq!(ControlMessage::read(&expected), Ok(messages));
 
     let task = Task {
         period: Duration::from_nanos(500),
@@ -75,8 +75,8 @@ fn messages_of_a_controller_and_its_agents_are_what_the_reference_says() {
 #[test]
 fn control_messages_with_numbers_out_of_range_are_refused() {
     let frame = Control::Shares { port: PortId(3), count: 5 };
-    let said = |frame| ControlMessage { sent_at: at(1), label: Label::default(), frame };
-    let bytes = |frame| message(&said(frame));
+    let messages = |frame| ControlMessage { sent_at: at(1), label: Label::default(), frame };
+    let bytes = |frame| message(&messages(frame));
     assert_eq!(ControlMessage::read(&bytes(frame)), Err(Malformed::Value));
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
     let mut command =
@@ -146,8 +146,8 @@ fn control_message() -> impl Strategy<Value = ControlMessage> {
         sdn_command().prop_map(Control::Command),
         Just(Control::Ack),
         Just(Control::Hello),
-        sdn_command().prop_map(Control::Kept),
-        any::<u32>().prop_map(|kept| Control::Welcome { kept }),
+        sdn_command().prop_map(Control::Installed),
+        any::<u32>().prop_map(|installed| Control::StateComplete { installed }),
     ];
     (0..MAX, any::<[u64; 4]>(), frame).prop_map(|(sent_at, label, frame)| ControlMessage {
         sent_at: at(sent_at),
@@ -179,8 +179,8 @@ fn task() -> impl Strategy<Value = Task> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(said in control_message(), task in task(), instance in any::<[u8; INSTANCE]>(), node in "[a-z0-9]{0,20}") {
-        prop_assert_eq!(ControlMessage::read(&message(&said)), Ok(said));
+    fn what_is_written_is_read_again(messages in control_message(), task in task(), instance in any::<[u8; INSTANCE]>(), node in "[a-z0-9]{0,20}") {
+        prop_assert_eq!(ControlMessage::read(&message(&messages)), Ok(messages));
         prop_assert_eq!(Task::read(&encoded(&task)), Ok(task));
         let attach = Attach { instance, node };
         let mut bytes = Vec::new();
@@ -190,16 +190,16 @@ proptest! {
     }
 
     #[test]
-    fn changed_bytes_are_read_or_refused(said in control_message(), task in task(), changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
-        for mut bytes in [message(&said), encoded(&task)] {
+    fn changed_bytes_are_read_or_refused(messages in control_message(), task in task(), changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
+        for mut bytes in [message(&messages), encoded(&task)] {
             for (place, value) in &changes {
                 let place = place.index(bytes.len());
                 bytes[place] = *value;
             }
             for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
                 let _ = Attach::read(bytes);
-                if let Ok(said) = ControlMessage::read(bytes) {
-                    prop_assert_eq!(ControlMessage::read(&message(&said)), Ok(said));
+                if let Ok(messages) = ControlMessage::read(bytes) {
+                    prop_assert_eq!(ControlMessage::read(&message(&messages)), Ok(messages));
                 }
                 if let Ok(task) = Task::read(bytes) {
                     prop_assert_eq!(Task::read(&encoded(&task)), Ok(task));

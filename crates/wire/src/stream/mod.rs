@@ -28,7 +28,7 @@ pub const LONGEST: usize = 65_507;
 /// Bytes of a data datagram in addition to its content, without a video frame.
 pub const DATA: usize = HEADING + 8 + 8 + 8 + 32 + 2 + TAG;
 /// Additional bytes of a data datagram with a fragment of a video frame.
-pub const PIECE: usize = 8;
+pub const FRAGMENT: usize = 8;
 /// Bytes of a feedback datagram.
 pub const FEEDBACK: usize = HEADING + 8 + 32 + TAG;
 /// Maximum bytes of a frame between a host and a router of a name-based network, without padding.
@@ -150,7 +150,7 @@ pub enum Reason {
     /// The beginning of a stream is no longer available.
     Gone,
     /// No data arrived for too long, although the other end sent keep-alives.
-    Quiet,
+    NoProgress,
 }
 
 impl Reason {
@@ -164,7 +164,7 @@ impl Reason {
         Self::Storage,
         Self::Unknown,
         Self::Gone,
-        Self::Quiet,
+        Self::NoProgress,
     ];
 
     /// The reason as text.
@@ -178,7 +178,7 @@ impl Reason {
             Self::Storage => "the data could not be read or written",
             Self::Unknown => "the controller's network has no agent at a node of that name",
             Self::Gone => "the beginning of the stream is gone",
-            Self::Quiet => "no data arrived for too long",
+            Self::NoProgress => "no data arrived for too long",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Parser of datagrams. It accepts any input: the result is a datagram or a reason.
 
-use contract::{Eid, GroupId, Piece, SackBlocks, Signal, StreamHeader, TcpFlags, TcpHeader};
+use contract::{Eid, Fragment, GroupId, SackBlocks, Signal, StreamHeader, TcpFlags, TcpHeader};
 
 use super::write::{
     ACE_AT, ACK, AE, BLOCKS_AT, DATA_KIND, FEEDBACK_KIND, FIN, FULL_FLAG, PIECE_FLAG, PLAYER_KIND,
@@ -66,10 +66,10 @@ impl<'a> Datagram<'a> {
 
 fn read_data<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Data<'a>, Malformed> {
     let (sent_at, seq, bytes_before, label) = (from.time()?, from.u64()?, from.u64()?, from.label()?);
-    let piece = if flags & PIECE_FLAG != 0 {
-        Piece { frame: from.u32()?, frame_bytes: from.u32()? }
+    let fragment = if flags & PIECE_FLAG != 0 {
+        Fragment { frame: from.u32()?, frame_bytes: from.u32()? }
     } else {
-        Piece::default()
+        Fragment::default()
     };
     let length = usize::from(from.u16()?);
     let content = from.take(length)?;
@@ -77,7 +77,7 @@ fn read_data<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Data<'a>, Malformed
     if seq > MAX || bytes_before > MAX {
         return Err(Malformed::Value);
     }
-    Ok(Data { sent_at, header: StreamHeader { seq, bytes_before, piece }, label, content, padding })
+    Ok(Data { sent_at, header: StreamHeader { seq, bytes_before, fragment }, label, content, padding })
 }
 
 fn read_signal(from: &mut Reader<'_>) -> Result<Signal, Malformed> {

@@ -1,4 +1,4 @@
-use contract::{Address, Eid, EndpointId, GroupId, NodeId, ParamValue, Piece, SackBlocks, TcpFlags};
+use contract::{Address, Eid, EndpointId, Fragment, GroupId, NodeId, ParamValue, SackBlocks, TcpFlags};
 use proptest::prelude::*;
 
 use super::*;
@@ -13,7 +13,7 @@ fn written(datagram: &Datagram<'_>) -> Vec<u8> {
 /// The example of the reference page, byte by byte.
 #[test]
 fn a_packet_of_a_stream_is_what_the_reference_says() {
-    let header = StreamHeader { seq: 7, bytes_before: 9996, piece: Piece::default() };
+    let header = StreamHeader { seq: 7, bytes_before: 9996, fragment: Fragment::default() };
     let (label, content) = (Label([1, 2, 3, 4]), b"hello".as_slice());
     let frame = Frame::Data(Data { sent_at: at(0x0102_0304), header, label, content, padding: 3 });
     let datagram = Datagram { session: 0xA1B2_C3D4, number: 9, frame };
@@ -55,10 +55,11 @@ fn packets_of_machines_go_over_the_wire_and_come_back() {
         ecn: Ecn::Capable,
         outer_bytes: 28,
     };
-    let header = StreamHeader { seq: 7, bytes_before: 9996, piece: Piece { frame: 2, frame_bytes: 9000 } };
+    let header =
+        StreamHeader { seq: 7, bytes_before: 9996, fragment: Fragment { frame: 2, frame_bytes: 9000 } };
     let data = Packet {
         flow: envelope.flow,
-        size_bytes: 28 + (DATA + PIECE) as u32 + 100,
+        size_bytes: 28 + (DATA + FRAGMENT) as u32 + 100,
         source: envelope.source,
         to: envelope.to,
         sent_at: at(77),
@@ -211,13 +212,14 @@ fn signal() -> impl Strategy<Value = Signal> {
 
 /// A datagram of any kind with content.
 fn any_datagram() -> impl Strategy<Value = (u32, u64, Frame<'static>)> {
-    let piece = (any::<u32>(), 1..u32::MAX).prop_map(|(frame, frame_bytes)| Piece { frame, frame_bytes });
+    let fragment =
+        (any::<u32>(), 1..u32::MAX).prop_map(|(frame, frame_bytes)| Fragment { frame, frame_bytes });
     let content = proptest::collection::vec(any::<u8>(), 0..1500).prop_map(|bytes| &*bytes.leak());
     let label = any::<[u64; 4]>().prop_map(Label);
     let frame = prop_oneof![
-        (time(), 0..MAX, 0..MAX, proptest::option::of(piece), label.clone(), content.clone(), 0..200usize)
-            .prop_map(|(sent_at, seq, bytes_before, piece, label, content, padding)| {
-                let header = StreamHeader { seq, bytes_before, piece: piece.unwrap_or_default() };
+        (time(), 0..MAX, 0..MAX, proptest::option::of(fragment), label.clone(), content.clone(), 0..200usize)
+            .prop_map(|(sent_at, seq, bytes_before, fragment, label, content, padding)| {
+                let header = StreamHeader { seq, bytes_before, fragment: fragment.unwrap_or_default() };
                 Frame::Data(Data { sent_at, header, label, content, padding })
             }),
         (time(), label).prop_map(|(sent_at, label)| Frame::Feedback { sent_at, label }),

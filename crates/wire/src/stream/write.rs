@@ -75,7 +75,7 @@ impl Frame<'_> {
 }
 
 fn has_piece(data: &Data<'_>) -> bool {
-    data.header.piece.frame_bytes > 0 || data.header.piece.frame > 0
+    data.header.fragment.frame_bytes > 0 || data.header.fragment.frame > 0
 }
 
 /// Whether the header acknowledges data.
@@ -93,8 +93,8 @@ fn write_data(data: &Data<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(&data.header.bytes_before.to_be_bytes());
     data.label.0.iter().for_each(|frame| out.extend_from_slice(&frame.to_be_bytes()));
     if has_piece(data) {
-        out.extend_from_slice(&data.header.piece.frame.to_be_bytes());
-        out.extend_from_slice(&data.header.piece.frame_bytes.to_be_bytes());
+        out.extend_from_slice(&data.header.fragment.frame.to_be_bytes());
+        out.extend_from_slice(&data.header.fragment.frame_bytes.to_be_bytes());
     }
     let content = &data.content[..data.content.len().min(usize::from(u16::MAX))];
     out.extend_from_slice(&(content.len() as u16).to_be_bytes());

@@ -40,13 +40,13 @@ pub struct Node {
     table: Table,
     pub(super) routes: Routes,
     /// Stored Data in order of storage, because the state machine does not report removals.
-    kept: VecDeque<Request>,
+    stored: VecDeque<Request>,
     /// Bytes that wait in queues or are on links, of all ports.
-    held: usize,
+    queued_bytes: usize,
     /// Counters of closed faces.
     ended: Counts,
     /// The Data that the state machine is handling.
-    at_hand: Option<Arc<[u8]>>,
+    current_data: Option<Arc<[u8]>>,
     apps: Vec<App>,
     /// Output for apps, delivered when the state machine has returned.
     for_apps: Vec<(usize, Vec<u8>)>,
@@ -175,7 +175,7 @@ impl Node {
         );
         let room = Bounds { names: limits.names, bytes: limits.bytes, contents: limits.store_bytes };
         let strangers = ports.iter().take(limits.links).map(|port| port.peer.is_none());
-        let waits = PendingCounts::new(strangers.chain((0..limits.programs).map(|_| false)));
+        let pending_counts = PendingCounts::new(strangers.chain((0..limits.programs).map(|_| false)));
         let mut node = Self {
             links: limits.links,
             settings,
@@ -185,12 +185,12 @@ impl Node {
             out: Outputs::default(),
             ports,
             places,
-            table: Table::new(room, waits),
+            table: Table::new(room, pending_counts),
             routes,
-            kept: VecDeque::new(),
-            held: 0,
+            stored: VecDeque::new(),
+            queued_bytes: 0,
             ended: Counts::default(),
-            at_hand: None,
+            current_data: None,
             apps: Vec::new(),
             for_apps: Vec::new(),
             latest: Time::ZERO,
@@ -207,13 +207,13 @@ impl Node {
         if let Some(controller) = &self.settings.controller {
             self.attached = Some(Box::new(ForwarderAgent::new(controller, self.links, now)));
         }
-        self.give(RouterInput::Start, now, frames);
+        self.input(RouterInput::Start, now, frames);
     }
 
     /// Puts an endpoint into the process, before the start. A producer's prefix gets a route.
     pub fn add_app(&mut self, app: App) -> Result<(), Error> {
         let number = self.apps.len();
-        let face = self.take_place(Peer::App(number), Time::ZERO).ok_or(Error::TooMany("programs"))?;
+        let face = self.create_face(Peer::App(number), Time::ZERO).ok_or(Error::TooMany("programs"))?;
         self.ports[face.index()].fixed = true;
         if app.serves() {
             let next = NextHop { face, cost: 0 };
@@ -239,14 +239,14 @@ impl Node {
             (_, Some(Peer::Controller) | None) => None,
         };
         let ports = self.ports.iter().enumerate().filter_map(|(slot, port)| {
-            let pending = self.table.waits().of(FaceId(slot as u32));
+            let pending = self.table.pending_counts().of(FaceId(slot as u32));
             Some(PortStats { name: name(slot, port)?, counts: port.counts, pending })
         });
         Stats {
             machine: self.machine.counters(),
             strays: self.strays,
             names: (self.table.len(), self.table.bytes()),
-            queued: self.held,
+            queued: self.queued_bytes,
             routes: self.routes.len(),
             ports: ports.collect(),
             ended: self.ended,
@@ -278,7 +278,7 @@ impl Node {
             let due: Vec<usize> = due.filter(|slot| self.ports[*slot].wake() <= at).collect();
             due.into_iter().for_each(|slot| self.serve(slot, at, frames));
             if self.machine.wake() <= at {
-                self.give(RouterInput::Timer, at, frames);
+                self.input(RouterInput::Timer, at, frames);
             }
             if self.attached.as_ref().is_some_and(|attached| attached.wake() <= at) {
                 self.turn_agent(at, frames);
@@ -292,7 +292,7 @@ impl Node {
         }
         self.drop_idle(now);
         self.forget_expired(now);
-        self.settle(now, frames);
+        self.run_apps(now, frames);
     }
 
     /// Nobody waits any longer for what the machine has given up.
@@ -301,7 +301,7 @@ impl Node {
             let pit = self.machine.pit();
             let pending = self.table.name(request).and_then(|name| pit.find(name));
             match pending.and_then(|pending| pit.entry(pending)).map(|entry| entry.expires) {
-                None => self.table.answered(request),
+                None => self.table.remove_downstreams(request),
                 // a later downstream waits longer
                 Some(later) if later > now => self.table.watch(request, later),
                 // the machine gives it up with the next call
@@ -310,14 +310,14 @@ impl Node {
         }
     }
 
-    /// A frame came. What is due is done first.
+    /// Handles an incoming frame, after all expired deadlines.
     pub fn on_frame(&mut self, from: Peer, frame: &[u8], now: Time, frames: &mut dyn Frames) {
         self.on_time(now, frames);
         match from {
             Peer::Controller => self.take_control(frame, now, frames),
             from => self.take_frame(from, frame, now, frames),
         }
-        self.settle(now, frames);
+        self.run_apps(now, frames);
     }
 
     /// A program has gone.
@@ -326,8 +326,8 @@ impl Node {
         self.close(slot, now);
     }
 
-    /// Apps get what is for them, and what they answer is taken in, until nobody has anything to say.
-    fn settle(&mut self, now: Time, frames: &mut dyn Frames) {
+    /// Delivers frames to apps and handles their output, until there is no further output.
+    fn run_apps(&mut self, now: Time, frames: &mut dyn Frames) {
         for _ in 0..MAX_DUE {
             let waiting = std::mem::take(&mut self.for_apps);
             if waiting.is_empty() {
@@ -341,8 +341,8 @@ impl Node {
     }
 
     fn take_from_app(&mut self, number: usize, now: Time, frames: &mut dyn Frames) {
-        let said = self.apps[number].take_out();
-        for frame in said {
+        let frames_out = self.apps[number].take_out();
+        for frame in frames_out {
             self.take_frame(Peer::App(number), &frame, now, frames);
         }
     }
@@ -350,12 +350,12 @@ impl Node {
     // ---- places
 
     /// The face of a place, if there is one.
-    fn known_face(&self, place: Peer) -> Option<FaceId> {
+    fn find_face(&self, place: Peer) -> Option<FaceId> {
         self.places.get(&place).map(|slot| FaceId(*slot))
     }
 
     /// Makes a face for a place that is listened to, where there is room.
-    fn take_place(&mut self, place: Peer, now: Time) -> Option<FaceId> {
+    fn create_face(&mut self, place: Peer, now: Time) -> Option<FaceId> {
         let slots = match place {
             Peer::Udp(_) if self.settings.strangers.is_some() => 0..self.links,
             Peer::Udp(_) | Peer::Controller => return None,
@@ -367,7 +367,7 @@ impl Node {
         };
         let slot = slots.clone().find(free)?;
         let port = &mut self.ports[slot];
-        (port.peer, port.heard, port.counts) = (Some(place), now, Counts::default());
+        (port.peer, port.last_arrival, port.counts) = (Some(place), now, Counts::default());
         self.places.insert(place, slot as u32);
         Some(FaceId(slot as u32))
     }
@@ -378,7 +378,7 @@ impl Node {
         if let Some(place) = port.peer {
             self.places.remove(&place);
         }
-        self.held -= port.held();
+        self.queued_bytes -= port.queued_bytes();
         self.ended += port.counts;
         port.close(now + self.settings.limits.lifetime);
         if self.routes.close(FaceId(slot), now) {
@@ -394,7 +394,7 @@ impl Node {
         let idle = self.settings.limits.idle;
         for slot in 0..self.links {
             let port = &self.ports[slot];
-            if port.peer.is_some() && !port.fixed && now > port.heard + idle {
+            if port.peer.is_some() && !port.fixed && now > port.last_arrival + idle {
                 self.close(slot as u32, now);
             }
         }
@@ -407,7 +407,7 @@ impl Node {
 
     /// Whether a face leads to a host that is in no settings.
     pub(super) fn is_stranger(&self, face: FaceId) -> bool {
-        self.table.waits().is_stranger(face)
+        self.table.pending_counts().is_stranger(face)
     }
 
     /// The routes have changed. What a controller ordered stays in force.

@@ -15,16 +15,22 @@ use crate::forwarder::ports::{View, Waiting};
 use crate::forwarder::{Frames, Peer};
 
 impl Node {
-    pub(super) fn hand_in(&mut self, face: FaceId, packet: &Packet, now: Time, frames: &mut dyn Frames) {
+    pub(super) fn receive_packet(
+        &mut self,
+        face: FaceId,
+        packet: &Packet,
+        now: Time,
+        frames: &mut dyn Frames,
+    ) {
         let input = if self.is_local(face) {
             RouterInput::Local(packet)
         } else {
             RouterInput::Packet(packet, PortId(face.0))
         };
-        self.give(input, now, frames);
+        self.input(input, now, frames);
     }
 
-    pub(super) fn give(&mut self, input: RouterInput<'_>, now: Time, frames: &mut dyn Frames) {
+    pub(super) fn input(&mut self, input: RouterInput<'_>, now: Time, frames: &mut dyn Frames) {
         self.latest = self.latest.max(now);
         let now = self.latest;
         let mut view = View { ports: &self.ports, now };
@@ -65,9 +71,9 @@ impl Node {
             }
             Header::Data(data) => {
                 let request = Request::of(data.name);
-                let kept = || self.table.kept(request).map(|kept| Arc::clone(&kept.packet));
+                let stored = || self.table.stored(request).map(|stored| Arc::clone(&stored.packet));
                 let token = self.table.token(request, face);
-                (self.at_hand.clone().or_else(kept), token, None)
+                (self.current_data.clone().or_else(stored), token, None)
             }
             Header::Nack(nack) => {
                 let request = Request::of(nack.name);
@@ -77,8 +83,8 @@ impl Node {
             _ => (None, Token::default(), None),
         };
         let Some(body) = body else { return };
-        let (port, watches) = (PortId(face.0), slot < self.links && self.machine.watches());
-        if watches {
+        let (port, observes_enqueue) = (PortId(face.0), slot < self.links && self.machine.observes_enqueue());
+        if observes_enqueue {
             let view = self.ports[slot].view(port, now);
             self.machine.on_enqueue(
                 &mut packet,
@@ -98,29 +104,30 @@ impl Node {
     /// Enqueues a packet at a port if there is space, and transmits it at once if possible.
     fn enqueue(&mut self, slot: usize, waiting: Waiting, frames: &mut dyn Frames) {
         let limits = &self.settings.limits;
-        let stranger = self.table.waits().is_stranger(FaceId(slot as u32));
+        let stranger = self.table.pending_counts().is_stranger(FaceId(slot as u32));
         // packets to slow strangers must not use the space of others
         let share = if stranger { limits.queue_bytes / 2 / limits.links } else { limits.queue_bytes };
         let port = &mut self.ports[slot];
         // with an empty queue it is transmitted at once, although other queues may be full
-        let full = port.held() > 0 && (self.held >= limits.queue_bytes || port.held() >= share);
+        let full = port.queued_bytes() > 0
+            && (self.queued_bytes >= limits.queue_bytes || port.queued_bytes() >= share);
         if full || !port.has_room() {
             port.counts.dropped += 1;
             return;
         }
-        let (since, before) = (waiting.since, port.held());
+        let (since, before) = (waiting.since, port.queued_bytes());
         port.push(waiting);
-        self.held += port.held() - before;
+        self.queued_bytes += port.queued_bytes() - before;
         self.serve(slot, since, frames);
     }
 
-    /// Transmits packets of a port whose time has come.
+    /// Transmits packets of a port that are due.
     pub(super) fn serve(&mut self, slot: usize, now: Time, frames: &mut dyn Frames) {
-        let looks = slot < self.links && self.machine.watches_departures();
-        let before = self.ports[slot].held();
-        let mut for_app = AppFrames { inner: frames, kept: &mut self.for_apps };
+        let observes = slot < self.links && self.machine.observes_dequeue();
+        let before = self.ports[slot].queued_bytes();
+        let mut for_app = AppFrames { inner: frames, stored: &mut self.for_apps };
         while let Some((start, mut waiting)) = self.ports[slot].next(now) {
-            if looks {
+            if observes {
                 let port = PortId(slot as u32);
                 let view = self.ports[slot].view(port, start);
                 let waited = start.saturating_since(waiting.since);
@@ -130,7 +137,7 @@ impl Node {
             self.ports[slot].transmit(&waiting, start, &mut for_app);
         }
         self.ports[slot].arrive(now, &mut for_app);
-        self.held = self.held - before + self.ports[slot].held();
+        self.queued_bytes = self.queued_bytes - before + self.ports[slot].queued_bytes();
     }
 
     /// Refuses an Interest that was not passed to the state machine.
@@ -167,14 +174,14 @@ impl Node {
 /// Collects frames for applications, and sends the others.
 struct AppFrames<'a> {
     inner: &'a mut dyn Frames,
-    kept: &'a mut Vec<(usize, Vec<u8>)>,
+    stored: &'a mut Vec<(usize, Vec<u8>)>,
 }
 
 impl Frames for AppFrames<'_> {
     fn send(&mut self, to: Peer, frame: &[u8]) -> bool {
         match to {
             Peer::App(number) => {
-                self.kept.push((number, frame.to_vec()));
+                self.stored.push((number, frame.to_vec()));
                 true
             }
             _ => self.inner.send(to, frame),

@@ -12,16 +12,16 @@ use wire::ndn::{Component, Data, Interest, LinkHeader, LinkPacket, Packet as Wir
 
 use super::{ME, Node, neighbour};
 use crate::forwarder::names::{CachedData, DOWNSTREAM, Request, Selectors};
-use crate::forwarder::ports::beside;
+use crate::forwarder::ports::header_bytes;
 use crate::forwarder::{Frames, Peer, commands};
 
 impl Node {
     pub(super) fn take_frame(&mut self, from: Peer, frame: &[u8], now: Time, frames: &mut dyn Frames) {
         let piece = LinkPacket::read(frame);
         // a host that does not send NDN packets gets no face
-        let speaks = |piece: &LinkPacket<'_>| piece.count > 1 || Wire::read(piece.fragment).is_ok();
-        let face = match self.known_face(from) {
-            None if piece.as_ref().is_ok_and(speaks) => self.take_place(from, now),
+        let is_ndn = |piece: &LinkPacket<'_>| piece.count > 1 || Wire::read(piece.fragment).is_ok();
+        let face = match self.find_face(from) {
+            None if piece.as_ref().is_ok_and(is_ndn) => self.create_face(from, now),
             known => known,
         };
         let Some(face) = face else {
@@ -29,7 +29,7 @@ impl Node {
             return;
         };
         let port = &mut self.ports[face.index()];
-        port.heard = now;
+        port.last_arrival = now;
         port.counts.frames_in += 1;
         port.counts.bytes_in += frame.len() as u64;
         let Ok(piece) = piece else {
@@ -46,7 +46,7 @@ impl Node {
                 return;
             }
         };
-        let size = (whole.len() + beside(from)) as u32;
+        let size = (whole.len() + header_bytes(from)) as u32;
         let packet = Wire::read(&whole);
         let (Ok(Wire::Interest(Interest { name, .. })) | Ok(Wire::Data(Data { name, .. }))) = &packet else {
             self.ports[face.index()].counts.malformed += 1;
@@ -114,16 +114,16 @@ impl Node {
         let lifetime = self.settings.limits.lifetime.as_nanos() / 1_000_000;
         let lifetime_ms = interest.lifetime_ms_or_default().min(lifetime) as u32;
         let until = now + Duration::from_millis(u64::from(lifetime_ms));
-        self.table.ask(request, onward(interest, bytes, nonce), face, header.token, until);
-        if way.must_be_fresh && self.table.kept(request).is_some_and(|kept| kept.fresh_until <= now) {
+        self.table.add_downstream(request, onward(interest, bytes, nonce), face, header.token, until);
+        if way.must_be_fresh && self.table.stored(request).is_some_and(|stored| stored.fresh_until <= now) {
             self.machine.forget(name);
         }
         let header_in = Header::Interest(InterestHeader { name, nonce, lifetime_ms });
         let packet = self.packet(face, size, header, header_in, now);
-        self.hand_in(face, &packet, now, frames);
+        self.receive_packet(face, &packet, now, frames);
         let pit = self.machine.pit();
         match pit.find(name) {
-            None => self.table.answered(request),
+            None => self.table.remove_downstreams(request),
             // refused, but other downstreams wait for it
             Some(pending) if pit.ins(pending).all(|record| record.face != face.0) => {
                 self.table.not_taken(request, face);
@@ -134,9 +134,9 @@ impl Node {
 
     /// Whether a face has reached its limit of pending requests, or that of all strangers.
     fn is_crowded(&self, face: FaceId) -> bool {
-        let (limits, waits) = (&self.settings.limits, self.table.waits());
-        waits.of(face) >= limits.pending_face
-            || waits.is_stranger(face) && waits.of_strangers() >= limits.pending_strangers
+        let (limits, pending_counts) = (&self.settings.limits, self.table.pending_counts());
+        pending_counts.of(face) >= limits.pending_face
+            || pending_counts.is_stranger(face) && pending_counts.of_strangers() >= limits.pending_strangers
     }
 
     /// Refuses an Interest because a limit is reached.
@@ -172,26 +172,26 @@ impl Node {
         let packet: Arc<[u8]> = data.packet().into();
         for &request in &matches {
             let Some(name) = self.table.name(request) else { continue };
-            self.at_hand = Some(Arc::clone(&packet));
+            self.current_data = Some(Arc::clone(&packet));
             let inner = Header::Data(DataHeader { name, payload_bytes: data.content.len() as u32 });
             let wrapped = self.packet(face, size, header, inner, now);
-            self.hand_in(face, &wrapped, now, frames);
-            self.at_hand = None;
+            self.receive_packet(face, &wrapped, now, frames);
+            self.current_data = None;
             if header.cache_policy.is_some() {
                 self.machine.forget(name);
             }
             let fresh_until = now + Duration::from_millis(data.freshness_ms.min(1 << 40));
-            let kept = CachedData { packet: Arc::clone(&packet), fresh_until };
+            let stored = CachedData { packet: Arc::clone(&packet), fresh_until };
             if self.machine.holds(name) {
-                if self.table.kept(request).is_none() {
-                    self.kept.push_back(request);
+                if self.table.stored(request).is_none() {
+                    self.stored.push_back(request);
                 }
-                self.table.keep(request, Some(kept));
+                self.table.keep(request, Some(stored));
                 self.forget_contents();
                 self.make_room();
             }
             if !self.pending(request) {
-                self.table.answered(request);
+                self.table.remove_downstreams(request);
             }
         }
         self.matches = matches;
@@ -200,16 +200,16 @@ impl Node {
     /// Removes Data that the state machine's content store has evicted. Each stored packet is checked from time to time, so that few others are kept.
     fn forget_contents(&mut self) {
         let max = self.settings.store.size as usize + SPARE_CONTENTS;
-        let mut looks = 4;
-        while self.kept.len() > max && looks > 0 {
-            looks -= 1;
-            let Some(request) = self.kept.pop_front() else { return };
+        let mut observes = 4;
+        while self.stored.len() > max && observes > 0 {
+            observes -= 1;
+            let Some(request) = self.stored.pop_front() else { return };
             let name = self.table.name(request);
-            if self.table.kept(request).is_none() {
+            if self.table.stored(request).is_none() {
                 continue;
             }
             if name.is_some_and(|name| self.machine.holds(name)) {
-                self.kept.push_back(request);
+                self.stored.push_back(request);
             } else {
                 self.table.keep(request, None);
             }
@@ -219,8 +219,8 @@ impl Node {
     /// Removes stored Data, the oldest first, while they exceed their limit of bytes.
     fn make_room(&mut self) {
         while self.table.keeps_too_much() {
-            let Some(request) = self.kept.pop_front() else { return };
-            if let Some(name) = self.table.name(request).filter(|_| self.table.kept(request).is_some()) {
+            let Some(request) = self.stored.pop_front() else { return };
+            if let Some(name) = self.table.name(request).filter(|_| self.table.stored(request).is_some()) {
                 self.machine.forget(name);
                 self.table.keep(request, None);
             }
@@ -229,23 +229,23 @@ impl Node {
 
     /// The pending requests that Data of this name answer.
     fn find_requests(&self, data: &Data<'_>, found: &mut Vec<Request>) {
-        let mut look = |name: &[u8], whole: bool| {
+        let mut check = |name: &[u8], whole: bool| {
             let Some(slot) = self.table.find(name) else { return };
             let directions = Selectors::ALL.into_iter().filter(|way| whole || way.can_be_prefix);
             let requests = directions.map(|way| Request { slot, way });
             found.extend(requests.filter(|request| self.pending(*request)));
         };
-        look(data.name.bytes(), true);
+        check(data.name.bytes(), true);
         let mut at = data.name;
         while let Some((above, _)) = at.split_last() {
-            look(above.bytes(), false);
+            check(above.bytes(), false);
             at = above;
         }
         if self.table.has_digests() {
             let mut full = data.name.to_name();
             let digest = data.implicit_digest();
             full.push(Component { kind: kind::IMPLICIT_DIGEST, value: &digest });
-            look(full.view().bytes(), true);
+            check(full.view().bytes(), true);
         }
     }
 
@@ -273,9 +273,9 @@ impl Node {
         // an unknown reason counts as the most severe one                                         [NFD: NACK reasons]
         let reason = header.nack.and_then(Reason::known).unwrap_or(NackReason::NoRoute);
         let packet = self.packet(face, size, header, Header::Nack(Nack { name, nonce, reason }), now);
-        self.hand_in(face, &packet, now, frames);
+        self.receive_packet(face, &packet, now, frames);
         if let Some(request) = request.filter(|request| !self.pending(*request)) {
-            self.table.answered(request);
+            self.table.remove_downstreams(request);
         }
     }
 

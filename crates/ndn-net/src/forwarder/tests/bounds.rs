@@ -6,8 +6,8 @@ use super::*;
 fn flood(bench: &mut Bench, from: Peer, prefix: &str, count: u32, now: Time) -> u64 {
     let mut refused = 0;
     for n in 0..count {
-        for said in bench.give(from, &ask(&format!("/a/{prefix}/{n}"), n), now) {
-            refused += u64::from(matches!(said, Said::Nack { reason: 50, to, .. } if to == from));
+        for messages in bench.give(from, &add_downstream(&format!("/a/{prefix}/{n}"), n), now) {
+            refused += u64::from(matches!(messages, SentMessage::Nack { reason: 50, to, .. } if to == from));
         }
     }
     refused
@@ -27,9 +27,9 @@ fn one_face_that_floods_leaves_room_for_the_others() {
     let stats = bench.node.stats();
     assert_eq!((stats.machine.pending, stats.strays.crowded, stats.strays.full), (25, 975, 0));
     assert_eq!(faces(&bench)["program 1"], (25, 975));
-    assert_eq!(bench.give(Peer::Program(2), &ask("/a/mine", 1), at(1)).len(), 1);
+    assert_eq!(bench.give(Peer::Program(2), &add_downstream("/a/mine", 1), at(1)).len(), 1);
     // pending Interests may be retransmitted
-    let again = bench.give(PROGRAM, &ask("/a/flood/3", 7777), at(900));
+    let again = bench.give(PROGRAM, &add_downstream("/a/flood/3", 7777), at(900));
     assert_eq!(again, [interest_to(host(1), "/a/flood/3", 7777)]);
     // Data and expiry release memory
     assert_eq!(bench.give(host(1), &data("/a/flood/3"), at(901)).len(), 1);
@@ -65,13 +65,13 @@ fn who_waits_for_what_others_wait_for_is_counted_as_well() {
     let limits = Limits { pending_face: 3, ..Limits::default() };
     let mut bench = Bench::new(Settings { limits, ..settings() });
     for n in 0..3 {
-        bench.give(PROGRAM, &ask(&format!("/a/{n}"), n), at(0));
-        bench.give(Peer::Program(2), &ask(&format!("/a/{n}"), 100 + n), at(1000));
+        bench.give(PROGRAM, &add_downstream(&format!("/a/{n}"), n), at(0));
+        bench.give(Peer::Program(2), &add_downstream(&format!("/a/{n}"), 100 + n), at(1000));
     }
     assert_eq!((faces(&bench)["program 1"].0, faces(&bench)["program 2"].0), (3, 3));
     // a looped Interest joins no entry, and counts for no face
-    let looped = bench.give(host(2), &ask("/a/1", 1), at(1001));
-    assert!(matches!(looped[..], [Said::Nack { reason: 100, .. }]));
+    let looped = bench.give(host(2), &add_downstream("/a/1", 1), at(1001));
+    assert!(matches!(looped[..], [SentMessage::Nack { reason: 100, .. }]));
     assert_eq!(faces(&bench)["link2"], (0, 0));
     bench.wait(at(2500));
     assert_eq!(faces(&bench)["program 1"].0, 3, "the entries live as long as the last of their Interests");
@@ -104,7 +104,7 @@ fn strangers_who_say_nothing_sensible_take_no_place() {
         bench.give(host(n.max(3)), &[n, 200, 1, 2, 3], at(0));
     }
     assert_eq!((bench.strays().strangers, bench.node.stats().ports.len()), (200, 2));
-    assert_eq!(bench.give(host(9), &ask("/a/x", 1), at(1)).len(), 1);
+    assert_eq!(bench.give(host(9), &add_downstream("/a/x", 1), at(1)).len(), 1);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn kept_data_take_so_many_bytes_and_the_first_make_room() {
     let limits = Limits { store_bytes: 10_000, ..Limits::default() };
     let mut bench = Bench::new(Settings { store, limits, ..settings() });
     for n in 0..2000u32 {
-        bench.give(PROGRAM, &ask(&format!("/a/{n}"), n), at(u64::from(n)));
+        bench.give(PROGRAM, &add_downstream(&format!("/a/{n}"), n), at(u64::from(n)));
         bench.give(
             host(1),
             &data_with(&format!("/a/{n}"), 1_000_000, LinkHeader::default()),
@@ -165,8 +165,8 @@ fn kept_data_take_so_many_bytes_and_the_first_make_room() {
     let each = data_with("/a/1000", 1_000_000, LinkHeader::default()).len() as u64;
     let stored = bench.node.stats().machine.stored;
     assert!((10_000 / each - 5..=10_000 / each + 5).contains(&stored), "{stored} of {each} bytes");
-    assert_eq!(bench.give(PROGRAM, &ask("/a/1999", 1), at(2001)), [data_to(PROGRAM, "/a/1999")]);
-    assert_eq!(bench.give(PROGRAM, &ask("/a/3", 1), at(2001)), [interest_to(host(1), "/a/3", 1)]);
+    assert_eq!(bench.give(PROGRAM, &add_downstream("/a/1999", 1), at(2001)), [data_to(PROGRAM, "/a/1999")]);
+    assert_eq!(bench.give(PROGRAM, &add_downstream("/a/3", 1), at(2001)), [interest_to(host(1), "/a/3", 1)]);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn names_have_room_for_all_that_may_be_pending_and_kept() {
     let limits = Limits { names: 300, ..limits };
     let mut bench = Bench::new(Settings { store, limits, ..settings() });
     for n in 0..5000u32 {
-        bench.give(PROGRAM, &ask(&format!("/a/{n}"), n), at(u64::from(n)));
+        bench.give(PROGRAM, &add_downstream(&format!("/a/{n}"), n), at(u64::from(n)));
         bench.give(host(1), &data(&format!("/a/{n}")), at(u64::from(n)));
     }
     let stats = bench.node.stats();
@@ -191,8 +191,8 @@ fn names_have_room_for_all_that_may_be_pending_and_kept() {
 fn packets_with_endless_names_are_dropped() {
     let mut bench = Bench::new(settings());
     let deep = |count: usize| format!("/a{}", "/b".repeat(count - 1));
-    assert_eq!(bench.give(PROGRAM, &ask(&deep(64), 1), at(1)).len(), 1);
-    assert_eq!(bench.give(PROGRAM, &ask(&deep(65), 1), at(1)), []);
+    assert_eq!(bench.give(PROGRAM, &add_downstream(&deep(64), 1), at(1)).len(), 1);
+    assert_eq!(bench.give(PROGRAM, &add_downstream(&deep(65), 1), at(1)), []);
     assert_eq!(bench.give(host(1), &data(&deep(2000)), at(1)), []);
     assert_eq!(bench.strays().long_names, 2);
 }
@@ -208,7 +208,7 @@ fn queues_take_so_many_bytes_and_strangers_only_their_share() {
     for (from, prefix) in [(host(9), "s"), (host(8), "t"), (host(2), "k")] {
         for n in 0..500u32 {
             let name = format!("/a/{prefix}{n}");
-            bench.node.on_frame(from, &ask(&name, n), at(0), &mut bench.left);
+            bench.node.on_frame(from, &add_downstream(&name, n), at(0), &mut bench.left);
             bench.node.on_frame(host(1), &data(&name), at(0), &mut bench.left);
         }
         queued.push(bench.node.stats().queued);
@@ -243,7 +243,7 @@ fn pieces_of_packets_take_bounded_room() {
     let mut bench = Bench::new(Settings { strangers: Some(LinkSettings::default()), ..settings() });
     let piece = |base: u64, index: u64| {
         let mut frame = Vec::new();
-        let content = ask("/a/x", 5);
+        let content = add_downstream("/a/x", 5);
         let half = content.len() / 2;
         let fragment = if index == 0 { &content[..half] } else { &content[half..] };
         let sequence = Some(base + index);

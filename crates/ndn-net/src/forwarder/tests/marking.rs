@@ -8,9 +8,9 @@ fn marks(bench: &mut Bench, to: Peer, waiting: u64, span: std::ops::Range<u64>) 
     let mut marked = Vec::new();
     for millis in span {
         let (name, now) = (format!("/a/{millis}"), at(millis));
-        bench.give(to, &ask(&name, millis as u32), now);
-        let said = bench.give(host(1), &data(&name), now);
-        let [Said::Data { to: there, mark, .. }] = said[..] else { panic!("{said:?}") };
+        bench.give(to, &add_downstream(&name, millis as u32), now);
+        let messages = bench.give(host(1), &data(&name), now);
+        let [SentMessage::Data { to: there, mark, .. }] = messages[..] else { panic!("{messages:?}") };
         assert_eq!(there, to);
         marked.extend((mark > 0).then_some(millis));
     }
@@ -48,10 +48,10 @@ fn marks_can_be_left_out_and_come_elsewhere() {
 fn a_mark_from_further_up_stays_and_is_not_counted_here() {
     let mut bench = Bench::new(settings());
     bench.left.1 = 1 << 20;
-    bench.give(PROGRAM, &ask("/a/x", 1), at(0));
+    bench.give(PROGRAM, &add_downstream("/a/x", 1), at(0));
     let marked = LinkHeader { mark: 1, ..LinkHeader::default() };
-    let said = bench.give(host(1), &data_with("/a/x", 0, marked), at(1));
-    assert!(matches!(said[..], [Said::Data { mark: 1, .. }]), "{said:?}");
+    let messages = bench.give(host(1), &data_with("/a/x", 0, marked), at(1));
+    assert!(matches!(messages[..], [SentMessage::Data { mark: 1, .. }]), "{messages:?}");
     assert_eq!(bench.node.stats().ports[2].counts.marked, 0);
 }
 
@@ -59,8 +59,8 @@ fn a_mark_from_further_up_stays_and_is_not_counted_here() {
 fn refusals_and_interests_take_marks_too() {
     let mut bench = Bench::new(settings());
     bench.left.1 = 1 << 20;
-    bench.give(PROGRAM, &ask("/c", 1), at(0));
-    bench.node.on_frame(PROGRAM, &ask("/c", 2), at(150), &mut bench.left);
+    bench.give(PROGRAM, &add_downstream("/c", 1), at(0));
+    bench.node.on_frame(PROGRAM, &add_downstream("/c", 2), at(150), &mut bench.left);
     let (_, frame) = bench.left.0.pop().expect("it is refused");
     let header = LinkPacket::read(&frame).expect("a link packet").header;
     assert_eq!((header.nack, header.mark), (Some(Reason(150)), 1));
@@ -75,7 +75,7 @@ fn a_link_marks_by_the_bytes_that_wait_in_its_queue() {
     let mut bench = Bench::new(Settings { links, routes: vec![route("/a", 0)], ..settings() });
     for n in 0..400u32 {
         let name = format!("/a/{n}");
-        bench.node.on_frame(host(2), &ask(&name, n), at(0), &mut bench.left);
+        bench.node.on_frame(host(2), &add_downstream(&name, n), at(0), &mut bench.left);
         bench.node.on_frame(host(1), &data(&name), at(0), &mut bench.left);
     }
     for millis in 1..400 {

@@ -39,8 +39,8 @@ impl Bucket {
 
     /// Tokens at `now`.
     fn tokens_at(&self, now: Time) -> u64 {
-        let grown = u128::from(self.rate.as_bps()) * u128::from((now - self.at).as_nanos());
-        let tokens = u128::from(self.tokens) + grown;
+        let accrued = u128::from(self.rate.as_bps()) * u128::from((now - self.at).as_nanos());
+        let tokens = u128::from(self.tokens) + accrued;
         u64::try_from(tokens).map_or(self.burst, |tokens| tokens.min(self.burst))
     }
 
@@ -56,8 +56,8 @@ impl Bucket {
 
     /// The first instant from `now` on at which a packet conforms, which the bucket can hold.
     pub(super) fn conforms_at(&self, now: Time, size: u64) -> Time {
-        let lacks = (size * BIT_NS_PER_BYTE).saturating_sub(self.tokens_at(now));
-        now + Duration::from_nanos(lacks.div_ceil(self.rate.as_bps()))
+        let deficit = (size * BIT_NS_PER_BYTE).saturating_sub(self.tokens_at(now));
+        now + Duration::from_nanos(deficit.div_ceil(self.rate.as_bps()))
     }
 
     /// Fills the bucket, because the link fails and the plan is void.

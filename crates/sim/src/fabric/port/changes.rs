@@ -16,16 +16,16 @@ impl Port {
     /// Sets the rate at which the port transmits from now on. It must not follow a trace.
     pub(super) fn set_effective_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
         debug_assert!(!self.is_planned(), "blueprints change no rate that a trace or a shaper plans");
-        self.settle_capacity(now);
+        self.accumulate_capacity(now);
         let old = self.transmitter.set_rate(rate);
         self.advance(now);
-        let mut wanted = Vec::new();
+        let mut requested = Vec::new();
         if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.as_mut()) {
             slot.depart = now + rescaled(slot.depart - now, old, rate);
             slot.arrive = slot.depart + self.transmitter.delay;
             self.transmitter.busy_until = slot.depart;
-            wanted.push(Offer::Depart(slot.depart));
-            return wanted;
+            requested.push(Offer::Depart(slot.depart));
+            return requested;
         }
         // packets that have not left: the one in transmission, if any, and those that wait
         let mut cursor = self.ring.waiting;
@@ -55,9 +55,9 @@ impl Port {
         self.keep_order();
         if self.ring.len() > 0 {
             let offer = self.arm();
-            wanted.push(offer);
+            requested.push(offer);
         }
-        wanted
+        requested
     }
 
     /// Changes the propagation delay of packets that have not left. A link delivers in order, so a packet does not overtake those on the
@@ -90,7 +90,7 @@ impl Port {
 
     /// Takes the link up, or down; returns the packets that are lost.
     pub(in crate::fabric) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
-        self.settle_capacity(now);
+        self.accumulate_capacity(now);
         self.paths.up = up;
         self.update_offer_path();
         if up {
@@ -142,13 +142,13 @@ impl Port {
 }
 
 /// The rest of a transmission at a new rate.
-fn rescaled(left: Duration, old: Rate, new: Rate) -> Duration {
+fn rescaled(remaining: Duration, old: Rate, new: Rate) -> Duration {
     if new == Rate::ZERO {
         return Duration::MAX;
     }
     if new == Rate::UNLIMITED {
         return Duration::ZERO;
     }
-    let bit_nanos = u128::from(left.as_nanos()) * u128::from(old.as_bps());
+    let bit_nanos = u128::from(remaining.as_nanos()) * u128::from(old.as_bps());
     Duration::from_nanos(u64::try_from(bit_nanos / u128::from(new.as_bps())).unwrap_or(u64::MAX))
 }

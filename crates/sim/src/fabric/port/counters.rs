@@ -67,7 +67,7 @@ pub(super) struct Capacity {
 
 impl Capacity {
     /// Counts the time since the last call at `rate`.
-    pub(super) fn settle(&mut self, now: Time, rate: Rate) {
+    pub(super) fn accumulate(&mut self, now: Time, rate: Rate) {
         if rate != Rate::UNLIMITED {
             self.bit_ns += u128::from(rate.as_bps()) * u128::from((now - self.since).as_nanos());
         }
@@ -75,7 +75,7 @@ impl Capacity {
     }
 
     /// Counts the time since the last call at the rate of a trace.
-    pub(super) fn settle_by_trace(&mut self, now: Time, trace: &RateTrace) {
+    pub(super) fn accumulate_by_trace(&mut self, now: Time, trace: &RateTrace) {
         self.bit_ns += trace.bit_ns(self.since, now);
         self.since = now;
     }

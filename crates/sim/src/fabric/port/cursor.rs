@@ -21,7 +21,7 @@ pub(super) struct TraceCursor {
     /// The entry of the trace: an opportunity that is not used up, or the step of the rate.
     index: usize,
     /// Bytes left of the opportunity; or bit-nanoseconds that the next packet owes to the last one, whose time was rounded down.
-    left: u64,
+    remaining: u64,
     /// The step of the delay, and the beginning of its period.
     delay_index: usize,
     delay_period_ns: u64,
@@ -30,7 +30,7 @@ pub(super) struct TraceCursor {
 impl TraceCursor {
     pub(super) fn new(trace: Arc<RateTrace>) -> Self {
         let mut cursor =
-            Self { trace, period_start_ns: 0, index: 0, left: 0, delay_index: 0, delay_period_ns: 0 };
+            Self { trace, period_start_ns: 0, index: 0, remaining: 0, delay_index: 0, delay_period_ns: 0 };
         cursor.reset(Time::ZERO);
         cursor
     }
@@ -43,14 +43,14 @@ impl TraceCursor {
     pub(super) fn reset(&mut self, now: Time) {
         self.period_start_ns = now.as_nanos() / self.trace.period_ns * self.trace.period_ns;
         self.index = 0;
-        self.left = match self.trace.shape {
+        self.remaining = match self.trace.shape {
             Shape::Opportunities(_) => OPPORTUNITY_BYTES,
             Shape::Rates(_) => 0,
         };
         (self.delay_index, self.delay_period_ns) = (0, self.period_start_ns);
     }
 
-    /// The propagation delay above the minimum at `at`, which is not before the last one asked for.
+    /// The propagation delay above the minimum at `at`, which is not before the last query.
     fn delay_at(&mut self, at: Time) -> Duration {
         let delays = &self.trace.delays;
         if delays.is_empty() {
@@ -73,7 +73,7 @@ impl TraceCursor {
                 let at = now.as_nanos();
                 if at.saturating_sub(self.period_start_ns) >= self.trace.period_ns {
                     self.period_start_ns = at / self.trace.period_ns * self.trace.period_ns;
-                    (self.index, self.left) = (0, OPPORTUNITY_BYTES);
+                    (self.index, self.remaining) = (0, OPPORTUNITY_BYTES);
                 }
                 if at >= self.period_start_ns {
                     let within_ms = (at - self.period_start_ns) / NANOS_PER_MS;
@@ -82,17 +82,17 @@ impl TraceCursor {
                     if past > 0 {
                         // the last time is the period, which is not over
                         self.index += past;
-                        self.left = OPPORTUNITY_BYTES;
+                        self.remaining = OPPORTUNITY_BYTES;
                     }
                 }
-                if self.left == 0 {
+                if self.remaining == 0 {
                     self.next_opportunity();
                 }
                 self.opportunity()
             }
             Shape::Rates(_) => {
                 if busy_until < now {
-                    self.left = 0;
+                    self.remaining = 0;
                 }
                 self.first_with_rate(now.max(busy_until))
             }
@@ -103,7 +103,7 @@ impl TraceCursor {
     pub(super) fn resume(&mut self, now: Time, busy_until: Time) -> Time {
         let opportunities = matches!(self.trace.shape, Shape::Opportunities(_));
         if opportunities && self.opportunity() == now {
-            if self.left == 0 {
+            if self.remaining == 0 {
                 self.next_opportunity();
             }
             return self.opportunity();
@@ -117,11 +117,11 @@ impl TraceCursor {
         match self.trace.shape {
             Shape::Opportunities(_) => {
                 let mut size = size;
-                while size > self.left {
-                    size -= self.left;
+                while size > self.remaining {
+                    size -= self.remaining;
                     self.next_opportunity();
                 }
-                self.left -= size;
+                self.remaining -= size;
                 self.opportunity()
             }
             Shape::Rates(_) => self.send_at_rates(start.as_nanos(), size),
@@ -135,7 +135,7 @@ impl TraceCursor {
     }
 
     fn next_opportunity(&mut self) {
-        self.left = OPPORTUNITY_BYTES;
+        self.remaining = OPPORTUNITY_BYTES;
         self.next_entry();
     }
 
@@ -189,13 +189,13 @@ impl TraceCursor {
     }
 
     fn send_at_rates(&mut self, start_ns: u64, size: u64) -> Time {
-        let mut owed = size * BIT_NS_PER_BYTE + self.left;
+        let mut owed = size * BIT_NS_PER_BYTE + self.remaining;
         let mut at = start_ns;
         loop {
             let (_, bps) = self.step();
             let carried = bps.saturating_mul(self.step_end() - at);
             if owed <= carried {
-                self.left = owed % bps;
+                self.remaining = owed % bps;
                 return Time::from_nanos(at + owed / bps);
             }
             owed -= carried;
@@ -410,10 +410,10 @@ mod tests {
                         unsent.push(packets[arrived].1);
                         arrived += 1;
                     }
-                    let mut left = 1500;
-                    while left > 0 && !unsent.is_empty() {
-                        let part = left.min(unsent[0]);
-                        (left, unsent[0]) = (left - part, unsent[0] - part);
+                    let mut remaining = 1500;
+                    while remaining > 0 && !unsent.is_empty() {
+                        let part = remaining.min(unsent[0]);
+                        (remaining, unsent[0]) = (remaining - part, unsent[0] - part);
                         if unsent[0] == 0 {
                             unsent.remove(0);
                             served.push(at);

@@ -10,16 +10,16 @@ use super::Port;
 
 /// Which packets of a plain FIFO a router has seen leave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown {
+pub(super) struct ObservedDepartures {
     /// Number of packets at the end of the ring that it has not seen leave.
-    left: u32,
+    unobserved: u32,
     /// When the pending `Depart` is due; any other is stale.
     armed: Time,
 }
 
-impl Default for Shown {
+impl Default for ObservedDepartures {
     fn default() -> Self {
-        Self { left: 0, armed: Time::NEVER }
+        Self { unobserved: 0, armed: Time::NEVER }
     }
 }
 
@@ -37,8 +37,8 @@ impl Port {
     /// Whether the departure event that is due now is the pending one. It is not if the rate changed meanwhile.
     pub(in crate::fabric) fn departure_due(&mut self, now: Time) -> bool {
         match self.cold.observers.departures.as_mut() {
-            Some(shown) if shown.armed == now => {
-                shown.armed = Time::NEVER;
+            Some(observed) if observed.armed == now => {
+                observed.armed = Time::NEVER;
                 true
             }
             _ => false,
@@ -46,30 +46,30 @@ impl Port {
     }
 
     /// Counts the packets that the FIFO accepted beyond the `before` that it held.
-    pub(in crate::fabric) fn count_unshown(&mut self, before: usize) {
+    pub(in crate::fabric) fn count_unobserved(&mut self, before: usize) {
         let accepted = (self.ring.len() - before) as u32;
-        if let Some(shown) = self.cold.observers.departures.as_mut() {
-            shown.left += accepted;
+        if let Some(observed) = self.cold.observers.departures.as_mut() {
+            observed.unobserved += accepted;
         }
     }
 
     /// The next packet to report, or when the next one starts. Call it until it returns no `Past`.
     pub(in crate::fabric) fn next_departure(&mut self, now: Time) -> NextStart {
-        let Some(shown) = self.cold.observers.departures.as_mut() else { return NextStart::Nothing };
+        let Some(observed) = self.cold.observers.departures.as_mut() else { return NextStart::Nothing };
         // packets that a failing link lost were not sent
-        shown.left = shown.left.min(self.ring.len() as u32);
-        if shown.left == 0 {
+        observed.unobserved = observed.unobserved.min(self.ring.len() as u32);
+        if observed.unobserved == 0 {
             return NextStart::Nothing;
         }
-        let slot = self.ring.at(self.ring.tail.wrapping_sub(shown.left));
+        let slot = self.ring.at(self.ring.tail.wrapping_sub(observed.unobserved));
         if slot.start <= now {
-            shown.left -= 1;
+            observed.unobserved -= 1;
             return NextStart::Past(slot.packet);
         }
-        if shown.armed == slot.start {
+        if observed.armed == slot.start {
             return NextStart::Nothing;
         }
-        shown.armed = slot.start;
+        observed.armed = slot.start;
         NextStart::Due(slot.start)
     }
 }

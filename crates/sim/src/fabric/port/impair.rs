@@ -24,7 +24,7 @@ pub(crate) struct Impairments {
     /// When the last packet arrives that keeps the order.
     last: Time,
     /// Packets that have not arrived, by their time and the order in which they were held.
-    held: BinaryHeap<Reverse<(Time, u64, PacketId)>>,
+    delayed: BinaryHeap<Reverse<(Time, u64, PacketId)>>,
     count: u64,
 }
 
@@ -51,7 +51,7 @@ impl Impairments {
             since_reordered: 0,
             delay,
             last: Time::ZERO,
-            held: BinaryHeap::new(),
+            delayed: BinaryHeap::new(),
             count: 0,
         }
     }
@@ -113,13 +113,13 @@ impl Impairments {
             }
             self.since_reordered = self.since_reordered.saturating_add(1);
         }
-        let rest = self.delay - self.shortest();
-        let mut at = now + rest;
+        let base_delay = self.delay - self.shortest();
+        let mut at = now + base_delay;
         if let Some(jitter) = self.spec.jitter {
             // uniform between −by and by around the delay, but not below zero
             let span = jitter.by.as_nanos();
             let drawn = self.random.below(2 * span + 1);
-            at = now + (rest + Duration::from_nanos(drawn)).saturating_sub(jitter.by);
+            at = now + (base_delay + Duration::from_nanos(drawn)).saturating_sub(jitter.by);
             if jitter.keeps_order {
                 self.last = self.last.max(at);
                 at = self.last;
@@ -135,30 +135,30 @@ impl Impairments {
     /// Holds a packet until it arrives.
     pub(crate) fn hold(&mut self, packet: PacketId, at: Time) {
         self.count += 1;
-        self.held.push(Reverse((at, self.count, packet)));
+        self.delayed.push(Reverse((at, self.count, packet)));
     }
 
     /// The next packet that arrives now.
     pub(crate) fn take(&mut self, now: Time) -> Option<PacketId> {
-        let Reverse((at, _, packet)) = *self.held.peek()?;
+        let Reverse((at, _, packet)) = *self.delayed.peek()?;
         if at > now {
             return None;
         }
-        self.held.pop();
+        self.delayed.pop();
         Some(packet)
     }
 
     /// Whether a packet that arrives at `at` would overtake one that is held until then.
     pub(crate) fn holds_until(&self, at: Time) -> bool {
-        self.held.peek().is_some_and(|Reverse((first, ..))| *first <= at)
+        self.delayed.peek().is_some_and(|Reverse((first, ..))| *first <= at)
     }
 
     /// Removes all held packets, because the link goes down, in the order of their arrival.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = PacketId> {
         self.last = Time::ZERO;
-        let mut held = std::mem::take(&mut self.held).into_sorted_vec();
-        held.reverse();
-        held.into_iter().map(|Reverse((_, _, packet))| packet)
+        let mut delayed = std::mem::take(&mut self.delayed).into_sorted_vec();
+        delayed.reverse();
+        delayed.into_iter().map(|Reverse((_, _, packet))| packet)
     }
 }
 
@@ -174,9 +174,9 @@ mod tests {
     }
 
     fn impaired(spec: Impair) -> Impairments {
-        let mut made = Impairments::new(spec, ms(20), Random::new(1, "link.test.forward", "impair"));
-        made.set_delay(ms(20));
-        made
+        let mut created = Impairments::new(spec, ms(20), Random::new(1, "link.test.forward", "impair"));
+        created.set_delay(ms(20));
+        created
     }
 
     /// Delays in ns of packets that are sent every millisecond, with the part before the impairment.

@@ -12,16 +12,16 @@ fn member() -> Attachment {
 
 /// Handles the timers of an attachment up to and including `end`; returns its messages, with the times in ms.
 fn run(bed: &mut Bed, host: &mut Attachment, end: u64) -> Vec<(u64, u32, Signal)> {
-    let said = |bed: &mut Bed| {
+    let messages = |bed: &mut Bed| {
         let millis = bed.now.as_nanos() / 1_000_000;
         bed.signals().into_iter().map(move |(to, signal)| (millis, to, signal)).collect::<Vec<_>>()
     };
-    let mut all = said(bed);
+    let mut all = messages(bed);
     while host.wake() <= at_ms(end) {
         bed.now = host.wake();
         bed.host(|cx| host.on_timer(cx));
         assert!(host.wake() > bed.now, "the deadline moves on");
-        all.extend(said(bed));
+        all.extend(messages(bed));
     }
     bed.now = at_ms(end);
     all
@@ -33,7 +33,7 @@ fn started(probe: bool) -> (Bed, Attachment) {
     (bed, host)
 }
 
-fn hear(bed: &mut Bed, host: &mut Attachment, from: Address, signal: Signal) -> bool {
+fn receive(bed: &mut Bed, host: &mut Attachment, from: Address, signal: Signal) -> bool {
     bed.host(|cx| host.on_signal(&signal, from, cx))
 }
 
@@ -41,7 +41,7 @@ fn hear(bed: &mut Bed, host: &mut Attachment, from: Address, signal: Signal) -> 
 fn probing() -> (Bed, Attachment) {
     let (mut bed, mut host) = started(true);
     run(&mut bed, &mut host, 100);
-    assert!(!hear(&mut bed, &mut host, ACCESS, accepted()), "it is not yet ready");
+    assert!(!receive(&mut bed, &mut host, ACCESS, accepted()), "it is not yet ready");
     assert_eq!(run(&mut bed, &mut host, 100), [(100, 2, Signal::Probe { group: G, packets: 5 })]);
     (bed, host)
 }
@@ -49,7 +49,7 @@ fn probing() -> (Bed, Attachment) {
 /// The probe `index` arrives the given number of microseconds after the previous one.
 fn probed(bed: &mut Bed, host: &mut Attachment, index: u8, later_us: u64) -> bool {
     bed.now += Duration::from_micros(later_us);
-    hear(bed, host, ACCESS, Signal::Probed { group: G, index })
+    receive(bed, host, ACCESS, Signal::Probed { group: G, index })
 }
 
 #[test]
@@ -70,11 +70,11 @@ fn requests_are_repeated_with_exponential_backoff_up_to_four_times() {
 fn state_is_refreshed_every_period() {
     let (mut bed, mut host) = started(false);
     run(&mut bed, &mut host, 100);
-    assert!(hear(&mut bed, &mut host, ACCESS, accepted()), "it is attached");
+    assert!(receive(&mut bed, &mut host, ACCESS, accepted()), "it is attached");
     assert_eq!(run(&mut bed, &mut host, 5150), [(5100, 2, join())]);
-    assert!(!hear(&mut bed, &mut host, ACCESS, accepted()), "it was before");
+    assert!(!receive(&mut bed, &mut host, ACCESS, accepted()), "it was before");
     // this time there is no answer
-    let times: Vec<u64> = run(&mut bed, &mut host, 14_000).iter().map(|said| said.0).collect();
+    let times: Vec<u64> = run(&mut bed, &mut host, 14_000).iter().map(|messages| messages.0).collect();
     assert_eq!(times, [10_150, 10_650, 11_650, 13_650]);
 }
 
@@ -83,7 +83,7 @@ fn a_source_publishes_and_says_when_it_stops() {
     let (mut bed, mut host) = (Bed::new(), Attachment::source(G, NAME, ACCESS, &config()));
     bed.host(|cx| host.start(false, cx));
     assert_eq!(run(&mut bed, &mut host, 100), [(0, 2, Signal::Publish { group: G, gumgid: NAME })]);
-    assert!(hear(&mut bed, &mut host, ACCESS, accepted()));
+    assert!(receive(&mut bed, &mut host, ACCESS, accepted()));
     bed.host(|cx| host.stop(cx));
     assert_eq!(run(&mut bed, &mut host, 60_000), [(100, 2, Signal::Unpublish { group: G })]);
 }
@@ -94,15 +94,15 @@ fn unexpected_signals_are_counted() {
     let (mut bed, mut host) = started(false);
     run(&mut bed, &mut host, 0);
     for signal in [other, join(), Signal::Probed { group: G, index: 0 }, leave()] {
-        assert!(!hear(&mut bed, &mut host, ACCESS, signal));
+        assert!(!receive(&mut bed, &mut host, ACCESS, signal));
     }
     assert_eq!(bed.meter.count(Count::Ignored), 4);
-    assert!(hear(&mut bed, &mut host, ACCESS, accepted()));
-    assert!(!hear(&mut bed, &mut host, ACCESS, other));
+    assert!(receive(&mut bed, &mut host, ACCESS, accepted()));
+    assert!(!receive(&mut bed, &mut host, ACCESS, other));
     assert_eq!(bed.meter.count(Count::Ignored), 5);
     bed.host(|cx| host.stop(cx));
     bed.signals();
-    assert!(!hear(&mut bed, &mut host, ACCESS, accepted()), "too late");
+    assert!(!receive(&mut bed, &mut host, ACCESS, accepted()), "too late");
     assert_eq!((bed.meter.count(Count::Ignored), bed.signals().len()), (6, 0));
 }
 
@@ -172,7 +172,7 @@ fn trains_of_less_than_two_are_not_asked_for() {
     let (mut bed, config) = (Bed::new(), Config { probe_packets: 1, ..config() });
     let mut host = Attachment::member(G, NAME, ACCESS, &config);
     bed.host(|cx| host.start(true, cx));
-    assert!(hear(&mut bed, &mut host, ACCESS, accepted()), "it is attached at once");
+    assert!(receive(&mut bed, &mut host, ACCESS, accepted()), "it is attached at once");
     assert_eq!(host.capacity(), None);
 }
 
@@ -182,7 +182,7 @@ fn a_leaving_member_sends_one_leave_and_nothing_else() {
         let (mut bed, mut host) = started(true);
         run(&mut bed, &mut host, 100);
         if attached {
-            hear(&mut bed, &mut host, ACCESS, accepted());
+            receive(&mut bed, &mut host, ACCESS, accepted());
             run(&mut bed, &mut host, 100);
         }
         bed.host(|cx| host.stop(cx));
@@ -198,12 +198,12 @@ fn a_members_parent_is_the_router_that_accepted_last() {
     assert_eq!(host.above(), ACCESS);
     run(&mut bed, &mut host, 100);
     // the join was intercepted on its way to the access router
-    assert!(hear(&mut bed, &mut host, OTHER, accepted()));
+    assert!(receive(&mut bed, &mut host, OTHER, accepted()));
     assert_eq!((host.above(), bed.signals().len()), (OTHER, 0));
     // the path has changed
-    assert!(!hear(&mut bed, &mut host, ACCESS, accepted()));
+    assert!(!receive(&mut bed, &mut host, ACCESS, accepted()));
     assert_eq!((host.above(), bed.signals()), (ACCESS, vec![(3, leave())]));
-    hear(&mut bed, &mut host, OTHER, accepted());
+    receive(&mut bed, &mut host, OTHER, accepted());
     bed.host(|cx| host.stop(cx));
     assert_eq!(bed.signals(), [(2, leave()), (3, leave())]);
     bed.host(|cx| host.start(false, cx));

@@ -3,7 +3,7 @@
 use contract::{FeedbackTarget, GroupMessage, RESOLVED, Registration, StreamHeader};
 use proptest::prelude::*;
 
-use super::router::Told;
+use super::router::Observed;
 use super::*;
 use crate::icn::{GroupPart, Router};
 
@@ -68,13 +68,13 @@ proptest! {
     #[test]
     fn a_router_tolerates_random_signals(steps in steps()) {
         let row = |part| GroupPart { part, feedback: Bytes::new(40) };
-        let mut router = Router::new(&config(), NRS, vec![Told::default()], vec![row(None), row(Some(0))]);
+        let mut router = Router::new(&config(), NRS, vec![Observed::default()], vec![row(None), row(Some(0))]);
         let mut bed = Bed::new();
         for (step, who, port, group) in steps {
             let packet = |header| Packet { flow: FlowId(group.0), ..packet(address(who), header) };
             let mut waited = Duration::ZERO;
             match step {
-                Step::Signal(signal) => bed.hear(&mut router, address(who), port, signal),
+                Step::Signal(signal) => bed.receive(&mut router, address(who), port, signal),
                 Step::Data => {
                     let data = packet(Header::Stream(StreamHeader::default()));
                     bed.handle(&mut router, RouterInput::Packet(&data, PortId(port)));
@@ -90,11 +90,11 @@ proptest! {
             }
             // `run` asserts that each deadline advances
             let end = bed.now + waited;
-            let said = bed.run(&mut router, end);
+            let messages = bed.run(&mut router, end);
             prop_assert_eq!(bed.out.arena.live(), 0, "all that was said was put out");
             // at most one query and its messages for each retry of each group, and a copy for each of eight
             let turns = waited.as_nanos() / ms(500).as_nanos() + 2;
-            prop_assert!((said.len() as u64) < 24 + turns * 8, "{} were said in {}", said.len(), waited);
+            prop_assert!((messages.len() as u64) < 24 + turns * 8, "{} were said in {}", messages.len(), waited);
             for entry in (0..2).filter_map(|group| router.entry(GroupId(group))) {
                 let children: Vec<Address> = entry.branches.iter().map(|branch| branch.child).collect();
                 prop_assert!(children.windows(2).all(|pair| pair[0] < pair[1]), "one entry a child: {children:?}");

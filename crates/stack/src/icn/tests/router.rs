@@ -8,14 +8,14 @@ use crate::icn::{GroupPart, Router};
 
 /// A part that sends given messages, at a report or when its timer expires.
 #[derive(Default)]
-pub(super) struct Told {
-    pub(super) heard: Vec<(Address, Time, Label, usize)>,
+pub(super) struct Observed {
+    pub(super) received: Vec<(Address, Time, Label, usize)>,
     pub(super) words: Vec<GroupMessage>,
     pub(super) alarm: Option<Time>,
 }
 
-impl Told {
-    fn speak(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
+impl Observed {
+    fn send_report(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
         for word in self.words.drain(..) {
             match word.target {
                 FeedbackTarget::Parent => cx.report(word.group, word.label),
@@ -25,14 +25,14 @@ impl Told {
     }
 }
 
-impl RouterAlgorithm for Told {
+impl RouterAlgorithm for Observed {
     fn on_report(&mut self, report: &Report<'_>, cx: &mut RouterCx<'_, '_, '_>) {
-        self.heard.push((report.from, report.sent_at, report.label, report.entry.branches.len()));
-        self.speak(cx);
+        self.received.push((report.from, report.sent_at, report.label, report.entry.branches.len()));
+        self.send_report(cx);
     }
     fn on_timer(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
         self.alarm = None;
-        self.speak(cx);
+        self.send_report(cx);
     }
     fn wake(&self) -> Time {
         self.alarm.unwrap_or(Time::NEVER)
@@ -40,9 +40,9 @@ impl RouterAlgorithm for Told {
 }
 
 /// A router with one group, whose scheme has a part in routers or none.
-pub(super) fn fresh(with_part: bool) -> (Bed, Router<Told>) {
+pub(super) fn fresh(with_part: bool) -> (Bed, Router<Observed>) {
     let row = GroupPart { part: with_part.then_some(0), feedback: Bytes::new(40) };
-    (Bed::new(), Router::new(&config(), NRS, vec![Told::default()], vec![row]))
+    (Bed::new(), Router::new(&config(), NRS, vec![Observed::default()], vec![row]))
 }
 
 fn node(number: u32, cost: u64) -> Registration {
@@ -67,25 +67,25 @@ const WITHDRAW: Signal = Signal::Withdraw { gumgid: NAME };
 const PUBLISH: Signal = Signal::Publish { group: G, gumgid: NAME };
 
 /// A router on the tree since 0 s: its parent is node 2, the root, at a cost of 2; its children are given.
-fn joined(with_part: bool, children: &[u32]) -> (Bed, Router<Told>) {
+fn joined(with_part: bool, children: &[u32]) -> (Bed, Router<Observed>) {
     let (mut bed, mut router) = fresh(with_part);
     for &child in children {
-        bed.hear(&mut router, address(child), child, join());
+        bed.receive(&mut router, address(child), child, join());
     }
     bed.run(&mut router, Time::ZERO);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
-    bed.hear(&mut router, address(2), 2, accepted());
-    bed.said();
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.receive(&mut router, address(2), 2, accepted());
+    bed.messages();
     (bed, router)
 }
 
 /// Children, by number.
-fn children(router: &Router<Told>) -> Vec<u32> {
+fn children(router: &Router<Observed>) -> Vec<u32> {
     let branches = router.entry(G).map_or(&[][..], |entry| entry.branches);
     branches.iter().map(|branch| branch.child.node.0).collect()
 }
 
-fn data(bed: &mut Bed, router: &mut Router<Told>, port: u32) -> Option<DropReason> {
+fn data(bed: &mut Bed, router: &mut Router<Observed>, port: u32) -> Option<DropReason> {
     let packet = packet(
         SOURCE,
         Header::Stream(StreamHeader { seq: 7, bytes_before: 7000, ..StreamHeader::default() }),
@@ -93,7 +93,7 @@ fn data(bed: &mut Bed, router: &mut Router<Told>, port: u32) -> Option<DropReaso
     bed.handle(router, RouterInput::Packet(&packet, PortId(port)))
 }
 
-fn feedback(bed: &mut Bed, router: &mut Router<Told>, from: u32) -> Vec<Said> {
+fn feedback(bed: &mut Bed, router: &mut Router<Observed>, from: u32) -> Vec<SentMessage> {
     let packet = Packet {
         size_bytes: 40,
         sent_at: at_ms(3),
@@ -101,7 +101,7 @@ fn feedback(bed: &mut Bed, router: &mut Router<Told>, from: u32) -> Vec<Said> {
         ..packet(address(from), Header::Feedback)
     };
     assert_eq!(bed.handle(router, RouterInput::Packet(&packet, PortId(from))), None);
-    bed.said()
+    bed.messages()
 }
 
 #[test]
@@ -109,23 +109,26 @@ fn one_join_goes_up_for_many_children() {
     let (mut bed, mut router) = fresh(false);
     let many: Vec<u32> = (20..70).collect();
     for &child in &many {
-        bed.hear(&mut router, address(child), child, join());
+        bed.receive(&mut router, address(child), child, join());
     }
     assert_eq!(bed.signals(), [], "nothing is said before its time");
-    let said = bed.run(&mut router, Time::ZERO);
-    assert_eq!((said.len(), said[0].1.to(), said[0].1.signal()), (1, NRS.node, resolve()));
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    let messages = bed.run(&mut router, Time::ZERO);
+    assert_eq!((messages.len(), messages[0].1.to(), messages[0].1.signal()), (1, NRS.node, resolve()));
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
     assert_eq!(bed.signals(), [(2, join())]);
     bed.now = at_ms(30);
-    bed.hear(&mut router, address(2), 2, accepted());
-    let said = bed.said();
-    let (to_children, up) = said.split_at(many.len());
-    for (said, &child) in to_children.iter().zip(&many) {
-        assert_eq!((said.to().0, said.port, said.signal()), (child, Some(PortId(child)), accepted()));
+    bed.receive(&mut router, address(2), 2, accepted());
+    let messages = bed.messages();
+    let (to_children, up) = messages.split_at(many.len());
+    for (messages, &child) in to_children.iter().zip(&many) {
+        assert_eq!(
+            (messages.to().0, messages.port, messages.signal()),
+            (child, Some(PortId(child)), accepted())
+        );
     }
     assert_eq!((up.len(), up[0].to(), up[0].signal()), (1, NRS.node, register(3)));
     // a later member costs an answer
-    bed.hear(&mut router, address(70), 70, join());
+    bed.receive(&mut router, address(70), 70, join());
     assert_eq!(bed.signals(), [(70, accepted())]);
     assert_eq!(bed.meter.count(Count::Signals), 1 + 1 + 51 + 1);
 }
@@ -133,16 +136,21 @@ fn one_join_goes_up_for_many_children() {
 #[test]
 fn a_refresh_renews_three_states_and_is_repeated_sooner_without_an_answer() {
     let (mut bed, mut router) = joined(false, &[3]);
-    let said = bed.run(&mut router, at_ms(5000));
-    let signals: Vec<_> = said.iter().map(|(at, said)| (*at, said.to().0, said.signal())).collect();
+    let messages = bed.run(&mut router, at_ms(5000));
+    let signals: Vec<_> =
+        messages.iter().map(|(at, messages)| (*at, messages.to().0, messages.signal())).collect();
     assert_eq!(
         signals,
         [(at_ms(5000), 2, join()), (at_ms(5000), 9, resolve()), (at_ms(5000), 9, register(3))]
     );
-    let said = bed.run(&mut router, at_ms(8000));
-    let times: Vec<_> = said.iter().filter(|(_, said)| said.signal() == join()).map(|said| said.0).collect();
+    let messages = bed.run(&mut router, at_ms(8000));
+    let times: Vec<_> = messages
+        .iter()
+        .filter(|(_, messages)| messages.signal() == join())
+        .map(|messages| messages.0)
+        .collect();
     assert_eq!(times, [at_ms(5500), at_ms(6500)]);
-    bed.hear(&mut router, address(2), 2, accepted());
+    bed.receive(&mut router, address(2), 2, accepted());
     assert_eq!(bed.run(&mut router, at_ms(12_999)).len(), 0);
 }
 
@@ -150,18 +158,18 @@ fn a_refresh_renews_three_states_and_is_repeated_sooner_without_an_answer() {
 fn data_is_copied_for_each_branch_and_only_from_the_interface_of_the_table() {
     let (mut bed, mut router) = fresh(false);
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute), "there is no entry");
-    bed.hear(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(3), 3, join());
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute), "it is not on the tree");
     let (mut bed, mut router) = joined(false, &[3, 4]);
     assert_eq!(data(&mut bed, &mut router, 4), Some(DropReason::NoRoute), "that is a way down");
-    assert_eq!(bed.said().len(), 0);
+    assert_eq!(bed.messages().len(), 0);
     assert_eq!(data(&mut bed, &mut router, 2), None);
-    let said = bed.said();
+    let messages = bed.messages();
     assert_eq!(
-        said.iter().map(|said| (said.port, said.to().0)).collect::<Vec<_>>(),
+        messages.iter().map(|messages| (messages.port, messages.to().0)).collect::<Vec<_>>(),
         [(Some(PortId(3)), 3), (Some(PortId(4)), 4)]
     );
-    for Said { packet, .. } in said {
+    for SentMessage { packet, .. } in messages {
         assert_eq!(
             (packet.source, packet.sent_at, packet.size_bytes, packet.hops),
             (SOURCE, Time::ZERO, 1000, 3)
@@ -170,18 +178,18 @@ fn data_is_copied_for_each_branch_and_only_from_the_interface_of_the_table() {
     }
     // a root without branches has no destination
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, SOURCE, 80, PUBLISH);
-    bed.said();
+    bed.receive(&mut router, SOURCE, 80, PUBLISH);
+    bed.messages();
     assert_eq!(data(&mut bed, &mut router, 80), Some(DropReason::NotListening));
 }
 
 #[test]
 fn a_child_that_leaves_takes_the_last_branch_with_it() {
     let (mut bed, mut router) = joined(false, &[3, 4]);
-    bed.hear(&mut router, address(5), 5, leave());
-    bed.hear(&mut router, address(3), 3, leave());
+    bed.receive(&mut router, address(5), 5, leave());
+    bed.receive(&mut router, address(3), 3, leave());
     assert_eq!((bed.signals(), children(&router)), (vec![], vec![4]));
-    bed.hear(&mut router, address(4), 4, leave());
+    bed.receive(&mut router, address(4), 4, leave());
     assert_eq!(bed.signals(), [(2, leave()), (9, WITHDRAW)]);
     assert_eq!(router.groups(), 0);
     assert_eq!((bed.run(&mut router, at_ms(60_000)).len(), router.wake()), (0, Time::NEVER));
@@ -190,14 +198,14 @@ fn a_child_that_leaves_takes_the_last_branch_with_it() {
 #[test]
 fn a_leave_cancels_a_pending_join() {
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
-    bed.said();
-    bed.hear(&mut router, address(3), 3, leave());
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.messages();
+    bed.receive(&mut router, address(3), 3, leave());
     assert_eq!((bed.signals(), router.groups()), (vec![], 0));
     // the parent does not know yet
-    bed.hear(&mut router, address(2), 2, accepted());
+    bed.receive(&mut router, address(2), 2, accepted());
     assert_eq!(bed.signals(), [(2, leave())]);
     assert_eq!((router.groups(), bed.run(&mut router, at_ms(60_000)).len()), (0, 0));
 }
@@ -207,15 +215,19 @@ fn a_silent_child_expires() {
     let (mut bed, mut router) = joined(false, &[3, 4]);
     for second in [5, 10, 15] {
         bed.run(&mut router, at_ms(second * 1000));
-        bed.hear(&mut router, address(4), 4, join());
-        bed.hear(&mut router, address(2), 2, accepted());
+        bed.receive(&mut router, address(4), 4, join());
+        bed.receive(&mut router, address(2), 2, accepted());
     }
     bed.run(&mut router, at_ms(KEPT_MS - 1));
     assert_eq!(children(&router), [3, 4]);
     bed.run(&mut router, at_ms(KEPT_MS));
     assert_eq!(children(&router), [4]);
-    let said = bed.run(&mut router, at_ms(15_000 + KEPT_MS));
-    assert_eq!(said.iter().filter(|(_, said)| said.signal() == leave()).count(), 1, "it left the tree");
+    let messages = bed.run(&mut router, at_ms(15_000 + KEPT_MS));
+    assert_eq!(
+        messages.iter().filter(|(_, messages)| messages.signal() == leave()).count(),
+        1,
+        "it left the tree"
+    );
     assert_eq!((router.groups(), router.wake()), (0, Time::NEVER), "nothing is kept of it");
 }
 
@@ -224,21 +236,21 @@ fn a_silent_parent_is_abandoned() {
     let (mut bed, mut router) = joined(false, &[3]);
     for second in [5, 10, 15] {
         bed.run(&mut router, at_ms(second * 1000));
-        bed.hear(&mut router, address(3), 3, join());
+        bed.receive(&mut router, address(3), 3, join());
     }
     assert_eq!(data(&mut bed, &mut router, 2), None);
-    bed.said();
-    let said = bed.run(&mut router, at_ms(KEPT_MS));
-    let signals: Vec<_> = said.iter().map(|(_, said)| (said.to().0, said.signal())).collect();
+    bed.messages();
+    let messages = bed.run(&mut router, at_ms(KEPT_MS));
+    let signals: Vec<_> = messages.iter().map(|(_, messages)| (messages.to().0, messages.signal())).collect();
     assert_eq!(signals, [(2, leave()), (9, resolve())]);
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
-    bed.hear(&mut router, address(2), 2, accepted());
+    bed.receive(&mut router, address(2), 2, accepted());
     assert_eq!(bed.meter.count(Count::Ignored), 1, "that is of before");
     // the child queries and gets no answer until there is a path to the root again
-    bed.hear(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(3), 3, join());
     assert_eq!(bed.signals(), []);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
-    bed.hear(&mut router, address(2), 2, accepted());
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.receive(&mut router, address(2), 2, accepted());
     assert_eq!(bed.signals(), [(3, accepted()), (2, join()), (9, register(3))]);
 }
 
@@ -249,14 +261,14 @@ fn a_possible_descendant_is_not_joined() {
         let (mut bed, mut router) = joined(false, &[3]);
         for second in [5, 10, 15] {
             bed.run(&mut router, at_ms(second * 1000));
-            bed.hear(&mut router, address(3), 3, join());
+            bed.receive(&mut router, address(3), 3, join());
         }
         bed.run(&mut router, at_ms(KEPT_MS));
         (bed, router)
     };
     let joins = |known: &[Registration]| {
         let (mut bed, mut router) = lost();
-        bed.hear(&mut router, NRS, 9, resolved(known));
+        bed.receive(&mut router, NRS, 9, resolved(known));
         bed.signals()
     };
     assert_eq!(joins(&[node(7, 3), node(8, 4)]), [], "they cost no less than this node did");
@@ -270,10 +282,10 @@ fn a_possible_descendant_is_not_joined() {
         while bed.now < at_ms(at) {
             let next = (bed.now + ms(5000)).min(at_ms(at));
             bed.run(&mut router, next);
-            bed.hear(&mut router, address(3), 3, join());
+            bed.receive(&mut router, address(3), 3, join());
         }
-        bed.said();
-        bed.hear(&mut router, NRS, 9, resolved(&[node(7, 4), node(3, 1000)]));
+        bed.messages();
+        bed.receive(&mut router, NRS, 9, resolved(&[node(7, 4), node(3, 1000)]));
         assert_eq!(bed.signals(), expected);
     }
 }
@@ -283,9 +295,9 @@ fn the_root_is_joined_where_it_is_known_and_the_best_of_the_others_elsewhere() {
     let joins = |known: &[Registration], costs: &[(NodeId, Option<u64>)]| {
         let (mut bed, mut router) = fresh(false);
         bed.around.costs = costs.to_vec();
-        bed.hear(&mut router, address(3), 3, join());
+        bed.receive(&mut router, address(3), 3, join());
         bed.run(&mut router, Time::ZERO);
-        bed.hear(&mut router, NRS, 9, resolved(known));
+        bed.receive(&mut router, NRS, 9, resolved(known));
         bed.signals()
     };
     // the cost in 5's message may be old
@@ -304,22 +316,26 @@ fn the_root_is_joined_where_it_is_known_and_the_best_of_the_others_elsewhere() {
 #[test]
 fn a_better_path_is_used_from_the_next_refresh() {
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(7, 5)]));
-    bed.hear(&mut router, address(7), 7, accepted());
-    bed.said();
+    bed.receive(&mut router, NRS, 9, resolved(&[node(7, 5)]));
+    bed.receive(&mut router, address(7), 7, accepted());
+    bed.messages();
     // those with a higher cost are ignored, since they may be below this one; its own path up may have a higher cost now
-    bed.hear(&mut router, NRS, 9, resolved(&[node(6, 13)]));
-    bed.hear(&mut router, NRS, 9, resolved(&[node(6, 13), node(7, 20)]));
-    let joins = |said: Vec<(Time, Said)>| -> Vec<u32> {
-        said.iter().filter(|(_, said)| said.signal() == join()).map(|(_, said)| said.to().0).collect()
+    bed.receive(&mut router, NRS, 9, resolved(&[node(6, 13)]));
+    bed.receive(&mut router, NRS, 9, resolved(&[node(6, 13), node(7, 20)]));
+    let joins = |messages: Vec<(Time, SentMessage)>| -> Vec<u32> {
+        messages
+            .iter()
+            .filter(|(_, messages)| messages.signal() == join())
+            .map(|(_, messages)| messages.to().0)
+            .collect()
     };
-    let said = bed.run(&mut router, at_ms(5000));
-    assert_eq!(said.last().map(|(_, said)| said.signal()), Some(register(28)));
-    assert_eq!(joins(said), [7]);
-    bed.hear(&mut router, address(7), 7, accepted());
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    let messages = bed.run(&mut router, at_ms(5000));
+    assert_eq!(messages.last().map(|(_, messages)| messages.signal()), Some(register(28)));
+    assert_eq!(joins(messages), [7]);
+    bed.receive(&mut router, address(7), 7, accepted());
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
     assert_eq!(bed.signals(), []);
     assert_eq!(joins(bed.run(&mut router, at_ms(10_000))), [2]);
 }
@@ -327,13 +343,13 @@ fn a_better_path_is_used_from_the_next_refresh() {
 #[test]
 fn the_accepting_router_replaces_the_old_parent() {
     let (mut bed, mut router) = joined(false, &[3, 4]);
-    bed.hear(&mut router, address(8), 8, accepted());
+    bed.receive(&mut router, address(8), 8, accepted());
     assert_eq!(bed.signals(), [(2, leave())]);
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
     assert_eq!(data(&mut bed, &mut router, 8), None);
-    assert_eq!(bed.said().len(), 2);
+    assert_eq!(bed.messages().len(), 2);
     // the same parent, by another interface
-    bed.hear(&mut router, address(8), 6, accepted());
+    bed.receive(&mut router, address(8), 6, accepted());
     assert_eq!(bed.signals(), []);
     assert_eq!(router.entry(G).and_then(|entry| entry.incoming), Some(PortId(6)));
 }
@@ -342,43 +358,43 @@ fn the_accepting_router_replaces_the_old_parent() {
 fn a_join_from_the_parent_ends_its_role_as_parent() {
     let (mut bed, mut router) = joined(false, &[3]);
     bed.now = at_ms(100);
-    bed.hear(&mut router, address(2), 2, join());
+    bed.receive(&mut router, address(2), 2, join());
     assert_eq!(bed.signals(), [(2, leave())]);
     assert_eq!(children(&router), [2, 3]);
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
-    let said = bed.run(&mut router, at_ms(100));
-    assert_eq!((said.len(), said[0].1.signal()), (1, resolve()));
+    let messages = bed.run(&mut router, at_ms(100));
+    assert_eq!((messages.len(), messages[0].1.signal()), (1, resolve()));
     // node 2 costs less and is a child: it is nearer to the root, or claims to be
-    bed.hear(&mut router, NRS, 9, resolved(&[node(6, 1)]));
-    bed.hear(&mut router, address(6), 6, accepted());
+    bed.receive(&mut router, NRS, 9, resolved(&[node(6, 1)]));
+    bed.receive(&mut router, address(6), 6, accepted());
     assert_eq!(bed.signals(), [(2, accepted()), (6, join()), (9, register(8))]);
     assert_eq!(data(&mut bed, &mut router, 6), None);
-    assert_eq!(bed.said().len(), 2, "the child that was there, and the parent that was");
+    assert_eq!(bed.messages().len(), 2, "the child that was there, and the parent that was");
 }
 
 #[test]
 fn crossing_joins_form_no_loop() {
     // both are on the tree: the other one is a child of this node, and this node is not to be its child
     let (mut bed, mut router) = joined(false, &[3, 4]);
-    bed.hear(&mut router, address(3), 3, accepted());
+    bed.receive(&mut router, address(3), 3, accepted());
     assert_eq!(bed.signals(), [(3, Signal::Leave { group: G })]);
     assert_eq!(children(&router), [3, 4]);
     // this node is not: so the other one has found another path
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, address(3), 3, join());
-    bed.hear(&mut router, address(4), 4, join());
+    bed.receive(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(4), 4, join());
     bed.run(&mut router, Time::ZERO);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
-    bed.hear(&mut router, address(3), 3, accepted());
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.receive(&mut router, address(3), 3, accepted());
     assert_eq!(bed.signals(), [(4, accepted()), (2, join()), (9, register(3))]);
     assert_eq!(children(&router), [4]);
     // and if there is no other child, nothing remains to be done
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
-    bed.said();
-    bed.hear(&mut router, address(3), 3, accepted());
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.messages();
+    bed.receive(&mut router, address(3), 3, accepted());
     assert_eq!(bed.signals().last(), Some(&(9, WITHDRAW)));
     assert_eq!(router.groups(), 0);
 }
@@ -386,43 +402,47 @@ fn crossing_joins_form_no_loop() {
 #[test]
 fn an_answer_that_comes_after_the_retry_counts() {
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
-    let said = bed.run(&mut router, at_ms(4000));
-    let joins: Vec<_> = said.iter().filter(|(_, said)| said.signal() == join()).map(|said| said.0).collect();
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    let messages = bed.run(&mut router, at_ms(4000));
+    let joins: Vec<_> = messages
+        .iter()
+        .filter(|(_, messages)| messages.signal() == join())
+        .map(|messages| messages.0)
+        .collect();
     assert_eq!(joins, [0, 500, 1500, 3500].map(at_ms), "a slow link is not asked faster than it answers");
-    bed.hear(&mut router, address(2), 2, accepted());
+    bed.receive(&mut router, address(2), 2, accepted());
     assert_eq!(bed.signals(), [(3, accepted()), (9, register(3))]);
 }
 
 #[test]
 fn the_sources_router_is_the_root() {
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, address(3), 3, join());
+    bed.receive(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
-    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    bed.receive(&mut router, SOURCE, 80, PUBLISH);
     assert_eq!(bed.signals(), [(3, accepted()), (80, accepted()), (9, register(0))]);
     assert_eq!(data(&mut bed, &mut router, 80), None);
-    assert_eq!(bed.said().len(), 1);
+    assert_eq!(bed.messages().len(), 1);
     // if repeated, it is answered; the registration has a separate timer
     bed.run(&mut router, at_ms(4000));
-    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    bed.receive(&mut router, SOURCE, 80, PUBLISH);
     assert_eq!(bed.signals(), [(80, accepted())]);
-    let said = bed.run(&mut router, at_ms(9999));
+    let messages = bed.run(&mut router, at_ms(9999));
     assert_eq!(
-        said.iter().map(|(at, said)| (*at, said.signal())).collect::<Vec<_>>(),
+        messages.iter().map(|(at, messages)| (*at, messages.signal())).collect::<Vec<_>>(),
         [(at_ms(5000), register(0))]
     );
     // no message can make a root a branch
-    bed.hear(&mut router, address(7), 7, accepted());
+    bed.receive(&mut router, address(7), 7, accepted());
     assert_eq!(bed.signals(), [(7, leave())]);
-    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.receive(&mut router, NRS, 9, resolved(&[node(2, 0)]));
     assert_eq!((bed.signals(), bed.meter.count(Count::Ignored)), (vec![], 1));
     // only the source can stop the group
-    bed.hear(&mut router, address(3), 3, Signal::Unpublish { group: G });
+    bed.receive(&mut router, address(3), 3, Signal::Unpublish { group: G });
     assert_eq!(bed.signals(), []);
-    bed.hear(&mut router, SOURCE, 80, Signal::Unpublish { group: G });
+    bed.receive(&mut router, SOURCE, 80, Signal::Unpublish { group: G });
     assert_eq!(bed.signals(), [(9, WITHDRAW)]);
     assert_eq!(data(&mut bed, &mut router, 80), Some(DropReason::NoRoute));
 }
@@ -430,18 +450,18 @@ fn the_sources_router_is_the_root() {
 #[test]
 fn a_root_with_a_silent_source_stops_being_root() {
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    bed.receive(&mut router, SOURCE, 80, PUBLISH);
     bed.run(&mut router, at_ms(KEPT_MS - 1));
     assert_eq!(router.groups(), 1);
-    let said = bed.run(&mut router, at_ms(KEPT_MS));
-    assert_eq!(said.iter().map(|(_, said)| said.signal()).collect::<Vec<_>>(), [WITHDRAW]);
+    let messages = bed.run(&mut router, at_ms(KEPT_MS));
+    assert_eq!(messages.iter().map(|(_, messages)| messages.signal()).collect::<Vec<_>>(), [WITHDRAW]);
     assert_eq!((router.groups(), router.wake()), (0, Time::NEVER));
 }
 
 #[test]
 fn a_node_of_the_tree_that_becomes_its_root_leaves_its_parent() {
     let (mut bed, mut router) = joined(false, &[3]);
-    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    bed.receive(&mut router, SOURCE, 80, PUBLISH);
     assert_eq!(bed.signals(), [(80, accepted()), (2, leave()), (9, register(0))]);
 }
 
@@ -451,9 +471,9 @@ fn a_report_without_a_part_is_forwarded_unchanged() {
     assert_eq!(feedback(&mut bed, &mut router, 3).len(), 0, "it is not known yet who the source is");
     assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (1, 1));
     data(&mut bed, &mut router, 2);
-    bed.said();
-    let said = feedback(&mut bed, &mut router, 3);
-    let [Said { port: Some(PortId(80)), packet }] = said[..] else { panic!("{said:?}") };
+    bed.messages();
+    let messages = feedback(&mut bed, &mut router, 3);
+    let [SentMessage { port: Some(PortId(80)), packet }] = messages[..] else { panic!("{messages:?}") };
     assert_eq!((packet.to, packet.source), (SOURCE.into(), address(3)));
     assert_eq!((packet.sent_at, packet.label, packet.size_bytes), (at_ms(3), Label([1, 2, 3, 4]), 40));
     assert!(matches!(packet.header, Header::Feedback));
@@ -468,7 +488,7 @@ fn a_report_is_for_the_part_and_only_from_a_child() {
     }
     assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (0, 3));
     assert_eq!(feedback(&mut bed, &mut router, 4).len(), 0);
-    assert_eq!(router.part(0).heard, [(address(4), at_ms(3), Label([1, 2, 3, 4]), 2)]);
+    assert_eq!(router.part(0).received, [(address(4), at_ms(3), Label([1, 2, 3, 4]), 2)]);
     assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (1, 3));
 }
 
@@ -482,41 +502,45 @@ fn a_part_sends_to_the_parent_and_to_the_source() {
         word(GroupId(9), FeedbackTarget::Parent, 3),
     ];
     router.part(0).words = words.to_vec();
-    let said = feedback(&mut bed, &mut router, 3);
-    assert_eq!(said.iter().map(|said| said.to().0).collect::<Vec<_>>(), [2], "the source is not known yet");
+    let messages = feedback(&mut bed, &mut router, 3);
+    assert_eq!(
+        messages.iter().map(|messages| messages.to().0).collect::<Vec<_>>(),
+        [2],
+        "the source is not known yet"
+    );
     assert_eq!((bed.meter.count(Count::Feedback), bed.meter.count(Count::Ignored)), (1, 2));
-    let Packet { source, size_bytes, label, flow, .. } = said[0].packet;
+    let Packet { source, size_bytes, label, flow, .. } = messages[0].packet;
     assert_eq!((source, size_bytes, label, flow), (ME, 40, Label([1; 4]), FlowId(G.0)));
     // after data it is; and a message may have its own time
     data(&mut bed, &mut router, 2);
-    bed.said();
+    bed.messages();
     (router.part(0).words, router.part(0).alarm) = (words.to_vec(), Some(at_ms(70)));
     assert_eq!(router.wake(), at_ms(70));
-    let said = bed.run(&mut router, at_ms(70));
+    let messages = bed.run(&mut router, at_ms(70));
     assert_eq!(
-        said.iter().map(|(at, said)| (*at, said.to().0)).collect::<Vec<_>>(),
+        messages.iter().map(|(at, messages)| (*at, messages.to().0)).collect::<Vec<_>>(),
         [(at_ms(70), 2), (at_ms(70), 80)]
     );
     // at the root both are the source
     let (mut bed, mut router) = fresh(true);
-    bed.hear(&mut router, SOURCE, 80, PUBLISH);
-    bed.hear(&mut router, address(3), 3, join());
-    bed.said();
+    bed.receive(&mut router, SOURCE, 80, PUBLISH);
+    bed.receive(&mut router, address(3), 3, join());
+    bed.messages();
     router.part(0).words = words.to_vec();
-    let said = feedback(&mut bed, &mut router, 3);
-    assert_eq!(said.iter().map(|said| said.to().0).collect::<Vec<_>>(), [80, 80]);
+    let messages = feedback(&mut bed, &mut router, 3);
+    assert_eq!(messages.iter().map(|messages| messages.to().0).collect::<Vec<_>>(), [80, 80]);
 }
 
 #[test]
 fn probes_are_sent_back_to_back_to_the_requester() {
     let (mut bed, mut router) = fresh(false);
-    bed.hear(&mut router, address(3), 3, Signal::Probe { group: G, packets: 3 });
-    let said = bed.said();
-    for (index, said) in said.iter().enumerate() {
-        assert_eq!((said.to(), said.packet.size_bytes), (NodeId(3), 1000));
-        assert_eq!(said.signal(), Signal::Probed { group: G, index: index as u8 });
+    bed.receive(&mut router, address(3), 3, Signal::Probe { group: G, packets: 3 });
+    let messages = bed.messages();
+    for (index, messages) in messages.iter().enumerate() {
+        assert_eq!((messages.to(), messages.packet.size_bytes), (NodeId(3), 1000));
+        assert_eq!(messages.signal(), Signal::Probed { group: G, index: index as u8 });
     }
-    assert_eq!((said.len(), bed.meter.count(Count::Signals)), (3, 3));
+    assert_eq!((messages.len(), bed.meter.count(Count::Signals)), (3, 3));
 }
 
 #[test]
@@ -550,14 +574,14 @@ fn unknown_groups_are_ignored() {
             Signal::Register { gumgid, node: node(4, 1) },
             Signal::Withdraw { gumgid },
         ];
-        signals.into_iter().for_each(|signal| bed.hear(&mut router, address(3), 3, signal));
+        signals.into_iter().for_each(|signal| bed.receive(&mut router, address(3), 3, signal));
         let stream = Header::Stream(StreamHeader::default());
         let other = |header| Packet { flow: FlowId(number), ..packet(address(3), header) };
         let fate = bed.handle(&mut router, RouterInput::Packet(&other(stream), PortId(3)));
         assert_eq!(fate, Some(DropReason::NoRoute));
         let fate = bed.handle(&mut router, RouterInput::Packet(&other(Header::Feedback), PortId(3)));
         assert_eq!(fate, None);
-        assert_eq!((bed.said().len(), router.groups(), children(&router)), (0, 1, vec![3]));
+        assert_eq!((bed.messages().len(), router.groups(), children(&router)), (0, 1, vec![3]));
         let fate =
             bed.handle(&mut router, RouterInput::Packet(&other(Header::Datagram { seq: 0 }), PortId(3)));
         assert_eq!(fate, Some(DropReason::NotListening));

@@ -65,7 +65,7 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
 #[derive(Clone, Debug)]
 pub struct Consumer<C> {
     controller: C,
-    permit: Permit,
+    limits: SendLimits,
     running: bool,
     app_limited: bool,
     deadlines: Deadlines,
@@ -81,7 +81,7 @@ pub struct Consumer<C> {
 
 /// What the controller allows.
 #[derive(Clone, Copy, Debug)]
-struct Permit {
+struct SendLimits {
     /// Window, in Data packets.
     window: u64,
     rate: Rate,
@@ -104,7 +104,7 @@ struct Deadlines {
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     /// Number of segments taken from the pattern; also the order of the last one.
-    wanted: u64,
+    requested: u64,
     /// The highest order whose Data arrived.
     high: u64,
     /// The round ends when Data of a higher order arrive.
@@ -112,7 +112,7 @@ struct Progress {
     /// The recovery point: the next reduction requires a higher order. `None` before the first reduction.
     recovery: Option<u64>,
     /// When Data last arrived over the network.
-    heard_at: Time,
+    last_data_at: Time,
     /// Segments received.
     got: u64,
     /// Interests generated.
@@ -144,7 +144,7 @@ impl<C: CongestionControl> Consumer<C> {
     pub fn new(config: &ConsumerConfig, controller: C) -> Self {
         Self {
             controller,
-            permit: Permit { window: 0, rate: Rate::UNLIMITED },
+            limits: SendLimits { window: 0, rate: Rate::UNLIMITED },
             running: false,
             app_limited: false,
             deadlines: Deadlines {
@@ -188,7 +188,7 @@ impl<C: CongestionControl> Consumer<C> {
         u64::from(self.waiting.count(SegmentQueue::Out)) + u64::from(self.waiting.count(SegmentQueue::Held))
     }
 
-    /// The smoothed round-trip time; with several sources, that of the one whose Data came last.
+    /// The smoothed round-trip time; with several sources, that of the source whose Data arrived last.
     #[cold]
     fn smoothed_rtt(&self) -> Duration {
         self.sources.as_ref().map_or_else(|| self.timeout.smoothed(), |sources| sources.smoothed())
@@ -204,17 +204,17 @@ impl<C: CongestionControl> Consumer<C> {
     #[inline]
     fn read_allowance(&mut self, cx: &mut Cx<'_>) {
         let Allowance { window, rate } = self.controller.allowance();
-        self.permit.window =
+        self.limits.window =
             if window == Bytes::UNLIMITED { MAX_IN_FLIGHT } else { window.as_u64() / self.settings.data };
-        if rate != self.permit.rate {
-            self.permit.rate = rate;
+        if rate != self.limits.rate {
+            self.limits.rate = rate;
             cx.probe("allowed_rate", rate.as_bps_f64());
         }
         if let Some(own) = self.controller.timeout()
             && self.settings.retries > 0
             && self.timeout.follow(own)
         {
-            self.aim();
+            self.update_timeout();
         }
     }
 
@@ -225,21 +225,21 @@ impl<C: CongestionControl> Consumer<C> {
     fn generate(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         self.deadlines.send_at = Time::NEVER;
-        if now < self.deadlines.pause_until || self.permit.rate == Rate::ZERO {
+        if now < self.deadlines.pause_until || self.limits.rate == Rate::ZERO {
             self.deadlines.send_at =
-                if self.permit.rate == Rate::ZERO { Time::NEVER } else { self.deadlines.pause_until };
+                if self.limits.rate == Rate::ZERO { Time::NEVER } else { self.deadlines.pause_until };
             return;
         }
         if self.sources.is_some() {
             return self.generate_by_source(cx);
         }
         let mut joined = 0;
-        while self.in_flight() < self.permit.window {
-            if self.permit.rate != Rate::UNLIMITED && now < self.pacer.free_at() {
+        while self.in_flight() < self.limits.window {
+            if self.limits.rate != Rate::UNLIMITED && now < self.pacer.free_at() {
                 self.deadlines.send_at = self.pacer.free_at();
                 return;
             }
-            let slot = match self.waiting.first(SegmentQueue::Again) {
+            let slot = match self.waiting.first(SegmentQueue::Retransmit) {
                 Some(slot) => slot,
                 None => match self.take(&mut joined, cx) {
                     Taken::Slot(slot) => slot,
@@ -248,7 +248,7 @@ impl<C: CongestionControl> Consumer<C> {
                 },
             };
             self.pace(cx);
-            self.let_go(slot, cx);
+            self.dispatch(slot, cx);
         }
     }
 
@@ -257,8 +257,8 @@ impl<C: CongestionControl> Consumer<C> {
     fn take(&mut self, joined: &mut u32, cx: &mut Cx<'_>) -> Taken {
         match self.requests.take(cx.now(), cx.random()) {
             Next::Segment(segment) => {
-                self.progress.wanted += 1;
-                match self.waiting.add(segment, self.progress.wanted) {
+                self.progress.requested += 1;
+                match self.waiting.add(segment, self.progress.requested) {
                     Some(slot) => Taken::Slot(slot),
                     None => {
                         // its Interest is in flight, and its Data answers both requests
@@ -281,7 +281,7 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// An Interest is generated: it leaves, or waits for the clock.
     #[inline]
-    fn let_go(&mut self, slot: u32, cx: &mut Cx<'_>) {
+    fn dispatch(&mut self, slot: u32, cx: &mut Cx<'_>) {
         self.note_generated(cx);
         if self.settings.prompt {
             self.send(slot, cx);
@@ -318,14 +318,14 @@ impl<C: CongestionControl> Consumer<C> {
     /// Delays the next Interest by the serialisation time of one Data packet.
     #[inline]
     fn pace(&mut self, cx: &mut Cx<'_>) {
-        if self.permit.rate == Rate::UNLIMITED {
+        if self.limits.rate == Rate::UNLIMITED {
             return;
         }
         let (size, now) = (Bytes::new(self.settings.data), cx.now());
         match self.settings.gaps {
-            Gaps::Even => self.pacer.charge(size, self.permit.rate, now),
+            Gaps::Even => self.pacer.charge(size, self.limits.rate, now),
             Gaps::Exponential => {
-                let mean_s = size.as_f64() * 8.0 / self.permit.rate.as_bps_f64();
+                let mean_s = size.as_f64() * 8.0 / self.limits.rate.as_bps_f64();
                 let gap = Duration::from_secs_f64(cx.random().exponential(mean_s));
                 self.pacer.wait(gap, now);
             }
@@ -349,8 +349,8 @@ impl<C: CongestionControl> Consumer<C> {
         let now = cx.now();
         let nonce = (cx.random().bits() >> 32) as u32;
         let segment = self.waiting.get_mut(slot);
-        let again = segment.tries > 0;
-        if again {
+        let retransmission = segment.tries > 0;
+        if retransmission {
             cx.count(Count::Retransmits, 1);
         } else {
             segment.first_at = now;
@@ -365,14 +365,14 @@ impl<C: CongestionControl> Consumer<C> {
         cx.send(Destination::own_node(), self.settings.interest, ecn, header, label);
         self.waiting.join(slot, SegmentQueue::Out);
         if self.sources.is_some() {
-            self.aim_by_source(slot);
+            self.update_timeout_by_source(slot);
         } else if self.deadlines.timeout_at == Time::NEVER {
-            self.deadlines.timeout_at = self.timeout.looks_at(now);
+            self.deadlines.timeout_at = self.timeout.next_check(now);
         }
         let sent = Sent {
             bytes: Bytes::new(self.settings.data),
             in_flight: self.flight(),
-            again,
+            retransmission,
             app_limited: self.app_limited,
         };
         self.controller.on_sent(&sent, cx);
@@ -413,12 +413,12 @@ impl<C: CongestionControl> Consumer<C> {
         self.progress.high = self.progress.high.max(segment.order);
         if now == segment.sent_at {
             // served by the own node: it carries no information about the network
-            if self.permit.rate == Rate::UNLIMITED {
+            if self.limits.rate == Rate::UNLIMITED {
                 self.deadlines.pause_until = self.deadlines.pause_until.max(now + OWN_NODE);
             }
             self.forget(slot);
         } else if self.sources.is_some() {
-            self.learn_by_source(slot, packet, cx);
+            self.on_data_by_source(slot, packet, cx);
         } else {
             self.learn(slot, packet, cx);
         }
@@ -445,7 +445,7 @@ impl<C: CongestionControl> Consumer<C> {
             self.timeout.sample(rtt);
             measured(rtt, cx);
         }
-        self.progress.heard_at = now;
+        self.progress.last_data_at = now;
         self.deadlines.pause_until = Time::ZERO;
         let marked = self.settings.marks && packet.ecn == Ecn::Marked;
         if marked {
@@ -454,7 +454,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.forget(slot);
         let round_ended = segment.order > self.progress.round_end;
         if round_ended {
-            self.progress.round_end = self.progress.wanted;
+            self.progress.round_end = self.progress.requested;
         }
         let ack = Ack {
             bytes: Bytes::new(self.settings.data),
@@ -463,7 +463,7 @@ impl<C: CongestionControl> Consumer<C> {
             marked_packets: u32::from(marked),
             in_flight,
             sent_at: segment.sent_at,
-            answered_at: Time::NEVER,
+            ack_sent_at: Time::NEVER,
             rtt,
             rtt_smoothed: self.timeout.smoothed(),
             rtt_min: self.timeout.min(),
@@ -485,18 +485,18 @@ impl<C: CongestionControl> Consumer<C> {
             return self.forget_by_source(slot);
         }
         self.waiting.remove(slot);
-        self.aim();
+        self.update_timeout();
     }
 
     /// Sets the next check of the timers to the first expiry or earlier.
     #[inline]
-    fn aim(&mut self) {
+    fn update_timeout(&mut self) {
         match self.waiting.first(SegmentQueue::Out) {
             None => self.deadlines.timeout_at = Time::NEVER,
             Some(slot) => {
                 let sent = self.waiting.get(slot).sent_at;
                 if sent + self.timeout.timeout() < self.deadlines.timeout_at {
-                    self.deadlines.timeout_at = self.timeout.looks_at(sent);
+                    self.deadlines.timeout_at = self.timeout.next_check(sent);
                 }
             }
         }

@@ -18,7 +18,7 @@ pub(super) struct Requests {
     /// Number of segments that are available by now.
     ready: u64,
     /// When more become available.
-    more_at: Time,
+    next_batch_at: Time,
     /// The next segment of the present content, and one past its last segment.
     content: (u64, u64),
 }
@@ -49,7 +49,7 @@ impl Requests {
             taken: 0,
             last: if size == u64::MAX { u64::MAX } else { size.div_ceil(config.payload.as_u64().max(1)) },
             ready: 0,
-            more_at: Time::NEVER,
+            next_batch_at: Time::NEVER,
             content: (0, 0),
         }
     }
@@ -57,7 +57,7 @@ impl Requests {
     /// Makes the first segments available.
     pub(super) fn start(&mut self, now: Time) {
         match self.pattern {
-            Pattern::Batches { .. } => self.more_at = now,
+            Pattern::Batches { .. } => self.next_batch_at = now,
             Pattern::Sequential | Pattern::Zipf { .. } => self.ready = u64::MAX,
         }
     }
@@ -74,7 +74,7 @@ impl Requests {
             return Next::Nothing;
         }
         if self.taken == self.ready && !self.refill(now) {
-            return Next::Later(self.more_at);
+            return Next::Later(self.next_batch_at);
         }
         let number = self.taken;
         self.taken += 1;
@@ -96,9 +96,9 @@ impl Requests {
     #[cold]
     fn refill(&mut self, now: Time) -> bool {
         let Pattern::Batches { size, every } = self.pattern else { return false };
-        while self.more_at <= now {
+        while self.next_batch_at <= now {
             self.ready += u64::from(size);
-            self.more_at += every;
+            self.next_batch_at += every;
         }
         self.taken < self.ready
     }

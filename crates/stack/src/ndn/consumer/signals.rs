@@ -21,14 +21,14 @@ impl<C: CongestionControl> Consumer<C> {
                 self.timeout.back_off();
             }
             // a loss if later Interests were answered, otherwise a timeout
-            let cause = if self.progress.heard_at > sent_at { Cause::Loss } else { Cause::Timeout };
+            let cause = if self.progress.last_data_at > sent_at { Cause::Loss } else { Cause::Timeout };
             self.congested(cause, order, self.flight(), cx);
-            self.ask_again(slot, cx);
+            self.retry(slot, cx);
         }
         self.deadlines.timeout_at = self
             .waiting
             .first(SegmentQueue::Out)
-            .map_or(Time::NEVER, |slot| self.timeout.looks_at(self.waiting.get(slot).sent_at));
+            .map_or(Time::NEVER, |slot| self.timeout.next_check(self.waiting.get(slot).sent_at));
     }
 
     /// Handles a NACK.
@@ -39,11 +39,11 @@ impl<C: CongestionControl> Consumer<C> {
         } else {
             None
         };
-        let meant = |slot: &u32| {
+        let matches = |slot: &u32| {
             let segment = self.waiting.get(*slot);
-            segment.line == SegmentQueue::Out && segment.nonce == nack.nonce
+            segment.queue == SegmentQueue::Out && segment.nonce == nack.nonce
         };
-        let Some(slot) = slot.filter(meant) else {
+        let Some(slot) = slot.filter(matches) else {
             // the Interest was given up, or retransmitted with another nonce
             cx.count(Count::Ignored, 1);
             return;
@@ -57,10 +57,10 @@ impl<C: CongestionControl> Consumer<C> {
             self.refused_by_source(slot, cx);
         } else {
             self.congested(Cause::Refused, self.waiting.get(slot).order, self.flight(), cx);
-            self.ask_again(slot, cx);
-            self.aim();
+            self.retry(slot, cx);
+            self.update_timeout();
         }
-        if self.permit.rate == Rate::UNLIMITED {
+        if self.limits.rate == Rate::UNLIMITED {
             // our choice: further Interests would be refused too, until Data arrive or about one round trip has passed
             self.deadlines.pause_until = cx.now() + self.smoothed_rtt().max(OWN_NODE);
         }
@@ -72,12 +72,12 @@ impl<C: CongestionControl> Consumer<C> {
     }
 
     /// Queues a segment for retransmission, or gives it up.
-    pub(super) fn ask_again(&mut self, slot: u32, cx: &mut Cx<'_>) {
+    pub(super) fn retry(&mut self, slot: u32, cx: &mut Cx<'_>) {
         if self.waiting.get(slot).tries > self.settings.retries {
             self.waiting.remove(slot);
             cx.count(Count::Missing, 1);
         } else {
-            self.waiting.join(slot, SegmentQueue::Again);
+            self.waiting.join(slot, SegmentQueue::Retransmit);
         }
     }
 
@@ -106,9 +106,9 @@ impl<C: CongestionControl> Consumer<C> {
     fn begins_episode(&mut self, order: u64) -> bool {
         let (reached, end) = match self.settings.episode_check {
             // no second reduction for segments that were in flight                [ndn-tools 22.12: catchunks]
-            EpisodeCheck::Segment => (order, self.progress.wanted),
+            EpisodeCheck::Segment => (order, self.progress.requested),
             // m_highData > m_recPoint, m_recPoint = m_seq                    [ndnSIM 2.8: ndn-consumer-pcon]
-            EpisodeCheck::Highest => (self.progress.high, self.progress.wanted + 1),
+            EpisodeCheck::Highest => (self.progress.high, self.progress.requested + 1),
         };
         if self.progress.recovery.is_some_and(|recovery| reached <= recovery) {
             return false;

@@ -1,8 +1,8 @@
 //! A consumer whose controller has a window for each source of Data, see [`SourceWindows`]: each source has its own flight, round-trip time,
 //! retransmission timeout and episodes.
 //!
-//! A segment is charged to the source that its Data are expected from. If the window of that source is full, the segment waits in the line of
-//! those to be requested again, and segments behind it can be requested from other sources.
+//! A segment is charged to the source that its Data are expected from. If the window of that source is full, the segment waits in the queue of
+//! those to be retransmitted, and later segments can be requested from other sources.
 
 use contract::{Ack, Cause, Congestion, CongestionControl, Count, Cx, Ecn, Label, Packet, SourceWindows};
 use units::{Bytes, Duration, Time};
@@ -16,7 +16,7 @@ use crate::ndn::Timeout;
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     list: Vec<Source>,
-    /// The one whose Data came last.
+    /// The source whose Data arrived last.
     latest: usize,
     timeout: Timeout,
     /// Interests that are not retransmitted are given up after this time.
@@ -30,21 +30,21 @@ struct Source {
     window: u64,
     in_flight: u64,
     timeout: Estimator,
-    /// When Data last came from it.
-    heard_at: Time,
-    /// Another cut needs a later order than this.
+    /// Time of the last Data from it.
+    last_data_at: Time,
+    /// A further reduction requires a later order than this.
     recovery: u64,
 }
 
 impl Sources {
-    /// A source by its number; it is made where it is new, with those before it.
+    /// A source by its number. A new one is created with those before it.
     fn get(&mut self, number: u32) -> &mut Source {
         while self.list.len() <= number as usize {
             self.list.push(Source {
                 window: 0,
                 in_flight: 0,
                 timeout: Estimator::new(self.timeout, self.fixed),
-                heard_at: Time::ZERO,
+                last_data_at: Time::ZERO,
                 recovery: 0,
             });
         }
@@ -52,19 +52,19 @@ impl Sources {
     }
 
     /// Whether a window has room.
-    fn open(&self) -> bool {
+    fn has_window(&self) -> bool {
         self.list.iter().any(|source| source.in_flight < source.window)
     }
 
-    /// The smoothed round-trip time of the source whose Data came last.
+    /// The smoothed round-trip time of the source whose Data arrived last.
     pub(super) fn smoothed(&self) -> Duration {
-        let untried = || Estimator::new(self.timeout, self.fixed).smoothed();
-        self.list.get(self.latest).map_or_else(untried, |source| source.timeout.smoothed())
+        let initial = || Estimator::new(self.timeout, self.fixed).smoothed();
+        self.list.get(self.latest).map_or_else(initial, |source| source.timeout.smoothed())
     }
 }
 
 impl<C: CongestionControl> Consumer<C> {
-    /// Asks the controller whether it has sources.
+    /// Creates the sources, if the controller has windows for them.
     pub(super) fn start_by_source(&mut self) {
         if self.sources.is_some() || self.controller.by_source().is_none() {
             return;
@@ -76,7 +76,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.read_window(0);
     }
 
-    /// The controller and the sources, which there are.
+    /// The controller and the sources, which must exist.
     fn parts(&mut self) -> (&mut dyn SourceWindows, &mut Sources) {
         let controller = self.controller.by_source().expect("it had sources at the start");
         (controller, self.sources.as_mut().expect("they are made at the start"))
@@ -86,7 +86,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.parts().1.get(number)
     }
 
-    /// Takes over the window of a source.
+    /// Reads the window of a source.
     fn read_window(&mut self, number: u32) {
         let data = self.settings.data;
         let (controller, sources) = self.parts();
@@ -96,15 +96,15 @@ impl<C: CongestionControl> Consumer<C> {
     /// Generates what the windows permit.
     pub(super) fn generate_by_source(&mut self, cx: &mut Cx<'_>) {
         let mut joined = 0;
-        let mut next = self.waiting.first(SegmentQueue::Again);
+        let mut next = self.waiting.first(SegmentQueue::Retransmit);
         // a source that the controller has named and no segment was charged to yet waits for the next Data
-        while self.parts().1.open() {
+        while self.parts().1.has_window() {
             let slot = match next {
                 Some(slot) => {
-                    next = self.waiting.behind(slot);
+                    next = self.waiting.next_in_queue(slot);
                     slot
                 }
-                None if self.waiting.count(SegmentQueue::Again) >= MAX_BLOCKED => return,
+                None if self.waiting.count(SegmentQueue::Retransmit) >= MAX_BLOCKED => return,
                 None => match self.take(&mut joined, cx) {
                     Taken::Slot(slot) => {
                         let segment = self.waiting.get(slot).segment;
@@ -121,9 +121,9 @@ impl<C: CongestionControl> Consumer<C> {
             let source = self.source(number);
             if source.in_flight < source.window {
                 source.in_flight += 1;
-                self.let_go(slot, cx);
-            } else if self.waiting.get(slot).line == SegmentQueue::None {
-                self.waiting.join(slot, SegmentQueue::Again);
+                self.dispatch(slot, cx);
+            } else if self.waiting.get(slot).queue == SegmentQueue::None {
+                self.waiting.join(slot, SegmentQueue::Retransmit);
             }
         }
     }
@@ -134,16 +134,16 @@ impl<C: CongestionControl> Consumer<C> {
         self.parts().0.label(segment)
     }
 
-    /// Looks at the timers no later than an Interest that left now expires.
-    pub(super) fn aim_by_source(&mut self, slot: u32) {
+    /// Schedules a check of the timers for the expiry of an Interest that leaves now.
+    pub(super) fn update_timeout_by_source(&mut self, slot: u32) {
         let segment = *self.waiting.get(slot);
-        let at = self.source(segment.source).timeout.looks_at(segment.sent_at);
+        let at = self.source(segment.source).timeout.next_check(segment.sent_at);
         self.deadlines.timeout_at = self.deadlines.timeout_at.min(at);
     }
 
-    /// Waits for a segment no longer.
+    /// Removes a segment.
     pub(super) fn forget_by_source(&mut self, slot: u32) {
-        self.discharge(slot);
+        self.remove_from_flight(slot);
         self.waiting.remove(slot);
         if self.waiting.first(SegmentQueue::Out).is_none() {
             self.deadlines.timeout_at = Time::NEVER;
@@ -151,15 +151,15 @@ impl<C: CongestionControl> Consumer<C> {
     }
 
     /// A segment is no longer in flight.
-    fn discharge(&mut self, slot: u32) {
+    fn remove_from_flight(&mut self, slot: u32) {
         let segment = *self.waiting.get(slot);
-        if segment.line == SegmentQueue::Out || segment.line == SegmentQueue::Held {
+        if segment.queue == SegmentQueue::Out || segment.queue == SegmentQueue::Held {
             self.source(segment.source).in_flight -= 1;
         }
     }
 
-    /// What Data that crossed the network says.
-    pub(super) fn learn_by_source(&mut self, slot: u32, packet: &Packet, cx: &mut Cx<'_>) {
+    /// Handles Data that arrived over the network.
+    pub(super) fn on_data_by_source(&mut self, slot: u32, packet: &Packet, cx: &mut Cx<'_>) {
         let (now, data) = (cx.now(), self.settings.data);
         let segment = *self.waiting.get(slot);
         let marked = self.settings.marks && packet.ecn == Ecn::Marked;
@@ -169,7 +169,7 @@ impl<C: CongestionControl> Consumer<C> {
         let charged = sources.get(segment.source);
         let (in_flight, window) = (charged.in_flight, charged.window);
         let source = sources.get(number);
-        source.heard_at = now;
+        source.last_data_at = now;
         // of several Interests it is unknown which one was answered                  [RFC6298 §3]
         let rtt = (segment.tries == 1).then(|| now.saturating_since(segment.sent_at));
         let before = source.timeout.timeout();
@@ -186,7 +186,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
         self.forget_by_source(slot);
         if shorter {
-            self.aim_at_first(number, now);
+            self.advance_timeout(number, now);
         }
         if number == segment.source {
             let ack = Ack {
@@ -196,7 +196,7 @@ impl<C: CongestionControl> Consumer<C> {
                 marked_packets: u32::from(marked),
                 in_flight: Bytes::new(in_flight * data),
                 sent_at: segment.sent_at,
-                answered_at: Time::NEVER,
+                ack_sent_at: Time::NEVER,
                 rtt,
                 rtt_smoothed,
                 rtt_min,
@@ -212,17 +212,17 @@ impl<C: CongestionControl> Consumer<C> {
         self.read_window(number);
     }
 
-    /// The timeout of a source is shorter: no Interest of it left before the first that is out.
-    fn aim_at_first(&mut self, number: u32, now: Time) {
+    /// Schedules an earlier check after the timeout of a source decreased: no pending Interest is older than the first one.
+    fn advance_timeout(&mut self, number: u32, now: Time) {
         if let Some(first) = self.waiting.first(SegmentQueue::Out) {
             let sent_at = self.waiting.get(first).sent_at;
             let timeout = &self.source(number).timeout;
-            let at = timeout.looks_at(sent_at).max(tick(now, timeout.config().scan, Duration::ZERO));
+            let at = timeout.next_check(sent_at).max(tick(now, timeout.config().scan, Duration::ZERO));
             self.deadlines.timeout_at = self.deadlines.timeout_at.min(at);
         }
     }
 
-    /// Looks for segments that have waited for longer than the timeout of their source.
+    /// Handles segments whose timeout, that of their source, has passed.
     #[cold]
     pub(super) fn expire_by_source(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
@@ -230,7 +230,7 @@ impl<C: CongestionControl> Consumer<C> {
             self.parts().1.list.iter().map(|source| source.timeout.timeout()).collect();
         let mut next = self.waiting.first(SegmentQueue::Out);
         while let Some(slot) = next {
-            next = self.waiting.behind(slot);
+            next = self.waiting.next_in_queue(slot);
             let segment = *self.waiting.get(slot);
             if segment.sent_at + timeouts[segment.source as usize] > now {
                 continue;
@@ -238,41 +238,41 @@ impl<C: CongestionControl> Consumer<C> {
             if self.settings.retries > 0 {
                 cx.count(Count::Timeouts, 1);
             }
-            // others of its source are answered, so this one is lost; or none is answered
-            let heard = self.source(segment.source).heard_at > segment.sent_at;
-            let cause = if heard { Cause::Loss } else { Cause::Timeout };
+            // a loss if later Interests of its source were answered, otherwise a timeout
+            let recent_data = self.source(segment.source).last_data_at > segment.sent_at;
+            let cause = if recent_data { Cause::Loss } else { Cause::Timeout };
             self.congested_by_source(slot, cause, cx);
-            self.again_by_source(slot, cx);
+            self.retry_by_source(slot, cx);
         }
         self.deadlines.timeout_at = Time::NEVER;
         let mut next = self.waiting.first(SegmentQueue::Out);
         while let Some(slot) = next {
-            self.aim_by_source(slot);
-            next = self.waiting.behind(slot);
+            self.update_timeout_by_source(slot);
+            next = self.waiting.next_in_queue(slot);
         }
     }
 
-    /// The network says no to an Interest.
+    /// Handles a NACK for an Interest.
     pub(super) fn refused_by_source(&mut self, slot: u32, cx: &mut Cx<'_>) {
         self.congested_by_source(slot, Cause::Refused, cx);
-        self.again_by_source(slot, cx);
+        self.retry_by_source(slot, cx);
     }
 
-    fn again_by_source(&mut self, slot: u32, cx: &mut Cx<'_>) {
-        self.discharge(slot);
-        self.ask_again(slot, cx);
+    fn retry_by_source(&mut self, slot: u32, cx: &mut Cx<'_>) {
+        self.remove_from_flight(slot);
+        self.retry(slot, cx);
     }
 
-    /// Informs the controller of the fate of an Interest. The timer of its source is backed off once per episode.
+    /// Notifies the controller of a lost, refused or marked Interest. The timer of its source is backed off once per episode.
     fn congested_by_source(&mut self, slot: u32, cause: Cause, cx: &mut Cx<'_>) {
-        let (data, wanted, retries) = (self.settings.data, self.progress.wanted, self.settings.retries);
+        let (data, requested, retries) = (self.settings.data, self.progress.requested, self.settings.retries);
         let segment = *self.waiting.get(slot);
         let (controller, sources) = self.parts();
         let source = sources.get(segment.source);
-        // what was wanted before a cut belongs to its episode                          [ndn-tools 22.12: catchunks]
+        // segments requested before a reduction belong to its episode                          [ndn-tools 22.12: catchunks]
         let first = segment.order > source.recovery;
         if first {
-            source.recovery = wanted;
+            source.recovery = requested;
             if retries > 0 && matches!(cause, Cause::Loss | Cause::Timeout) {
                 source.timeout.back_off();
             }
@@ -292,7 +292,7 @@ impl<C: CongestionControl> Consumer<C> {
 }
 
 /// Maximum number of segments that wait for the window of their source while others are requested. Our choice: enough to fill the window of one source
-/// while that of another is full; a receiver delivers in order and stores what came before its turn.
+/// while that of another is full; a receiver delivers in order and buffers early segments.
 const MAX_BLOCKED: u32 = 64;
 
 #[cfg(test)]

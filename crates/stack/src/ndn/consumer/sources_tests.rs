@@ -99,7 +99,7 @@ fn run_of(
     let (mut bench, end) = (Bench::new(1), Time::ZERO + Duration::from_millis(end));
     let mut coming: BTreeMap<(Time, usize), Packet> = BTreeMap::new();
     let mut sent = Vec::new();
-    bench.give(&mut consumer, Input::Start);
+    bench.input(&mut consumer, Input::Start);
     loop {
         for packet in bench.sent() {
             let Header::Interest(interest) = packet.header else { panic!("{packet:?}") };
@@ -129,9 +129,9 @@ fn run_of(
         bench.now = bench.now.max(next);
         if arrives <= next {
             let (_, packet) = coming.pop_first().expect("there is one");
-            bench.give(&mut consumer, Input::Packet(&packet));
+            bench.input(&mut consumer, Input::Packet(&packet));
         } else {
-            bench.give(&mut consumer, Input::Timer);
+            bench.input(&mut consumer, Input::Timer);
         }
     }
 }
@@ -175,8 +175,9 @@ fn each_source_has_a_timer_of_its_own() {
     let (lost, left) = sent[10];
     assert_eq!(lost % 2, 0);
     let due = (left + 200).div_ceil(50) * 50;
-    let again: Vec<u64> = sent.iter().skip(11).filter(|row| row.0 == lost).map(|row| row.1).collect();
-    assert_eq!(again, [due]);
+    let retransmission: Vec<u64> =
+        sent.iter().skip(11).filter(|row| row.0 == lost).map(|row| row.1).collect();
+    assert_eq!(retransmission, [due]);
     assert_eq!(consumer.controller().congestion, [(0, Cause::Loss, true)]);
     assert!(consumer.controller().acks.iter().filter(|ack| ack.0 == 1).count() > 10);
 }

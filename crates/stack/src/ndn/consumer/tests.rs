@@ -27,7 +27,7 @@ fn config() -> ConsumerConfig {
 
 /// Inputs of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Told {
+enum Observed {
     /// Whether there was a sample, the data in flight, whether a mark arrived, whether the round ended.
     Ack {
         rtt: Option<u64>,
@@ -50,7 +50,7 @@ struct Controller {
     rate: Rate,
     /// A timeout of the controller itself, halved after each Data.
     timer: Option<Duration>,
-    told: Vec<Told>,
+    observed: Vec<Observed>,
     sent: Vec<(u64, bool)>,
     app_limited: Vec<bool>,
 }
@@ -62,7 +62,7 @@ impl Controller {
             step: 0.0,
             rate: Rate::UNLIMITED,
             timer: None,
-            told: Vec::new(),
+            observed: Vec::new(),
             sent: Vec::new(),
             app_limited: Vec::new(),
         }
@@ -74,11 +74,11 @@ impl Controller {
     }
 
     fn episodes(&self) -> Vec<(Cause, bool)> {
-        let of = |told: &Told| match *told {
-            Told::Congestion { cause, first, .. } => Some((cause, first)),
-            Told::Ack { .. } => None,
+        let of = |observed: &Observed| match *observed {
+            Observed::Congestion { cause, first, .. } => Some((cause, first)),
+            Observed::Ack { .. } => None,
         };
-        self.told.iter().filter_map(of).collect()
+        self.observed.iter().filter_map(of).collect()
     }
 }
 
@@ -91,7 +91,7 @@ impl CongestionControl for Controller {
         self.timer = self.timer.map(|timer| timer / 2);
         let rtt = ack.rtt.map(|rtt| rtt.as_nanos() / 1_000_000);
         let in_flight = ack.in_flight.as_u64() / DATA;
-        self.told.push(Told::Ack { rtt, in_flight, marked: ack.marked, ended: ack.round_ended });
+        self.observed.push(Observed::Ack { rtt, in_flight, marked: ack.marked, ended: ack.round_ended });
         self.app_limited.push(ack.app_limited);
     }
 
@@ -100,7 +100,7 @@ impl CongestionControl for Controller {
             self.window = (self.window / 2.0).max(1.0);
         }
         let in_flight = event.in_flight.as_u64() / DATA;
-        self.told.push(Told::Congestion { cause: event.cause, in_flight, first: event.first });
+        self.observed.push(Observed::Congestion { cause: event.cause, in_flight, first: event.first });
     }
 
     fn allowance(&self) -> Allowance {
@@ -112,7 +112,7 @@ impl CongestionControl for Controller {
     }
 
     fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
-        self.sent.push((sent.in_flight.as_u64() / DATA, sent.again));
+        self.sent.push((sent.in_flight.as_u64() / DATA, sent.retransmission));
     }
 }
 
@@ -150,13 +150,13 @@ impl<F: FnMut(usize, u64) -> Answer> Net<F> {
     /// Starts it and runs it up to and including `end`.
     fn run(config: &ConsumerConfig, controller: Controller, end: f64, answer: F) -> Self {
         let mut net = Self::new(config, controller, answer);
-        net.give(Input::Start);
+        net.input(Input::Start);
         net.until(end);
         net
     }
 
-    fn give(&mut self, input: Input<'_>) {
-        self.bench.give(&mut self.consumer, input);
+    fn input(&mut self, input: Input<'_>) {
+        self.bench.input(&mut self.consumer, input);
         self.take();
     }
 
@@ -205,9 +205,9 @@ impl<F: FnMut(usize, u64) -> Answer> Net<F> {
             self.bench.now = self.bench.now.max(next);
             if arrives <= wakes {
                 let (_, packet) = self.coming.pop_first().expect("there is one");
-                self.give(Input::Packet(&packet));
+                self.input(Input::Packet(&packet));
             } else {
-                self.give(Input::Timer);
+                self.input(Input::Timer);
             }
         }
         self.bench.now = end;
@@ -254,8 +254,8 @@ fn a_window_holds_whole_data_packets() {
 #[test]
 fn the_controller_receives_samples_flights_and_rounds() {
     let net = Net::run(&config(), Controller::window(2.0), 25.0, quick);
-    let ack = |ended| Told::Ack { rtt: Some(10), in_flight: 2, marked: false, ended };
-    assert_eq!(net.consumer.controller.told, [ack(true), ack(false), ack(true), ack(false)]);
+    let ack = |ended| Observed::Ack { rtt: Some(10), in_flight: 2, marked: false, ended };
+    assert_eq!(net.consumer.controller.observed, [ack(true), ack(false), ack(true), ack(false)]);
     assert!(net.consumer.controller.app_limited.iter().all(|limited| !limited));
 }
 
@@ -289,9 +289,9 @@ fn batches_leave_together_and_wait_for_each_other() {
 fn nothing_leaves_before_the_start_or_after_the_stop() {
     let mut net = Net::new(&config(), Controller::window(2.0), quick);
     assert_eq!(net.consumer.wake(), Time::NEVER);
-    net.give(Input::Start);
+    net.input(Input::Start);
     net.until(5.0);
-    net.give(Input::Stop);
+    net.input(Input::Stop);
     net.until(100.0);
     assert_eq!(net.sent.len(), 2);
     assert_eq!(net.bench.meter.goodput_bytes, 0);
@@ -308,12 +308,12 @@ fn interests_are_spaced_by_the_time_of_their_data() {
         let rate = Rate::from_mbps(gbps * 1000);
         let mut bench = Bench::new(1);
         let mut consumer = Consumer::new(&config, Steady(rate));
-        bench.give(&mut consumer, Input::Start);
+        bench.input(&mut consumer, Input::Start);
         let times: Vec<u64> = (0..3)
             .map(|_| {
                 let wake = consumer.wake();
                 bench.now = wake;
-                bench.give(&mut consumer, Input::Timer);
+                bench.input(&mut consumer, Input::Timer);
                 wake.as_nanos()
             })
             .collect();
@@ -329,17 +329,17 @@ fn a_steady_consumer_receives_after_one_round_trip() {
     let config = ConsumerConfig { retries: 0, ..config() };
     let mut net = Net::new(&config, Controller::rate(500), |_, _| Answer::Data(63.6));
     net.bench.now = at(2.0);
-    net.give(Input::Start);
+    net.input(Input::Start);
     net.until(99_999.9);
     assert_eq!(net.sent.len(), 49_999);
     assert_eq!(net.bench.meter.goodput_bytes, 49_968 * PAYLOAD);
-    assert!(net.consumer.waiting.places() <= 33, "{} places", net.consumer.waiting.places());
+    assert!(net.consumer.waiting.capacity() <= 33, "{} places", net.consumer.waiting.capacity());
 }
 
 #[test]
 fn a_new_rate_takes_effect_at_the_next_interest() {
     let mut net = Net::new(&config(), Controller::rate(100), |_, _| Answer::Data(15.0));
-    net.give(Input::Start);
+    net.input(Input::Start);
     net.until(12.0);
     net.consumer.controller.rate = Rate::from_bps(1000 * DATA * 8);
     net.until(23.0);
@@ -350,7 +350,7 @@ fn a_new_rate_takes_effect_at_the_next_interest() {
 #[test]
 fn a_rate_of_zero_waits_for_another() {
     let mut net = Net::new(&config(), Controller::rate(100), |_, _| Answer::Data(15.0));
-    net.give(Input::Start);
+    net.input(Input::Start);
     net.until(12.0);
     net.consumer.controller.rate = Rate::ZERO;
     net.until(22.0);
@@ -494,9 +494,9 @@ fn lost(which: &'static [usize]) -> impl FnMut(usize, u64) -> Answer {
 fn expired_interests_are_retransmitted_first_with_a_new_nonce() {
     let config = ConsumerConfig { size: Bytes::new(60 * PAYLOAD), ..config() };
     let net = Net::run(&config, Controller::window(2.0), 1000.0, lost(&[1]));
-    let again: Vec<(Time, u64, u32)> = net.sent.iter().filter(|sent| sent.1 == 1).copied().collect();
-    assert_eq!(again.iter().map(|sent| sent.0).collect::<Vec<_>>(), [at(0.0), at(210.0)]);
-    assert_ne!(again[0].2, again[1].2);
+    let retransmission: Vec<(Time, u64, u32)> = net.sent.iter().filter(|sent| sent.1 == 1).copied().collect();
+    assert_eq!(retransmission.iter().map(|sent| sent.0).collect::<Vec<_>>(), [at(0.0), at(210.0)]);
+    assert_ne!(retransmission[0].2, retransmission[1].2);
     assert_eq!(
         (net.count(Count::Timeouts), net.count(Count::Retransmits), net.count(Count::Episodes)),
         (1, 1, 1)
@@ -590,7 +590,7 @@ fn without_retries_a_lost_segment_is_abandoned_at_its_lifetime() {
     assert_eq!(net.count(Count::Episodes), 0);
     assert_eq!(net.consumer.in_flight(), 101);
     // memory for those of 2 s and 50 ms that never arrive, and for one in flight
-    assert!(net.consumer.waiting.places() <= 105, "{} places", net.consumer.waiting.places());
+    assert!(net.consumer.waiting.capacity() <= 105, "{} places", net.consumer.waiting.capacity());
 }
 
 // ---- conservative window adaptation
@@ -649,7 +649,13 @@ fn marks(episode: f64, episode_check: EpisodeCheck) -> (Vec<bool>, Option<u64>) 
     let controller = Controller { step: 1.0, ..Controller::window(4.0) };
     let net = Net::run(&config, controller, 25.0, |_, _| Answer::Marked(10.0));
     // marked Data is not reported as an increase
-    assert!(net.consumer.controller.told.iter().all(|told| !matches!(told, Told::Ack { marked: false, .. })));
+    assert!(
+        net.consumer
+            .controller
+            .observed
+            .iter()
+            .all(|observed| !matches!(observed, Observed::Ack { marked: false, .. }))
+    );
     let first: Vec<bool> = net.consumer.controller.episodes().iter().map(|event| event.1).collect();
     assert_eq!(net.count(Count::Marks), first.len() as u64);
     (first, net.consumer.progress.recovery)
@@ -682,7 +688,7 @@ fn a_consumer_without_marks_reports_it() {
     let config = ConsumerConfig { marks: false, ..config() };
     let mut bench = Bench::new(1);
     let mut consumer = Consumer::new(&config, Controller::window(1.0));
-    bench.give(&mut consumer, Input::Start);
+    bench.input(&mut consumer, Input::Start);
     assert_eq!(bench.sent()[0].ecn, Ecn::NotCapable);
     let net = Net::run(&config, Controller::window(1.0), 15.0, |_, _| Answer::Marked(10.0));
     assert_eq!(net.consumer.controller.episodes(), []);
@@ -746,12 +752,12 @@ fn old_refusals_are_ignored() {
 #[test]
 fn late_data_copies_and_other_names_are_ignored() {
     let mut net = Net::new(&config(), Controller::window(1.0), |_, _| Answer::Twice(10.0, 12.0));
-    net.give(Input::Start);
+    net.input(Input::Start);
     net.until(11.0);
     for (prefix, segment) in [(PREFIX, 99), (NameId(4), 1)] {
         let name = Name { prefix, segment };
         let other = packet(Header::Data(Data { name, payload_bytes: PAYLOAD as u32 }), Ecn::Capable);
-        net.give(Input::Packet(&other));
+        net.input(Input::Packet(&other));
     }
     net.until(13.0);
     // 99, the other prefix, the copy of 0
@@ -772,7 +778,7 @@ fn data_after_its_timer_cancels_the_retransmission() {
             Controller::window(4.0),
             |n, _| if n == 0 { Answer::Nothing } else { Answer::Data(70.0) },
         );
-    net.give(Input::Start);
+    net.input(Input::Start);
     net.until(49.0);
     net.consumer.controller.window = 2.0;
     net.until(500.0);
@@ -792,7 +798,7 @@ fn answers_of_the_local_forwarder_do_not_stop_time() {
     });
     // two each 50 µs, 0 and 1 ms included
     assert_eq!(net.sent.len(), 2 * 21);
-    assert_eq!(net.consumer.controller.told, []);
+    assert_eq!(net.consumer.controller.observed, []);
     assert_eq!(net.bench.meter.rtt_count, 0);
     assert_eq!(net.bench.meter.goodput_bytes, 42 * PAYLOAD);
     assert_eq!(net.bench.meter.delay_max, Duration::ZERO);
@@ -864,8 +870,8 @@ proptest! {
         prop_assert_eq!(nonces.len(), net.sent.len());
         let max = f64::from(window) + 0.1 * segments as f64 + 1.0;
         prop_assert!(net.consumer.controller.sent.iter().all(|(in_flight, _)| *in_flight as f64 <= max));
-        let again = net.consumer.controller.sent.iter().filter(|sent| sent.1).count() as u64;
-        prop_assert_eq!(net.count(Count::Retransmits), again);
-        prop_assert_eq!(net.sent.len() as u64, segments + again);
+        let retransmission = net.consumer.controller.sent.iter().filter(|sent| sent.1).count() as u64;
+        prop_assert_eq!(net.count(Count::Retransmits), retransmission);
+        prop_assert_eq!(net.sent.len() as u64, segments + retransmission);
     }
 }

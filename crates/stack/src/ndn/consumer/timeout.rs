@@ -69,7 +69,7 @@ impl Estimator {
 
     /// When the expiry of an Interest that left at `sent` is detected.
     #[inline]
-    pub(super) fn looks_at(&self, sent: Time) -> Time {
+    pub(super) fn next_check(&self, sent: Time) -> Time {
         tick(sent + self.timeout, self.config.scan, Duration::ZERO)
     }
 
@@ -160,8 +160,8 @@ mod tests {
     /// Timers are checked every 50 ms: an Interest of 20 ms with a timeout of 1 s expires at 1050 ms.
     #[test]
     fn timers_are_looked_at_on_multiples() {
-        assert_eq!(Estimator::new(Timeout::DEFAULT, None).looks_at(at(20_000)), at(1_050_000));
+        assert_eq!(Estimator::new(Timeout::DEFAULT, None).next_check(at(20_000)), at(1_050_000));
         let exact = Timeout { scan: Duration::ZERO, ..Timeout::DEFAULT };
-        assert_eq!(Estimator::new(exact, None).looks_at(at(20_000)), at(1_020_000));
+        assert_eq!(Estimator::new(exact, None).next_check(at(20_000)), at(1_020_000));
     }
 }

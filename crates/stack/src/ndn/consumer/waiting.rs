@@ -13,7 +13,7 @@ pub(super) struct Waiting {
     slots: Vec<Segment>,
     free: u32,
     table: Table,
-    lines: [List; SegmentQueue::COUNT],
+    queues: [List; SegmentQueue::COUNT],
 }
 
 /// A pending segment.
@@ -32,11 +32,11 @@ pub(super) struct Segment {
     /// Number of Interests that left for it.
     pub(super) tries: u32,
     /// The queue that it is in.
-    pub(super) line: SegmentQueue,
+    pub(super) queue: SegmentQueue,
     /// The source that it is charged to, of controllers with a window for each.
     pub(super) source: u32,
-    before: u32,
-    after: u32,
+    previous: u32,
+    next: u32,
 }
 
 /// The queue of a segment.
@@ -47,7 +47,7 @@ pub(super) enum SegmentQueue {
     /// Requested.
     Out,
     /// Expired or refused, to be retransmitted.
-    Again,
+    Retransmit,
     /// No queue.
     None,
 }
@@ -69,7 +69,7 @@ const NONE: u32 = u32::MAX;
 impl Waiting {
     pub(super) fn new() -> Self {
         let empty = List { first: NONE, last: NONE, len: 0 };
-        Self { slots: Vec::new(), free: NONE, table: Table::new(), lines: [empty; SegmentQueue::COUNT] }
+        Self { slots: Vec::new(), free: NONE, table: Table::new(), queues: [empty; SegmentQueue::COUNT] }
     }
 
     /// The slot of a segment.
@@ -102,17 +102,17 @@ impl Waiting {
             sent_at: Time::NEVER,
             nonce: 0,
             tries: 0,
-            line: SegmentQueue::None,
+            queue: SegmentQueue::None,
             source: 0,
-            before: NONE,
-            after: NONE,
+            previous: NONE,
+            next: NONE,
         };
         if self.free == NONE {
             self.slots.push(new);
         } else {
-            let place = &mut self.slots[slot as usize];
-            self.free = place.after;
-            *place = new;
+            let entry = &mut self.slots[slot as usize];
+            self.free = entry.next;
+            *entry = new;
         }
         Some(slot)
     }
@@ -122,68 +122,68 @@ impl Waiting {
     pub(super) fn remove(&mut self, slot: u32) {
         self.leave(slot);
         self.table.remove(self.slots[slot as usize].segment);
-        self.slots[slot as usize].after = self.free;
+        self.slots[slot as usize].next = self.free;
         self.free = slot;
     }
 
     /// Moves a segment to the end of a queue.
     #[inline]
-    pub(super) fn join(&mut self, slot: u32, line: SegmentQueue) {
+    pub(super) fn join(&mut self, slot: u32, queue: SegmentQueue) {
         self.leave(slot);
-        let list = &mut self.lines[line as usize];
-        let before = std::mem::replace(&mut list.last, slot);
+        let list = &mut self.queues[queue as usize];
+        let previous = std::mem::replace(&mut list.last, slot);
         list.len += 1;
-        if before == NONE {
+        if previous == NONE {
             list.first = slot;
         } else {
-            self.slots[before as usize].after = slot;
+            self.slots[previous as usize].next = slot;
         }
         let segment = &mut self.slots[slot as usize];
-        (segment.line, segment.before, segment.after) = (line, before, NONE);
+        (segment.queue, segment.previous, segment.next) = (queue, previous, NONE);
     }
 
     #[inline]
     fn leave(&mut self, slot: u32) {
-        let Segment { line, before, after, .. } = self.slots[slot as usize];
-        if line == SegmentQueue::None {
+        let Segment { queue, previous, next, .. } = self.slots[slot as usize];
+        if queue == SegmentQueue::None {
             return;
         }
-        let list = &mut self.lines[line as usize];
+        let list = &mut self.queues[queue as usize];
         list.len -= 1;
-        if before == NONE {
-            list.first = after;
+        if previous == NONE {
+            list.first = next;
         } else {
-            self.slots[before as usize].after = after;
+            self.slots[previous as usize].next = next;
         }
-        if after == NONE {
-            self.lines[line as usize].last = before;
+        if next == NONE {
+            self.queues[queue as usize].last = previous;
         } else {
-            self.slots[after as usize].before = before;
+            self.slots[next as usize].previous = previous;
         }
-        self.slots[slot as usize].line = SegmentQueue::None;
+        self.slots[slot as usize].queue = SegmentQueue::None;
     }
 
     /// The first segment of a queue.
     #[inline]
-    pub(super) fn first(&self, line: SegmentQueue) -> Option<u32> {
-        Some(self.lines[line as usize].first).filter(|&slot| slot != NONE)
+    pub(super) fn first(&self, queue: SegmentQueue) -> Option<u32> {
+        Some(self.queues[queue as usize].first).filter(|&slot| slot != NONE)
     }
 
     /// The one behind it in its line.
     #[inline]
-    pub(super) fn behind(&self, slot: u32) -> Option<u32> {
-        Some(self.slots[slot as usize].after).filter(|&slot| slot != NONE)
+    pub(super) fn next_in_queue(&self, slot: u32) -> Option<u32> {
+        Some(self.slots[slot as usize].next).filter(|&slot| slot != NONE)
     }
 
     /// Number of segments in a queue.
     #[inline]
-    pub(super) fn count(&self, line: SegmentQueue) -> u32 {
-        self.lines[line as usize].len
+    pub(super) fn count(&self, queue: SegmentQueue) -> u32 {
+        self.queues[queue as usize].len
     }
 
     /// Size of the slab, free slots included.
     #[cfg(test)]
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn capacity(&self) -> usize {
         self.slots.len()
     }
 }
@@ -204,11 +204,12 @@ mod tests {
     }
 
     fn op() -> impl Strategy<Value = Op> {
-        let line = prop_oneof![Just(SegmentQueue::Held), Just(SegmentQueue::Out), Just(SegmentQueue::Again)];
+        let queue =
+            prop_oneof![Just(SegmentQueue::Held), Just(SegmentQueue::Out), Just(SegmentQueue::Retransmit)];
         prop_oneof![
             3 => (0u64..12).prop_map(Op::Add),
             2 => (0u64..12).prop_map(Op::Remove),
-            5 => (0u64..12, line).prop_map(|(segment, line)| Op::Join(segment, line)),
+            5 => (0u64..12, queue).prop_map(|(segment, queue)| Op::Join(segment, queue)),
         ]
     }
 
@@ -216,7 +217,7 @@ mod tests {
         #[test]
         fn queues_keep_their_order_and_slots_are_reused(ops in prop::collection::vec(op(), 1..200)) {
             let mut waiting = Waiting::new();
-            let mut lines: [VecDeque<u64>; 3] = Default::default();
+            let mut queues: [VecDeque<u64>; 3] = Default::default();
             let mut known: Vec<u64> = Vec::new();
             for op in ops {
                 match op {
@@ -232,27 +233,27 @@ mod tests {
                             waiting.remove(slot);
                         }
                         known.retain(|one| *one != segment);
-                        lines.iter_mut().for_each(|line| line.retain(|one| *one != segment));
+                        queues.iter_mut().for_each(|queue| queue.retain(|one| *one != segment));
                     }
-                    Op::Join(segment, line) => {
+                    Op::Join(segment, queue) => {
                         let Some(slot) = waiting.find(segment) else { continue };
-                        waiting.join(slot, line);
-                        lines.iter_mut().for_each(|line| line.retain(|one| *one != segment));
-                        lines[line as usize].push_back(segment);
+                        waiting.join(slot, queue);
+                        queues.iter_mut().for_each(|queue| queue.retain(|one| *one != segment));
+                        queues[queue as usize].push_back(segment);
                     }
                 }
-                for line in [SegmentQueue::Held, SegmentQueue::Out, SegmentQueue::Again] {
-                    let (mut walked, mut at) = (Vec::new(), waiting.lines[line as usize].first);
+                for queue in [SegmentQueue::Held, SegmentQueue::Out, SegmentQueue::Retransmit] {
+                    let (mut walked, mut at) = (Vec::new(), waiting.queues[queue as usize].first);
                     while at != NONE {
                         walked.push(waiting.get(at).segment);
-                        at = waiting.get(at).after;
+                        at = waiting.get(at).next;
                     }
-                    prop_assert_eq!(&lines[line as usize], &walked);
-                    prop_assert_eq!(waiting.count(line) as usize, walked.len());
-                    let first = waiting.first(line).map(|slot| waiting.get(slot).segment);
+                    prop_assert_eq!(&queues[queue as usize], &walked);
+                    prop_assert_eq!(waiting.count(queue) as usize, walked.len());
+                    let first = waiting.first(queue).map(|slot| waiting.get(slot).segment);
                     prop_assert_eq!(first, walked.first().copied());
                 }
-                prop_assert!(waiting.places() <= 12);
+                prop_assert!(waiting.capacity() <= 12);
                 for segment in 0..12 {
                     prop_assert_eq!(waiting.find(segment).is_some(), known.contains(&segment));
                 }

@@ -132,7 +132,7 @@ impl Pit {
     #[inline]
     pub fn end(&mut self, pending: Pending) {
         let Some(entry) = self.entry(pending) else { return };
-        let (name, first_in, first_out) = (entry.name, entry.first_in.more, entry.first_out.more);
+        let (name, first_in, first_out) = (entry.name, entry.first_in.next, entry.first_out.next);
         self.ins.release_chain(first_in);
         self.outs.release_chain(first_out);
         self.places.remove(name.key());
@@ -157,9 +157,16 @@ impl Pit {
 
     /// Writes the in-record of a face: an Interest arrived from there. Returns true if the face had none.
     #[inline]
-    pub fn ask(&mut self, pending: Pending, face: FaceId, nonce: u32, flow: FlowId, expires: Time) -> bool {
+    pub fn add_downstream(
+        &mut self,
+        pending: Pending,
+        face: FaceId,
+        nonce: u32,
+        flow: FlowId,
+        expires: Time,
+    ) -> bool {
         let entry = &mut self.entries[pending.slot as usize];
-        let record = In { face: face.0, nonce, flow: flow.0, more: NONE, expires };
+        let record = In { face: face.0, nonce, flow: flow.0, next: NONE, expires };
         self.ins.write(&mut entry.first_in, record)
     }
 
@@ -205,29 +212,43 @@ impl Pit {
 
     /// Writes the out-record of a face: the Interest is sent there now. Returns the previous record.
     #[inline]
-    pub fn send(&mut self, pending: Pending, face: FaceId, nonce: u32, now: Time, held: bool) -> Option<Out> {
+    pub fn send(
+        &mut self,
+        pending: Pending,
+        face: FaceId,
+        nonce: u32,
+        now: Time,
+        queued: bool,
+    ) -> Option<Out> {
         let entry = &mut self.entries[pending.slot as usize];
         let old = self.outs.find(&entry.first_out, face.0);
-        let record =
-            Out { face: face.0, nonce, more: NONE, sent_at: now, again: old.is_some(), held, refused: None };
+        let record = Out {
+            face: face.0,
+            nonce,
+            next: NONE,
+            sent_at: now,
+            retransmitted: old.is_some(),
+            queued,
+            refused: None,
+        };
         self.outs.write(&mut entry.first_out, record);
         old
     }
 
     /// The out-record of a face.
     #[inline]
-    pub fn sent_to(&self, pending: Pending, face: FaceId) -> Option<Out> {
+    pub fn out_record(&self, pending: Pending, face: FaceId) -> Option<Out> {
         self.entry(pending).and_then(|entry| self.outs.find(&entry.first_out, face.0))
     }
 
     /// Records that the Interest that was queued for a face left now.
     pub fn leave(&mut self, pending: Pending, face: FaceId, now: Time) {
-        self.change_out(pending, face, |record| (record.held, record.sent_at) = (false, now));
+        self.change_out(pending, face, |record| (record.queued, record.sent_at) = (false, now));
     }
 
     /// Records a NACK from a face.
     pub fn refuse(&mut self, pending: Pending, face: FaceId, reason: NackReason) {
-        self.change_out(pending, face, |record| (record.held, record.refused) = (false, Some(reason)));
+        self.change_out(pending, face, |record| (record.queued, record.refused) = (false, Some(reason)));
     }
 
     fn change_out(&mut self, pending: Pending, face: FaceId, change: impl FnOnce(&mut Out)) {
@@ -254,14 +275,14 @@ impl Entry {
             strategy_note: 0,
             link_note: 0,
             label: Label([0; 4]),
-            first_in: In { face: NONE, nonce: 0, flow: 0, more: NONE, expires: Time::ZERO },
+            first_in: In { face: NONE, nonce: 0, flow: 0, next: NONE, expires: Time::ZERO },
             first_out: Out {
                 face: NONE,
                 nonce: 0,
-                more: NONE,
+                next: NONE,
                 sent_at: Time::ZERO,
-                again: false,
-                held: false,
+                retransmitted: false,
+                queued: false,
                 refused: None,
             },
         }
@@ -276,7 +297,7 @@ impl From<In> for InRecord {
 
 impl From<Out> for OutRecord {
     fn from(record: Out) -> Self {
-        let Out { face, nonce, sent_at, held, again, refused, .. } = record;
-        Self { face: FaceId(face), nonce, sent_at, held, again, refused }
+        let Out { face, nonce, sent_at, queued, retransmitted, refused, .. } = record;
+        Self { face: FaceId(face), nonce, sent_at, queued, retransmitted, refused }
     }
 }

@@ -15,7 +15,7 @@ pub struct In {
     pub nonce: u32,
     /// Flow of its latest Interest; Data for this face count for this flow.
     pub flow: u32,
-    pub(super) more: u32,
+    pub(super) next: u32,
     /// When its Interest expires.
     pub expires: Time,
 }
@@ -27,11 +27,11 @@ pub struct Out {
     pub face: u32,
     /// Nonce that was sent last.
     pub nonce: u32,
-    pub(super) more: u32,
+    pub(super) next: u32,
     /// The Interest was sent more than once.
-    pub again: bool,
+    pub retransmitted: bool,
     /// The Interest is queued in a lane.
-    pub held: bool,
+    pub queued: bool,
     /// Reason of the NACK that it returned.
     pub refused: Option<NackReason>,
     /// When the Interest was last sent.
@@ -41,10 +41,10 @@ pub struct Out {
 /// A record of a face in a linked list.
 pub(super) trait Record: Copy {
     fn face(&self) -> u32;
-    fn more(&self) -> u32;
+    fn next(&self) -> u32;
     /// Clears the record: no face and no next record.
-    fn blank(&mut self);
-    fn lead_to(&mut self, more: u32);
+    fn clear(&mut self);
+    fn set_next(&mut self, next: u32);
 }
 
 macro_rules! record {
@@ -55,15 +55,15 @@ macro_rules! record {
                 self.face
             }
             #[inline]
-            fn more(&self) -> u32 {
-                self.more
+            fn next(&self) -> u32 {
+                self.next
             }
-            fn blank(&mut self) {
-                (self.face, self.more) = (NONE, NONE);
+            fn clear(&mut self) {
+                (self.face, self.next) = (NONE, NONE);
             }
             #[inline]
-            fn lead_to(&mut self, more: u32) {
-                self.more = more;
+            fn set_next(&mut self, next: u32) {
+                self.next = next;
             }
         }
     )*};
@@ -87,7 +87,7 @@ impl<R> Default for Pool<R> {
 impl<R: Record> Pool<R> {
     #[inline]
     pub(super) fn after(&self, record: &R) -> Option<R> {
-        self.records.get(record.more() as usize).copied()
+        self.records.get(record.next() as usize).copied()
     }
 
     #[inline]
@@ -95,12 +95,12 @@ impl<R: Record> Pool<R> {
         if first.face() == face {
             return Some(*first);
         }
-        let mut at = first.more();
+        let mut at = first.next();
         while let Some(record) = self.records.get(at as usize) {
             if record.face() == face {
                 return Some(*record);
             }
-            at = record.more();
+            at = record.next();
         }
         None
     }
@@ -109,9 +109,9 @@ impl<R: Record> Pool<R> {
         if first.face() == face {
             return Some(first);
         }
-        let mut at = first.more();
+        let mut at = first.next();
         while self.records.get(at as usize)?.face() != face {
-            at = self.records[at as usize].more();
+            at = self.records[at as usize].next();
         }
         self.records.get_mut(at as usize)
     }
@@ -121,7 +121,7 @@ impl<R: Record> Pool<R> {
     pub(super) fn write(&mut self, first: &mut R, mut record: R) -> bool {
         if first.face() == NONE || first.face() == record.face() {
             let new = first.face() == NONE;
-            record.lead_to(first.more());
+            record.set_next(first.next());
             *first = record;
             return new;
         }
@@ -130,57 +130,57 @@ impl<R: Record> Pool<R> {
 
     fn write_further(&mut self, first: &mut R, mut record: R) -> bool {
         if let Some(old) = self.find_mut(first, record.face()) {
-            record.lead_to(old.more());
+            record.set_next(old.next());
             *old = record;
             return false;
         }
-        let place = match self.records.get(self.free as usize) {
+        let index = match self.records.get(self.free as usize) {
             Some(free) => {
-                let place = std::mem::replace(&mut self.free, free.more());
-                self.records[place as usize] = record;
-                place
+                let index = std::mem::replace(&mut self.free, free.next());
+                self.records[index as usize] = record;
+                index
             }
             None => {
                 self.records.push(record);
                 self.records.len() as u32 - 1
             }
         };
-        if first.more() == NONE {
-            first.lead_to(place);
+        if first.next() == NONE {
+            first.set_next(index);
             return true;
         }
-        let mut last = first.more();
-        while self.records[last as usize].more() != NONE {
-            last = self.records[last as usize].more();
+        let mut last = first.next();
+        while self.records[last as usize].next() != NONE {
+            last = self.records[last as usize].next();
         }
-        self.records[last as usize].lead_to(place);
+        self.records[last as usize].set_next(index);
         true
     }
 
     /// Removes the record of a face; the order of the others stays. Returns whether there was one.
     pub(super) fn remove(&mut self, first: &mut R, face: u32) -> bool {
         if first.face() == face {
-            let place = first.more();
-            match self.records.get(place as usize).copied() {
+            let index = first.next();
+            match self.records.get(index as usize).copied() {
                 Some(next) => {
                     *first = next;
-                    self.release(place);
+                    self.release(index);
                 }
-                None => first.blank(),
+                None => first.clear(),
             }
             return true;
         }
-        let (mut before, mut at) = (NONE, first.more());
+        let (mut before, mut at) = (NONE, first.next());
         while let Some(record) = self.records.get(at as usize).copied() {
             if record.face() == face {
                 match self.records.get_mut(before as usize) {
-                    Some(before) => before.lead_to(record.more()),
-                    None => first.lead_to(record.more()),
+                    Some(before) => before.set_next(record.next()),
+                    None => first.set_next(record.next()),
                 }
                 self.release(at);
                 return true;
             }
-            (before, at) = (at, record.more());
+            (before, at) = (at, record.next());
         }
         false
     }
@@ -189,15 +189,15 @@ impl<R: Record> Pool<R> {
     #[inline]
     pub(super) fn release_chain(&mut self, mut at: u32) {
         while let Some(record) = self.records.get(at as usize) {
-            let more = record.more();
+            let next = record.next();
             self.release(at);
-            at = more;
+            at = next;
         }
     }
 
-    fn release(&mut self, place: u32) {
-        self.records[place as usize].lead_to(self.free);
-        self.free = place;
+    fn release(&mut self, index: u32) {
+        self.records[index as usize].set_next(self.free);
+        self.free = index;
     }
 }
 

@@ -103,7 +103,7 @@ proptest! {
                             true
                         }
                     };
-                    prop_assert_eq!(pit.ask(pending, FaceId(face), nonce, FlowId(segment as u32), at(expires)), fresh);
+                    prop_assert_eq!(pit.add_downstream(pending, FaceId(face), nonce, FlowId(segment as u32), at(expires)), fresh);
                 }
                 Op::Send { segment, face, nonce } => {
                     let Some(pending) = pit.find(name(segment)) else { continue };
@@ -151,7 +151,7 @@ proptest! {
                 let found = Model {
                     expires: pit.entry(pending).expect("it lives").expires.as_nanos() / 1_000_000,
                     ins: pit.ins(pending).map(|record| (record.face, record.nonce, record.flow)).collect(),
-                    outs: pit.outs(pending).map(|out| (out.face, out.nonce, out.again, out.refused)).collect(),
+                    outs: pit.outs(pending).map(|out| (out.face, out.nonce, out.retransmitted, out.refused)).collect(),
                 };
                 prop_assert_eq!(&found, expected);
             }
@@ -166,7 +166,7 @@ fn memory_is_bounded_by_concurrent_entries() {
         let (pending, new) = pit.open(name(segment), 2000, at(segment + 2000));
         assert!(new);
         for face in 0..3 {
-            pit.ask(pending, FaceId(face), 7, FlowId(0), at(segment + 2000));
+            pit.add_downstream(pending, FaceId(face), 7, FlowId(0), at(segment + 2000));
             pit.send(pending, FaceId(face + 3), 7, at(segment), false);
         }
         if segment >= 10 {
@@ -183,10 +183,18 @@ fn a_record_that_is_held_counts_its_time_from_when_it_leaves() {
     let mut pit = Pit::new();
     let (pending, _) = pit.open(name(0), 2000, at(2000));
     pit.send(pending, FaceId(1), 9, at(5), true);
-    assert!(pit.sent_to(pending, FaceId(1)).is_some_and(|record| record.held && record.sent_at == at(5)));
+    assert!(
+        pit.out_record(pending, FaceId(1)).is_some_and(|record| record.queued && record.sent_at == at(5))
+    );
     pit.leave(pending, FaceId(1), at(8));
-    let left = OutRecord::from(pit.sent_to(pending, FaceId(1)).expect("it was sent"));
-    let expected =
-        OutRecord { face: FaceId(1), nonce: 9, sent_at: at(8), held: false, again: false, refused: None };
+    let left = OutRecord::from(pit.out_record(pending, FaceId(1)).expect("it was sent"));
+    let expected = OutRecord {
+        face: FaceId(1),
+        nonce: 9,
+        sent_at: at(8),
+        queued: false,
+        retransmitted: false,
+        refused: None,
+    };
     assert_eq!(left, expected);
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use contract::{
-    ArrivingData, ArrivingInterest, ArrivingNack, Departure, FaceId, FibEntry, NackReason, NextHop, Pending,
+    ArrivingData, ArrivingInterest, ArrivingNack, FaceId, FibEntry, NackReason, NextHop, Pending, SendResult,
     Strategy, StrategyCx,
 };
 use units::{Duration, Time};
@@ -149,7 +149,7 @@ impl Asf {
                 ranks[place as usize].2
             }
         };
-        if cx.probe_interest(interest.pending, face) == Departure::Sent {
+        if cx.probe_interest(interest.pending, face) == SendResult::Sent {
             self.watch(interest.pending, face, fib.index, now);
         }
     }
@@ -165,18 +165,18 @@ impl Strategy for Asf {
             }
             self.suppression.widen(pending, cx);
         }
-        let untried = |face| face != interest.from && cx.sent_to(pending, face).is_none();
+        let untried = |face| face != interest.from && cx.out_record(pending, face).is_none();
         let best = self.best(fib, untried).or_else(|| self.best(fib, |face| face != interest.from));
         let Some(face) = best else { return give_up(interest, NackReason::NoRoute, cx) };
         match cx.send_interest(pending, face) {
-            Departure::Refused(reason) => give_up(interest, reason, cx),
-            Departure::Sent => {
+            SendResult::Refused(reason) => give_up(interest, reason, cx),
+            SendResult::Sent => {
                 self.watch(pending, face, fib.index, cx.now());
                 if interest.is_new {
                     self.probe(interest, face, fib, cx);
                 }
             }
-            Departure::Held | Departure::Dropped | Departure::Gone => {}
+            SendResult::Held | SendResult::Dropped | SendResult::Gone => {}
         }
     }
 
@@ -195,20 +195,20 @@ impl Strategy for Asf {
             self.face(fib.index, nack.from).silent = silences;
         }
         // differs: NFD leaves the downstreams to their timers
-        cx.pass_refusals(nack.pending);
+        cx.propagate_nacks(nack.pending);
     }
 
     fn on_timer(&mut self, cx: &mut dyn StrategyCx) {
         let now = cx.now();
         while let Some(watched) = self.watched.front().copied() {
-            let record = cx.sent_to(watched.pending, watched.face);
-            let waits =
+            let record = cx.out_record(watched.pending, watched.face);
+            let waiting =
                 record.is_some_and(|record| record.sent_at == watched.sent_at && record.refused.is_none());
-            if waits && watched.deadline > now {
+            if waiting && watched.deadline > now {
                 return;
             }
             self.watched.pop_front();
-            if waits {
+            if waiting {
                 let face = self.face(watched.prefix, watched.face);
                 face.silent = face.silent.saturating_add(1);
                 face.rtt.back_off();

@@ -1,7 +1,7 @@
 //! Best route: the face with the lowest cost. A retransmission is sent to the face with the lowest cost and no pending Interest, or otherwise to the
 //! one that was used longest ago.
 
-use contract::{ArrivingInterest, Departure, FibEntry, Header, NackReason, Strategy, StrategyCx};
+use contract::{ArrivingInterest, FibEntry, Header, NackReason, SendResult, Strategy, StrategyCx};
 use units::Duration;
 
 use super::give_up;
@@ -34,7 +34,7 @@ impl Strategy for BestRoute {
         }
         match fib.hops.iter().find(|hop| hop.face != interest.from) {
             Some(hop) => {
-                if let Departure::Refused(reason) = cx.send_interest(interest.pending, hop.face) {
+                if let SendResult::Refused(reason) = cx.send_interest(interest.pending, hop.face) {
                     give_up(interest, reason, cx);
                 }
             }
@@ -63,10 +63,10 @@ impl BestRoute {
         };
         let others = || fib.hops.iter().map(|hop| hop.face).filter(|face| *face != interest.from);
         let awaited =
-            |face| cx.sent_to(pending, face).is_some_and(|record| record.sent_at + lifetime > cx.now());
+            |face| cx.out_record(pending, face).is_some_and(|record| record.sent_at + lifetime > cx.now());
         let untried = others().find(|face| !awaited(*face));
         let oldest = || {
-            let tried = others().filter_map(|face| Some((cx.sent_to(pending, face)?.sent_at, face)));
+            let tried = others().filter_map(|face| Some((cx.out_record(pending, face)?.sent_at, face)));
             tried.min().map(|(_, face)| face)
         };
         match untried.or_else(oldest) {
@@ -74,7 +74,7 @@ impl BestRoute {
                 if last.is_some() {
                     self.0.widen(pending, cx);
                 }
-                if let Departure::Refused(reason) = cx.send_interest(pending, face) {
+                if let SendResult::Refused(reason) = cx.send_interest(pending, face) {
                     give_up(interest, reason, cx);
                 }
             }

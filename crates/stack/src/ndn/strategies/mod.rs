@@ -93,9 +93,9 @@ impl Entry {
 
 /// Sends a NACK to the downstream that has just requested, unless an upstream can still answer.
 fn give_up(interest: &ArrivingInterest<'_>, reason: contract::NackReason, cx: &mut dyn StrategyCx) {
-    let waits =
+    let waiting =
         (0..).map_while(|index| cx.upstream(interest.pending, index)).any(|record| record.refused.is_none());
-    if !waits {
+    if !waiting {
         cx.send_nack(interest.pending, interest.from, reason);
     }
 }

@@ -1,6 +1,6 @@
 //! Multicast strategy: all faces.
 
-use contract::{ArrivingInterest, Departure, FibEntry, NackReason, Strategy, StrategyCx};
+use contract::{ArrivingInterest, FibEntry, NackReason, SendResult, Strategy, StrategyCx};
 use units::Duration;
 
 use super::give_up;
@@ -30,7 +30,7 @@ impl Strategy for Multicast {
         let pending = interest.pending;
         let (mut again, mut refused) = (false, Some(NackReason::NoRoute));
         for hop in fib.hops.iter().filter(|hop| hop.face != interest.from) {
-            match cx.sent_to(pending, hop.face) {
+            match cx.out_record(pending, hop.face) {
                 Some(record) if !self.0.is_over(pending, record.sent_at, cx) => {
                     refused = None;
                     continue;
@@ -39,7 +39,7 @@ impl Strategy for Multicast {
                 None => {}
             }
             match cx.send_interest(pending, hop.face) {
-                Departure::Refused(reason) => refused = refused.map(|known| known.min(reason)),
+                SendResult::Refused(reason) => refused = refused.map(|known| known.min(reason)),
                 _ => refused = None,
             }
         }

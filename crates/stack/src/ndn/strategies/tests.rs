@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use contract::{
-    Departure, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, Label, NackReason, NameId, Names,
-    NextHop, OutRecord, Packet, Random,
+    Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, Label, NackReason, NameId, Names, NextHop,
+    OutRecord, Packet, Random, SendResult,
 };
 use units::Duration;
 
@@ -51,21 +51,27 @@ impl Fake {
         std::mem::take(&mut self.did)
     }
 
-    fn send(&mut self, pending: Pending, face: FaceId, did: Did) -> Departure {
+    fn send(&mut self, pending: Pending, face: FaceId, did: Did) -> SendResult {
         self.did.push(did);
         if self.refusing.contains(&face.0) {
-            return Departure::Refused(NackReason::Congestion);
+            return SendResult::Refused(NackReason::Congestion);
         }
         let now = self.now;
         let outs = self.outs.entry(pending.slot).or_default();
         let known = outs.iter().position(|record| record.face == face);
-        let record =
-            OutRecord { face, nonce: 1, sent_at: now, held: false, again: known.is_some(), refused: None };
+        let record = OutRecord {
+            face,
+            nonce: 1,
+            sent_at: now,
+            queued: false,
+            retransmitted: known.is_some(),
+            refused: None,
+        };
         match known {
             Some(index) => outs[index] = record,
             None => outs.push(record),
         }
-        Departure::Sent
+        SendResult::Sent
     }
 }
 
@@ -97,10 +103,10 @@ impl StrategyCx for Fake {
     fn set_note(&mut self, pending: Pending, note: u32) {
         self.notes.insert(pending.slot, note);
     }
-    fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+    fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         self.send(pending, face, Did::Send(face.0))
     }
-    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         self.send(pending, face, Did::Probe(face.0))
     }
     fn send_nack(&mut self, _pending: Pending, downstream: FaceId, reason: NackReason) {
@@ -153,7 +159,7 @@ fn packet(segment: u32) -> Packet {
 }
 
 /// An Interest for segment `slot` from `from`.
-fn ask(strategy: &mut impl Strategy, fake: &mut Fake, slot: u32, from: u32) -> Vec<Did> {
+fn request(strategy: &mut impl Strategy, fake: &mut Fake, slot: u32, from: u32) -> Vec<Did> {
     let packet = packet(slot);
     let ins = fake.ins.entry(slot).or_default();
     let is_new = ins.is_empty();
@@ -230,8 +236,8 @@ fn the_list_is_in_order_and_takes_its_own_defaults() {
 #[test]
 fn best_route_uses_the_cheapest_face_except_the_downstream() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)]);
-    assert_eq!(ask(&mut strategy, &mut fake, 1, 1), [Did::Send(2)]);
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(1)]);
+    assert_eq!(request(&mut strategy, &mut fake, 1, 1), [Did::Send(2)]);
 }
 
 #[test]
@@ -241,7 +247,7 @@ fn best_route_sends_again_by_other_faces_after_intervals_that_double() {
     let mut sent = Vec::new();
     for ms in 0..700 {
         fake.now = at(ms);
-        for did in ask(&mut strategy, &mut fake, 0, 0) {
+        for did in request(&mut strategy, &mut fake, 0, 0) {
             sent.push((ms, did));
         }
     }
@@ -253,20 +259,20 @@ fn best_route_sends_again_by_other_faces_after_intervals_that_double() {
 #[test]
 fn best_route_begins_with_the_cheapest_again_after_a_lifetime() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)]);
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(1)]);
     fake.now = at(1999);
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(2)], "face 1 may still answer");
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(2)], "face 1 may still answer");
     fake.now = at(2100);
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "after 2 s it will not");
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "after 2 s it will not");
 }
 
 #[test]
 fn best_route_returns_a_nack_when_its_link_or_all_upstreams_refuse() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
     fake.refusing = vec![1];
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1), Did::Nack(0, NackReason::Congestion)]);
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(1), Did::Nack(0, NackReason::Congestion)]);
     fake.refusing.clear();
-    ask(&mut strategy, &mut fake, 1, 0);
+    request(&mut strategy, &mut fake, 1, 0);
     let refused = refuse(&mut strategy, &mut fake, 1, 1, NackReason::NoRoute);
     assert_eq!(refused, [Did::Nack(0, NackReason::NoRoute)]);
 }
@@ -274,18 +280,18 @@ fn best_route_returns_a_nack_when_its_link_or_all_upstreams_refuse() {
 #[test]
 fn multicast_sends_to_all_and_returns_a_nack_when_all_refuse() {
     let (mut strategy, mut fake) = (made("multicast", &[]), Fake::new());
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 2), [Did::Send(1), Did::Send(3)]);
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(2)], "1 and 3 have just been asked");
+    assert_eq!(request(&mut strategy, &mut fake, 0, 2), [Did::Send(1), Did::Send(3)]);
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(2)], "1 and 3 have just been asked");
     fake.now = at(10);
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1), Did::Send(2), Did::Send(3)]);
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(1), Did::Send(2), Did::Send(3)]);
     fake.now = at(25);
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [], "now the interval is 20 ms");
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [], "now the interval is 20 ms");
     assert_eq!(refuse(&mut strategy, &mut fake, 0, 1, NackReason::NoRoute), []);
     assert_eq!(refuse(&mut strategy, &mut fake, 0, 2, NackReason::NoRoute), []);
     let refused = refuse(&mut strategy, &mut fake, 0, 3, NackReason::Congestion);
     assert_eq!(refused, [Did::Nack(2, NackReason::Congestion), Did::Nack(0, NackReason::Congestion)]);
     fake.refusing = vec![1, 2, 3];
-    let refused = ask(&mut strategy, &mut fake, 1, 0);
+    let refused = request(&mut strategy, &mut fake, 1, 0);
     assert_eq!(refused.last(), Some(&Did::Nack(0, NackReason::Congestion)));
 }
 
@@ -293,7 +299,7 @@ fn multicast_sends_to_all_and_returns_a_nack_when_all_refuse() {
 fn shares(strategy: &mut impl Strategy, fake: &mut Fake) -> [f64; 3] {
     let mut counts = [0u32; 3];
     for slot in 0..6000 {
-        match ask(strategy, fake, slot, 0).as_slice() {
+        match request(strategy, fake, slot, 0).as_slice() {
             [Did::Send(face)] => counts[*face as usize - 1] += 1,
             other => panic!("{other:?}"),
         }
@@ -325,12 +331,12 @@ fn weighted_uses_another_face_for_retransmissions() {
     let mut faces = Vec::new();
     for ms in [0, 10, 30] {
         fake.now = at(ms);
-        faces.extend(ask(&mut strategy, &mut fake, 0, 0));
+        faces.extend(request(&mut strategy, &mut fake, 0, 0));
     }
     faces.sort_unstable_by_key(|did| if let Did::Send(face) = did { *face } else { 0 });
     assert_eq!(faces, [Did::Send(1), Did::Send(2), Did::Send(3)]);
     fake.now = at(40);
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [], "suppressed");
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [], "suppressed");
 }
 
 fn no_probe() -> (&'static str, ParamValue) {
@@ -345,7 +351,7 @@ fn asf_leaves_a_face_after_three_consecutive_timeouts() {
         // a second passes without an answer, and the timeout doubles each time
         fake.now = at(u64::from(slot) * 100_000);
         strategy.on_timer(&mut fake);
-        faces.extend(ask(&mut strategy, &mut fake, slot, 0));
+        faces.extend(request(&mut strategy, &mut fake, slot, 0));
         if slot == 1 {
             answer(&mut strategy, &mut fake, slot, 1, 50);
         }
@@ -374,10 +380,10 @@ fn of_two_nodes_that_wait_for_each_other_one_gets_a_nack() {
             [],
             "{name}: two are open"
         );
-        let told = refuse(&mut strategy, &mut fake, 0, 3, NackReason::NoRoute);
-        assert_eq!(told, [Did::Nack(2, NackReason::Congestion)], "{name}");
-        let told = refuse(&mut strategy, &mut fake, 0, 2, NackReason::Duplicate);
-        assert_eq!(told.first(), Some(&Did::Nack(0, NackReason::Congestion)), "{name}");
+        let observed = refuse(&mut strategy, &mut fake, 0, 3, NackReason::NoRoute);
+        assert_eq!(observed, [Did::Nack(2, NackReason::Congestion)], "{name}");
+        let observed = refuse(&mut strategy, &mut fake, 0, 2, NackReason::Duplicate);
+        assert_eq!(observed.first(), Some(&Did::Nack(0, NackReason::Congestion)), "{name}");
     }
 }
 
@@ -385,34 +391,34 @@ fn of_two_nodes_that_wait_for_each_other_one_gets_a_nack() {
 fn asf_prefers_the_fastest_face_then_unmeasured_then_silent_ones() {
     let (mut strategy, mut fake) =
         (made("asf", &[("silent_timeouts", 1i64.into()), no_probe()]), Fake::new());
-    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "the cheapest of the untried");
+    assert_eq!(request(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "the cheapest of the untried");
     answer(&mut strategy, &mut fake, 0, 1, 50);
-    assert_eq!(ask(&mut strategy, &mut fake, 1, 0), [Did::Send(1)]);
+    assert_eq!(request(&mut strategy, &mut fake, 1, 0), [Did::Send(1)]);
     // Data by face 2, requested by another retransmission, comes sooner
     answer(&mut strategy, &mut fake, 1, 2, 20);
-    assert_eq!(ask(&mut strategy, &mut fake, 2, 0), [Did::Send(2)]);
+    assert_eq!(request(&mut strategy, &mut fake, 2, 0), [Did::Send(2)]);
     // no answer within max(200 ms, 20 + 4·10 ms): face 2 is ranked last
     assert_eq!(strategy.wake(), at(200));
     fake.now = at(200);
     strategy.on_timer(&mut fake);
-    assert_eq!(ask(&mut strategy, &mut fake, 3, 0), [Did::Send(1)]);
-    assert_eq!(ask(&mut strategy, &mut fake, 4, 1), [Did::Send(3)], "the asker's face is no way");
+    assert_eq!(request(&mut strategy, &mut fake, 3, 0), [Did::Send(1)]);
+    assert_eq!(request(&mut strategy, &mut fake, 4, 1), [Did::Send(3)], "the asker's face is no way");
     // one answer restores it
     answer(&mut strategy, &mut fake, 3, 2, 20);
-    assert_eq!(ask(&mut strategy, &mut fake, 5, 0), [Did::Send(2)]);
+    assert_eq!(request(&mut strategy, &mut fake, 5, 0), [Did::Send(2)]);
 }
 
 #[test]
 fn asf_leaves_a_face_after_a_nack_except_for_duplicates() {
     let (mut strategy, mut fake) = (made("asf", &[no_probe()]), Fake::new());
-    ask(&mut strategy, &mut fake, 0, 0);
+    request(&mut strategy, &mut fake, 0, 0);
     assert_eq!(
         refuse(&mut strategy, &mut fake, 0, 1, NackReason::Duplicate),
         [Did::Nack(0, NackReason::Duplicate)]
     );
-    assert_eq!(ask(&mut strategy, &mut fake, 1, 0), [Did::Send(1)]);
+    assert_eq!(request(&mut strategy, &mut fake, 1, 0), [Did::Send(1)]);
     refuse(&mut strategy, &mut fake, 1, 1, NackReason::Congestion);
-    assert_eq!(ask(&mut strategy, &mut fake, 2, 0), [Did::Send(2)]);
+    assert_eq!(request(&mut strategy, &mut fake, 2, 0), [Did::Send(2)]);
 }
 
 #[test]
@@ -422,7 +428,7 @@ fn asf_probes_another_face_once_an_interval() {
     let mut probes = Vec::new();
     for i in 0..200u32 {
         fake.now = at(u64::from(i) * 50);
-        let did = ask(&mut strategy, &mut fake, i, 0);
+        let did = request(&mut strategy, &mut fake, i, 0);
         assert_eq!(did[0], Did::Send(1));
         if let [_, Did::Probe(face)] = did[..] {
             probes.push((u64::from(i) * 50, face));

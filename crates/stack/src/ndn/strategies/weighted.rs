@@ -1,6 +1,6 @@
 //! A random face, by weight.
 
-use contract::{ArrivingInterest, Departure, FaceId, FibEntry, NackReason, NextHop, Strategy, StrategyCx};
+use contract::{ArrivingInterest, FaceId, FibEntry, NackReason, NextHop, SendResult, Strategy, StrategyCx};
 use units::Duration;
 
 use super::give_up;
@@ -68,13 +68,13 @@ impl Weighted {
         if only.is_some() || total == 0.0 {
             return only;
         }
-        let mut left = cx.random().uniform(0.0, total);
+        let mut remaining = cx.random().uniform(0.0, total);
         let mut last = None;
         for hop in fib.hops {
             if may(hop.face, cx) {
                 last = Some(hop.face);
-                left -= self.weight(hop, cx);
-                if left < 0.0 {
+                remaining -= self.weight(hop, cx);
+                if remaining < 0.0 {
                     break;
                 }
             }
@@ -94,14 +94,14 @@ impl Strategy for Weighted {
             self.suppression.widen(pending, cx);
         }
         let untried =
-            |face, cx: &dyn StrategyCx| face != interest.from && cx.sent_to(pending, face).is_none();
+            |face, cx: &dyn StrategyCx| face != interest.from && cx.out_record(pending, face).is_none();
         let drawn = match self.draw(fib, cx, untried) {
             None => self.draw(fib, cx, |face, _| face != interest.from),
             drawn => drawn,
         };
         match drawn {
             Some(face) => {
-                if let Departure::Refused(reason) = cx.send_interest(pending, face) {
+                if let SendResult::Refused(reason) = cx.send_interest(pending, face) {
                     give_up(interest, reason, cx);
                 }
             }

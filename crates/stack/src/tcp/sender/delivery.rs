@@ -12,7 +12,7 @@ use units::{Bytes, Duration, Rate, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     /// Segments that are not yet acknowledged cumulatively, in sequence order.
-    out: VecDeque<Record>,
+    outstanding: VecDeque<Record>,
     /// Payload delivered so far [DRE §3.1.1: C.delivered].
     delivered: u64,
     /// When `delivered` last grew [DRE §3.1.1: C.delivered_time].
@@ -26,7 +26,7 @@ pub(super) struct Sampler {
     /// The newest segment that the present acknowledgement covers.
     newest: Option<Record>,
     /// Payload that the present acknowledgement delivers.
-    news: u64,
+    newly_delivered: u64,
     /// Payload declared lost so far.
     lost: u64,
     /// One past the last byte declared lost.
@@ -43,9 +43,9 @@ struct Record {
     delivered_at: Time,
     first_sent_at: Time,
     app_limited: bool,
-    again: bool,
+    retransmission: bool,
     /// Selectively acknowledged.
-    arrived: bool,
+    sacked: bool,
     /// In flight after its transmission.
     in_flight: u64,
     /// Declared lost before its transmission.
@@ -57,7 +57,7 @@ struct Record {
 /// The state of the connection at an acknowledgement.
 pub(super) struct ConnectionState {
     /// When the receiver sent the acknowledgement, by its clock.
-    pub(super) answered_at: Time,
+    pub(super) ack_sent_at: Time,
     pub(super) in_flight: u64,
     pub(super) min_rtt: Duration,
     pub(super) recovering: bool,
@@ -66,14 +66,14 @@ pub(super) struct ConnectionState {
 impl Sampler {
     pub(super) fn new() -> Self {
         Self {
-            out: VecDeque::new(),
+            outstanding: VecDeque::new(),
             delivered: 0,
             delivered_at: Time::ZERO,
             first_sent_at: Time::ZERO,
             limited_until: None,
             in_flight: 0,
             newest: None,
-            news: 0,
+            newly_delivered: 0,
             lost: 0,
             lost_end: u64::MAX,
         }
@@ -82,7 +82,7 @@ impl Sampler {
     /// Records that the bytes `[start, end)` are sent or retransmitted, which makes `in_flight` bytes in flight [DRE §3.2].
     pub(super) fn on_sent(&mut self, start: u64, end: u64, in_flight: u64, now: Time) {
         self.in_flight = in_flight;
-        if self.out.is_empty() {
+        if self.outstanding.is_empty() {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
         let record = Record {
@@ -93,57 +93,57 @@ impl Sampler {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             app_limited: self.limited_until.is_some(),
-            again: false,
-            arrived: false,
+            retransmission: false,
+            sacked: false,
             in_flight,
             lost_before: self.lost,
             lost: false,
         };
-        let known = self.out.back().map_or(start, |last| last.end);
-        if start < known {
-            let first = self.out.partition_point(|old| old.end <= start);
-            for old in self.out.range_mut(first..).take_while(|old| old.start < end) {
-                if !old.arrived {
-                    *old = Record { start: old.start, end: old.end, again: true, ..record };
+        let high = self.outstanding.back().map_or(start, |last| last.end);
+        if start < high {
+            let first = self.outstanding.partition_point(|old| old.end <= start);
+            for old in self.outstanding.range_mut(first..).take_while(|old| old.start < end) {
+                if !old.sacked {
+                    *old = Record { start: old.start, end: old.end, retransmission: true, ..record };
                 }
             }
         }
-        if end > known {
-            self.out.push_back(Record { start: known.max(start), ..record });
+        if end > high {
+            self.outstanding.push_back(Record { start: high.max(start), ..record });
         }
     }
 
     /// Records that the bytes `[start, end)` are selectively acknowledged for the first time.
     pub(super) fn on_arrival(&mut self, start: u64, end: u64, now: Time) {
-        let first = self.out.partition_point(|old| old.start < start);
-        for at in first..self.out.len() {
-            let record = self.out[at];
+        let first = self.outstanding.partition_point(|old| old.start < start);
+        for at in first..self.outstanding.len() {
+            let record = self.outstanding[at];
             if record.end > end {
                 break;
             }
-            if !record.arrived {
-                self.out[at].arrived = true;
-                self.take(record, now);
+            if !record.sacked {
+                self.outstanding[at].sacked = true;
+                self.on_delivered(record, now);
             }
         }
     }
 
     /// Records that all bytes below `una` are acknowledged.
     fn on_progress(&mut self, una: u64, now: Time) {
-        while let Some(&record) = self.out.front()
+        while let Some(&record) = self.outstanding.front()
             && record.end <= una
         {
-            self.out.pop_front();
-            if !record.arrived {
-                self.take(record, now);
+            self.outstanding.pop_front();
+            if !record.sacked {
+                self.on_delivered(record, now);
             }
         }
     }
 
     /// Takes the record of a segment that is delivered [DRE §3.3: UpdateRateSample].
-    fn take(&mut self, record: Record, now: Time) {
+    fn on_delivered(&mut self, record: Record, now: Time) {
         let bytes = record.end - record.start;
-        self.news += bytes;
+        self.newly_delivered += bytes;
         self.delivered += bytes;
         self.delivered_at = now;
         let sent = |record: &Record| (record.sent_at, record.end);
@@ -153,11 +153,11 @@ impl Sampler {
     }
 
     /// Declares the present transmissions of `[start, end)` lost. Calls `with` for each that was not yet declared lost, in sequence order; `selective`
-    /// tells whether the connection has selective acknowledgements.
-    pub(super) fn lose(&mut self, start: u64, end: u64, selective: bool, mut with: impl FnMut(&Lost)) {
-        let first = self.out.partition_point(|old| old.start < start);
-        for record in self.out.range_mut(first..).take_while(|old| old.end <= end) {
-            if record.arrived || record.lost {
+    /// indicates that the connection has selective acknowledgements.
+    pub(super) fn mark_lost(&mut self, start: u64, end: u64, selective: bool, mut with: impl FnMut(&Lost)) {
+        let first = self.outstanding.partition_point(|old| old.start < start);
+        for record in self.outstanding.range_mut(first..).take_while(|old| old.end <= end) {
+            if record.sacked || record.lost {
                 continue;
             }
             record.lost = true;
@@ -178,8 +178,8 @@ impl Sampler {
     }
 
     /// Nothing was lost: the segments in flight are late.
-    pub(super) fn lose_nothing(&mut self) {
-        for record in &mut self.out {
+    pub(super) fn unmark_lost(&mut self) {
+        for record in &mut self.outstanding {
             record.lost = false;
         }
     }
@@ -209,7 +209,7 @@ impl Sampler {
         // an interval below the minimum round-trip time is not plausible
         let valid = interval >= ack.min_rtt && interval > Duration::ZERO;
         let delivery = Delivery {
-            bytes: Bytes::new(std::mem::take(&mut self.news)),
+            bytes: Bytes::new(std::mem::take(&mut self.newly_delivered)),
             total: Bytes::new(self.delivered),
             total_when_sent: Bytes::new(newest.delivered),
             in_flight_when_sent: Bytes::new(newest.in_flight),
@@ -217,8 +217,8 @@ impl Sampler {
             // delivery_rate = delivered/interval
             rate: valid.then(|| rate_of(self.delivered - newest.delivered, interval)),
             app_limited: newest.app_limited,
-            rtt: (!newest.again).then(|| now.saturating_since(newest.sent_at)),
-            delay: (!newest.again).then(|| Ack::delay_between(newest.sent_at, ack.answered_at)),
+            rtt: (!newest.retransmission).then(|| now.saturating_since(newest.sent_at)),
+            delay: (!newest.retransmission).then(|| Ack::delay_between(newest.sent_at, ack.ack_sent_at)),
             in_flight_before: Bytes::new(self.in_flight),
             in_flight: Bytes::new(ack.in_flight),
             recovering: ack.recovering,
@@ -247,7 +247,7 @@ mod tests {
     /// The sample of an acknowledgement at `millis`, on a path of 50 ms.
     fn sample(sampler: &mut Sampler, millis: u64) -> Option<Delivery> {
         let min_rtt = Duration::from_millis(50);
-        let ack = ConnectionState { answered_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
+        let ack = ConnectionState { ack_sent_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
         sampler.sample(&ack, at(millis))
     }
 
@@ -304,7 +304,8 @@ mod tests {
         sampler.on_sent(0, S, S, at(0));
         sampler.on_sent(S, S + 500, S + 500, at(0));
         sampler.on_sent(S, 2 * S, 2 * S, at(60));
-        let records: Vec<_> = sampler.out.iter().map(|r| (r.start, r.end, r.again, r.sent_at)).collect();
+        let records: Vec<_> =
+            sampler.outstanding.iter().map(|r| (r.start, r.end, r.retransmission, r.sent_at)).collect();
         let expected = [(0, S, false, at(0)), (S, S + 500, true, at(60)), (S + 500, 2 * S, false, at(60))];
         assert_eq!(records, expected);
         // a selective acknowledgement of half a record has no effect until the rest arrives
@@ -314,6 +315,6 @@ mod tests {
         sampler.on_arrival(S, S + 500, at(101));
         assert_eq!(sampler.delivered, 500);
         sampler.on_progress(2 * S, at(110));
-        assert_eq!((sampler.delivered, sampler.out.len()), (2 * S, 0));
+        assert_eq!((sampler.delivered, sampler.outstanding.len()), (2 * S, 0));
     }
 }

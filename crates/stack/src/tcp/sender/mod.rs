@@ -2,8 +2,9 @@
 //!
 //! This file contains the path of every acknowledgement and every departure. The parts own their state: [`SendSequence`],
 //! [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985), [`Prr`] (RFC 9937), the delivery-rate
-//! [`Sampler`], and the application's [`Supply`]. `recovery.rs` and `sack.rs` combine them in loss recovery.
+//! [`Sampler`], and the application's [`AppData`]. `recovery.rs` and `sack.rs` combine them in loss recovery.
 
+mod app_data;
 mod delivery;
 mod marks;
 mod prr;
@@ -11,8 +12,8 @@ mod rack;
 mod recovery;
 mod sack;
 mod scoreboard;
+mod send_buffer;
 mod sequence;
-mod supply;
 mod timer;
 
 use contract::{
@@ -21,14 +22,15 @@ use contract::{
 };
 use units::{Bytes, Rate, Time};
 
+use self::app_data::AppData;
 use self::delivery::Sampler;
 use self::marks::MarkCounter;
 use self::prr::Prr;
 use self::rack::Rack;
 use self::recovery::Recovery;
 use self::scoreboard::Scoreboard;
+use self::send_buffer::SendBuffer;
 use self::sequence::SendSequence;
-use self::supply::Supply;
 use self::timer::RetransmissionTimer;
 use super::{Config, LossDetection, RecoveryTimer, Reduction};
 use crate::parts::Pacer;
@@ -49,18 +51,19 @@ use crate::parts::Pacer;
 #[derive(Clone, Debug)]
 pub struct Sender<C> {
     controller: C,
-    permit: Permit,
+    limits: SendLimits,
     to: Address,
     settings: Settings,
     phase: Phase,
     seq: SendSequence,
+    send_buffer: SendBuffer,
     timer: RetransmissionTimer,
     marks: MarkCounter,
-    departures: Departures,
-    supply: Supply,
+    pacing: Pacing,
+    app_data: AppData,
     recovery: Recovery,
     /// With SACK only.
-    board: Option<Box<Scoreboard>>,
+    scoreboard: Option<Box<Scoreboard>>,
     /// With proportional rate reduction only.
     prr: Option<Box<Prr>>,
     /// With [`LossDetection::Time`] only.
@@ -71,7 +74,7 @@ pub struct Sender<C> {
 
 /// The window and rate that the controller allows.
 #[derive(Clone, Copy, Debug)]
-struct Permit {
+struct SendLimits {
     /// Congestion window, in bytes of payload.
     window: u64,
     /// Pacing rate.
@@ -80,12 +83,12 @@ struct Permit {
 
 /// Departure times of segments.
 #[derive(Clone, Debug)]
-struct Departures {
+struct Pacing {
     pacer: Pacer,
     /// When the pacer or the application allows the next segment; [`Time::NEVER`] if neither delays it.
-    due_at: Time,
+    next_at: Time,
     /// When the last segment left.
-    last_at: Time,
+    last_sent_at: Time,
 }
 
 /// The state of the connection.
@@ -119,7 +122,7 @@ impl<C: CongestionControl> Sender<C> {
     /// A sender to the endpoint `to`. It sends nothing before [`Input::Start`].
     pub fn new(config: &Config, controller: C, to: Address) -> Self {
         Self {
-            permit: Permit { window: 0, rate: Rate::UNLIMITED },
+            limits: SendLimits { window: 0, rate: Rate::UNLIMITED },
             to,
             settings: Settings {
                 segment: config.segment.as_u64() as u32,
@@ -139,12 +142,13 @@ impl<C: CongestionControl> Sender<C> {
             },
             phase: Phase::Closed,
             seq: SendSequence::new(config.receive_window),
+            send_buffer: SendBuffer::new(config.send_buffer, config.segment, config.initial_window),
             timer: RetransmissionTimer::new(config),
             marks: MarkCounter::default(),
-            departures: Departures { pacer: Pacer::default(), due_at: Time::NEVER, last_at: Time::NEVER },
-            supply: Supply::new(config.demand, config.segment),
+            pacing: Pacing { pacer: Pacer::default(), next_at: Time::NEVER, last_sent_at: Time::NEVER },
+            app_data: AppData::new(config.demand, config.segment),
             recovery: Recovery::default(),
-            board: config.sack.then(Box::default),
+            scoreboard: config.sack.then(Box::default),
             prr: (config.reduction == Reduction::Proportional).then(Box::default),
             rack: (config.sack && config.loss_detection == LossDetection::Time)
                 .then(|| Box::new(Rack::new(config.tail_probe))),
@@ -171,7 +175,13 @@ impl<C: CongestionControl> Sender<C> {
     /// One past the last byte that the congestion window allows.
     #[inline]
     fn limit(&self) -> u64 {
-        self.seq.base.saturating_add(self.permit.window)
+        self.seq.base.saturating_add(self.limits.window)
+    }
+
+    /// One past the last byte that the receive window and the send buffer allow.
+    #[inline]
+    fn edge(&self) -> u64 {
+        self.seq.edge.min(self.send_buffer.edge(self.seq.una))
     }
 
     #[inline]
@@ -195,14 +205,14 @@ impl<C: CongestionControl> Sender<C> {
         if header.flags.ece() || self.settings.feedback == EcnFeedback::Accurate {
             self.read_feedback(header, cx);
         }
-        let news = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
+        let newly_sacked = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
         let duplicate = header.ack == self.seq.una && self.seq.high > self.seq.una;
         if header.ack > self.seq.una {
             self.on_cumulative_ack(header, packet, cx);
-        } else if duplicate && self.board.is_none() {
+        } else if duplicate && self.scoreboard.is_none() {
             self.on_duplicate(cx);
         }
-        if news > 0 {
+        if newly_sacked > 0 {
             self.on_sack(duplicate, cx);
         }
         let timed = self.rack.is_some();
@@ -210,13 +220,13 @@ impl<C: CongestionControl> Sender<C> {
             self.detect_losses_by_time(cx);
         }
         if self.sampler.is_some() {
-            self.tell_delivery(packet.sent_at, cx);
+            self.report_delivery_rate(packet.sent_at, cx);
         }
         if let Some(cause) = self.recovery.ongoing {
             self.end_episode(cause, cx);
         }
         if self.recovery.reducing {
-            self.spread();
+            self.apply_prr();
         }
         self.transmit(cx);
         if timed {
@@ -239,22 +249,22 @@ impl<C: CongestionControl> Sender<C> {
             cx.probe("rtt", rtt.as_secs_f64());
         }
         self.seq.acknowledge(header.ack);
-        if self.seq.una >= self.supply.last {
+        if self.seq.una >= self.app_data.last {
             cx.complete();
         }
-        let counted = self.recovery.by_pipe && self.advance_board();
-        if self.recovery.doubt_since != Time::NEVER {
+        let counted = self.recovery.by_pipe && self.advance_scoreboard();
+        if self.recovery.suspect_sent_at != Time::NEVER {
             self.check_spurious(header.echo, cx);
         }
         if self.rack.is_some() {
-            self.settle_probe(header.echo, cx);
+            self.check_probe(header.echo, cx);
         }
         let reducing = self.recovery.reducing;
         let round_ended = self.seq.end_round(header.ack);
         if reducing {
             self.on_progress(bytes, counted, cx);
         } else {
-            self.recovery.settle(&mut self.seq);
+            self.recovery.deflate(&mut self.seq);
             self.restart_timer(cx.now());
         }
         let packets = self.packets(bytes);
@@ -266,17 +276,17 @@ impl<C: CongestionControl> Sender<C> {
             marked_packets,
             in_flight: Bytes::new(in_flight),
             sent_at: header.echo,
-            answered_at: packet.sent_at,
+            ack_sent_at: packet.sent_at,
             rtt: Some(rtt),
             rtt_smoothed: self.timer.rtt().smoothed(),
             rtt_min: self.timer.rtt().min(),
-            app_limited: self.supply.limits,
+            app_limited: self.app_data.app_limited,
             recovering: reducing,
             round_ended,
             from: packet.source.endpoint,
             label: Label::default(),
         };
-        self.supply.limits = false;
+        self.app_data.app_limited = false;
         self.controller.on_ack(&ack, cx);
         self.read_allowance();
     }
@@ -291,8 +301,8 @@ impl<C: CongestionControl> Sender<C> {
     /// Reads the ECN feedback of an acknowledgement, and reduces the window if it reports marks.
     #[cold]
     fn read_feedback(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
-        let bytes = match &self.board {
-            Some(board) if !board.is_clear() => board.missing(header.ack),
+        let bytes = match &self.scoreboard {
+            Some(scoreboard) if !scoreboard.is_clear() => scoreboard.missing(header.ack),
             _ => header.ack.saturating_sub(self.seq.una),
         };
         let packets = self.packets(bytes);
@@ -323,8 +333,8 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     fn read_allowance(&mut self) {
         let allowance = self.controller.allowance();
-        self.permit.window = allowance.window.as_u64();
-        self.permit.rate = allowance.rate;
+        self.limits.window = allowance.window.as_u64();
+        self.limits.rate = allowance.rate;
     }
 
     /// Restarts the retransmission timer, or stops it if all data are acknowledged [RFC6298 §5.2, §5.3].
@@ -338,23 +348,27 @@ impl<C: CongestionControl> Sender<C> {
     /// Sends what the congestion window, the receive window, the pacer and the application allow.
     #[inline]
     fn transmit(&mut self, cx: &mut Cx<'_>) {
-        self.departures.due_at = Time::NEVER;
+        self.pacing.next_at = Time::NEVER;
         if self.recovery.by_pipe {
             return self.transmit_by_pipe(cx);
         }
         if self.seq.una == self.seq.high {
-            self.notice_silence(cx);
+            self.check_idle(cx);
         }
-        let limit = self.limit().min(self.seq.edge);
+        let mut limit = self.limit().min(self.edge());
         loop {
-            let len = self.segment().min(self.supply.ready - self.seq.next);
+            let len = self.segment().min(self.app_data.ready - self.seq.next);
             if len == 0 || self.seq.next + len > limit {
                 if len == 0 && self.unsent(cx.now()) > 0 {
                     continue;
                 }
-                let wanted = if len == 0 { self.segment() } else { len };
-                if self.seq.next + wanted <= self.limit() {
-                    self.note_shortage();
+                let needed = if len == 0 { self.segment() } else { len };
+                if self.seq.next + needed <= self.limit() {
+                    if len > 0 && self.send_buffer.grow(self.limits.window) {
+                        limit = self.limit().min(self.edge());
+                        continue;
+                    }
+                    self.on_app_limited();
                     self.send_partial_segment(cx);
                 }
                 return;
@@ -369,37 +383,37 @@ impl<C: CongestionControl> Sender<C> {
     /// Whether the pacer delays the next segment. If so, sets the deadline.
     #[inline]
     fn waits_for_pacer(&mut self, now: Time) -> bool {
-        let waits = self.permit.rate != Rate::UNLIMITED && now < self.departures.pacer.free_at();
-        if waits {
-            self.departures.due_at = self.departures.pacer.free_at();
+        let waiting = self.limits.rate != Rate::UNLIMITED && now < self.pacing.pacer.free_at();
+        if waiting {
+            self.pacing.next_at = self.pacing.pacer.free_at();
         }
-        waits
+        waiting
     }
 
     /// Bytes that the application has produced and that were not yet sent.
     #[cold]
     fn unsent(&mut self, now: Time) -> u64 {
-        self.supply.refill(now);
-        self.supply.ready - self.seq.next
+        self.app_data.refill(now);
+        self.app_data.ready - self.seq.next
     }
 
-    /// Records that the application, or the receive window, leaves the congestion window unused.
+    /// Records that the application, the receive window or the send buffer leaves the congestion window unused.
     #[cold]
-    fn note_shortage(&mut self) {
-        self.supply.limits = true;
+    fn on_app_limited(&mut self) {
+        self.app_data.app_limited = true;
         let in_flight = self.flight();
         if let Some(sampler) = &mut self.sampler {
             sampler.limit(in_flight);
         }
-        if self.supply.ready == self.seq.next {
-            self.departures.due_at = self.supply.more_at;
+        if self.app_data.ready == self.seq.next {
+            self.pacing.next_at = self.app_data.next_data_at;
         }
     }
 
     /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC 9293 §3.8.6.2).
     #[cold]
     fn send_partial_segment(&mut self, cx: &mut Cx<'_>) {
-        let len = self.seq.edge.saturating_sub(self.seq.next).min(self.supply.ready - self.seq.next);
+        let len = self.seq.edge.saturating_sub(self.seq.next).min(self.app_data.ready - self.seq.next);
         if self.seq.next == self.seq.una && len > 0 {
             self.emit_next(len, cx);
         }
@@ -408,17 +422,17 @@ impl<C: CongestionControl> Sender<C> {
     /// Sends `len` bytes from `next` on, which may be retransmissions.
     #[inline]
     fn emit_next(&mut self, len: u64, cx: &mut Cx<'_>) {
-        let (seq, again) = self.seq.take(len);
-        self.emit(seq, len, again, cx);
+        let (seq, retransmission) = self.seq.take(len);
+        self.emit(seq, len, retransmission, cx);
     }
 
-    /// Sends a segment. `again` means that some of its bytes were sent before.
+    /// Sends a segment. `retransmission` means that some of its bytes were sent before.
     #[inline]
-    fn emit(&mut self, seq: u64, len: u64, again: bool, cx: &mut Cx<'_>) {
+    fn emit(&mut self, seq: u64, len: u64, retransmission: bool, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let mut flags = TcpFlags { fin: seq + len == self.supply.last, ..TcpFlags::default() };
+        let mut flags = TcpFlags { fin: seq + len == self.app_data.last, ..TcpFlags::default() };
         let mut ecn = Ecn::NotCapable;
-        if again {
+        if retransmission {
             cx.count(Count::Retransmits, 1);
         } else if self.settings.ecn != Ecn::NotCapable {
             // retransmissions are not ECN-capable, and CWR is sent with new data            [RFC3168 §6.1.2, §6.1.5]
@@ -430,30 +444,31 @@ impl<C: CongestionControl> Sender<C> {
         let size = Bytes::new(len + u64::from(self.settings.header_bytes));
         let header = TcpHeader { seq, window_bytes: u32::MAX, flags, ..TcpHeader::default() };
         cx.send(self.to.into(), size, ecn, Header::Tcp(header), Label::default());
-        if self.permit.rate != Rate::UNLIMITED {
-            self.departures.pacer.charge(size, self.permit.rate, now);
+        if self.limits.rate != Rate::UNLIMITED {
+            self.pacing.pacer.charge(size, self.limits.rate, now);
         }
         self.timer.start_if_stopped(now);
         if let Some(rack) = &mut self.rack {
-            rack.on_sent(seq, seq + len, again, now);
+            rack.on_sent(seq, seq + len, retransmission, now);
         }
-        self.departures.last_at = now;
+        self.pacing.last_sent_at = now;
         let in_flight = self.flight();
         if let Some(sampler) = &mut self.sampler {
             sampler.on_sent(seq, seq + len, in_flight, now);
         }
         let (bytes, in_flight) = (Bytes::new(len), Bytes::new(in_flight));
-        self.controller.on_sent(&Sent { bytes, in_flight, again, app_limited: self.supply.limits }, cx);
+        self.controller
+            .on_sent(&Sent { bytes, in_flight, retransmission, app_limited: self.app_data.app_limited }, cx);
     }
 
     /// Called when nothing is in flight. If the sender resumes after an idle time of one retransmission timeout, the window is no longer
     /// valid, and the controller is notified [RFC5681 §4.1].
     #[cold]
-    fn notice_silence(&mut self, cx: &mut Cx<'_>) {
-        if self.departures.last_at == Time::NEVER || !self.settings.idle_restart {
+    fn check_idle(&mut self, cx: &mut Cx<'_>) {
+        if self.pacing.last_sent_at == Time::NEVER || !self.settings.idle_restart {
             return;
         }
-        let idle = cx.now().saturating_since(self.departures.last_at);
+        let idle = cx.now().saturating_since(self.pacing.last_sent_at);
         if idle > self.timer.rtt().timeout() && self.unsent(cx.now()) > 0 {
             self.controller.on_idle(idle, cx);
             self.read_allowance();
@@ -466,7 +481,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.phase != Phase::Closed {
             return;
         }
-        self.supply.start(cx);
+        self.app_data.start(cx);
         self.read_allowance();
         if self.settings.handshake {
             self.phase = Phase::Opening;
@@ -528,7 +543,7 @@ impl<C: CongestionControl> Sender<C> {
                     self.on_timeout(cx);
                 }
                 if self.recovery.reducing {
-                    self.spread();
+                    self.apply_prr();
                 }
                 self.transmit(cx);
                 self.arm(cx);
@@ -544,13 +559,13 @@ impl<C: CongestionControl> Sender<C> {
     /// Takes a request of the receiver's application, which may be repeated or late.
     #[cold]
     fn on_request(&mut self, total: u64, cx: &mut Cx<'_>) {
-        if self.phase != Phase::Closed && self.supply.request_up_to(total) {
-            self.supplied(cx);
+        if self.phase != Phase::Closed && self.app_data.request_up_to(total) {
+            self.on_app_data(cx);
         }
     }
 
     /// There are more data to send.
-    fn supplied(&mut self, cx: &mut Cx<'_>) {
+    fn on_app_data(&mut self, cx: &mut Cx<'_>) {
         if self.phase == Phase::Open {
             self.transmit(cx);
             self.arm(cx);
@@ -561,7 +576,7 @@ impl<C: CongestionControl> Sender<C> {
 
     #[cold]
     fn probe(&self, cx: &mut Cx<'_>) {
-        cx.probe("window", self.permit.window as f64);
+        cx.probe("window", self.limits.window as f64);
         let threshold = self.controller.ssthresh();
         if threshold != Bytes::UNLIMITED {
             cx.probe("ssthresh", threshold.as_f64());
@@ -583,19 +598,19 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
             Input::Start => self.start(cx),
             Input::Timer => self.on_timer(cx),
             Input::App(request) => {
-                self.supply.request(request);
-                self.supplied(cx);
+                self.app_data.request(request);
+                self.on_app_data(cx);
             }
             Input::Stop => {
                 self.phase = Phase::Closed;
                 self.timer.stop();
-                self.departures.due_at = Time::NEVER;
+                self.pacing.next_at = Time::NEVER;
             }
         }
     }
 
     #[inline]
     fn wake(&self) -> Time {
-        self.timer.expires_at().min(self.departures.due_at).min(self.controller.wake())
+        self.timer.expires_at().min(self.pacing.next_at).min(self.controller.wake())
     }
 }

@@ -9,19 +9,19 @@ pub(super) struct Prr {
     /// Delivered since the recovery began [RFC9937 §6.1: prr_delivered].
     delivered: u64,
     /// Retransmitted since the recovery began. Together with new data this is prr_out [RFC9937 §6.1].
-    resent: u64,
-    /// The part of `resent` that was forced at the start of the recovery. The first computation of the window excludes it.
+    retransmitted: u64,
+    /// The part of `retransmitted` that was forced at the start of the recovery. The first computation of the window excludes it.
     forced: u64,
     /// One past the highest byte sent when the recovery began.
     high: u64,
     /// Delivered by the present acknowledgement [RFC9937 §6.2: DeliveredData].
-    news: u64,
+    newly_delivered: u64,
     /// Without SACK: bytes counted for duplicate acknowledgements that no cumulative acknowledgement has covered yet.
     duplicated: u64,
     /// The present acknowledgement is cumulative for new data.
-    forward: bool,
+    cumulative: bool,
     /// The present acknowledgement shows a further loss.
-    lost_more: bool,
+    further_loss: bool,
     /// The window after the last acknowledgement that delivered data.
     granted: u64,
 }
@@ -30,57 +30,63 @@ impl Prr {
     /// Starts a recovery. `high` is one past the highest byte sent, `missing` the bytes that had not arrived before the present
     /// acknowledgement. Without SACK, `duplicated` is the number of bytes counted for the duplicate acknowledgements before it.
     pub(super) fn open(&mut self, missing: u64, duplicated: u64, high: u64) {
-        *self = Self { flight: missing, duplicated, high, news: self.news, ..Self::default() };
+        *self = Self {
+            flight: missing,
+            duplicated,
+            high,
+            newly_delivered: self.newly_delivered,
+            ..Self::default()
+        };
     }
 
     /// Sets the bytes that the present acknowledgement delivers.
-    pub(super) fn begin_news(&mut self, bytes: u64) {
-        self.news = bytes;
+    pub(super) fn set_newly_delivered(&mut self, bytes: u64) {
+        self.newly_delivered = bytes;
     }
 
     /// Adds to the bytes that the present acknowledgement delivers.
-    pub(super) fn add_news(&mut self, bytes: u64) {
-        self.news += bytes;
+    pub(super) fn add_newly_delivered(&mut self, bytes: u64) {
+        self.newly_delivered += bytes;
     }
 
     /// Bytes that the present acknowledgement delivers, as counted up to now.
-    pub(super) const fn news(&self) -> u64 {
-        self.news
+    pub(super) const fn newly_delivered(&self) -> u64 {
+        self.newly_delivered
     }
 
     /// Notes that the present acknowledgement is cumulative for new data.
-    pub(super) fn go_forward(&mut self) {
-        self.forward = true;
+    pub(super) fn on_cumulative_ack(&mut self) {
+        self.cumulative = true;
     }
 
     /// Notes that the present acknowledgement shows a further loss.
-    pub(super) fn lose_more(&mut self) {
-        self.lost_more = true;
+    pub(super) fn note_further_loss(&mut self) {
+        self.further_loss = true;
     }
 
     /// Counts `len` retransmitted bytes.
-    pub(super) fn resend(&mut self, len: u64) {
-        self.resent += len;
+    pub(super) fn on_retransmit(&mut self, len: u64) {
+        self.retransmitted += len;
     }
 
     /// Counts `len` bytes that are retransmitted at the start of the recovery, regardless of the window [RFC9937 §6.2: force a fast
     /// retransmit].
     pub(super) fn force(&mut self, len: u64) {
-        self.resent += len;
+        self.retransmitted += len;
         self.forced = len;
     }
 
     /// Without SACK: counts a duplicate acknowledgement as the delivery of one segment [RFC9937 §5: DeliveredData].
     pub(super) fn duplicate(&mut self, segment: u64) {
-        self.news += segment;
+        self.newly_delivered += segment;
         self.duplicated += segment;
     }
 
     /// Without SACK: counts those of `bytes` newly acknowledged that duplicate acknowledgements have not counted.
     pub(super) fn progress(&mut self, bytes: u64) {
-        let told = self.duplicated.min(bytes);
-        self.duplicated -= told;
-        self.news += bytes - told;
+        let counted = self.duplicated.min(bytes);
+        self.duplicated -= counted;
+        self.newly_delivered += bytes - counted;
     }
 
     /// The window after the present acknowledgement. `pipe` is the data in flight, `target` the controller's window.
@@ -93,31 +99,31 @@ impl Prr {
 
     /// The new window, or `None` if it does not change. `pipe` is the data in flight, `target` the controller's window.
     fn window(&mut self, pipe: u64, target: u64, high: u64, segment: u64) -> Option<u64> {
-        let news = std::mem::take(&mut self.news);
-        let safe = std::mem::take(&mut self.forward) && !self.lost_more;
-        self.lost_more = false;
-        if news == 0 && self.granted > 0 {
+        let newly_delivered = std::mem::take(&mut self.newly_delivered);
+        let safe = std::mem::take(&mut self.cumulative) && !self.further_loss;
+        self.further_loss = false;
+        if newly_delivered == 0 && self.granted > 0 {
             return None;
         }
         // prr_delivered += DeliveredData                                           [RFC9937 §6.2]
-        self.delivered += news;
+        self.delivered += newly_delivered;
         let forced = std::mem::take(&mut self.forced);
-        let out = self.resent - forced + (high - self.high);
+        let prr_out = self.retransmitted - forced + (high - self.high);
         let pipe = pipe.saturating_sub(forced);
-        let more = if pipe > target {
+        let sndcnt = if pipe > target {
             // sndcnt = CEIL(prr_delivered·ssthresh/RecoverFS) − prr_out            [RFC9937 §6.2]
             // in whole segments, as in the examples of RFC 6937 and in Linux
             let share = u128::from(self.delivered) * u128::from(target);
             let share = share.div_ceil(u128::from(self.flight.max(1)) * u128::from(segment));
-            u64::try_from(share).unwrap_or(u64::MAX).saturating_mul(segment).saturating_sub(out)
+            u64::try_from(share).unwrap_or(u64::MAX).saturating_mul(segment).saturating_sub(prr_out)
         } else {
             // sndcnt = MAX(prr_delivered − prr_out, DeliveredData), + SMSS if it is a SafeACK; at most ssthresh − inflight
             //                                                                      [RFC9937 §6.2]
-            let bound = self.delivered.saturating_sub(out).max(news);
+            let bound = self.delivered.saturating_sub(prr_out).max(newly_delivered);
             (bound + if safe { segment } else { 0 }).min(target - pipe)
         };
         // force a fast retransmit: one segment is sent at the start of the recovery      [RFC9937 §6.2]
-        let min = if out == 0 { segment.max(forced) } else { 0 };
-        Some(pipe + more.max(min))
+        let min = if prr_out == 0 { segment.max(forced) } else { 0 };
+        Some(pipe + sndcnt.max(min))
     }
 }

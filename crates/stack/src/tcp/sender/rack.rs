@@ -12,28 +12,28 @@ use crate::parts::Rtt;
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// First transmissions in order: one past the last byte, and the departure.
-    first: VecDeque<(u64, Departure)>,
+    first: VecDeque<(u64, Transmission)>,
     /// Retransmissions that have not arrived, in order: first byte, one past the last byte, departure.
-    again: VecDeque<(u64, u64, Departure)>,
+    retransmissions: VecDeque<(u64, u64, Transmission)>,
     /// Number of segments sent.
-    departed: u64,
+    segments_sent: u64,
     /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
-    newest: Departure,
+    newest: Transmission,
     /// The round-trip time of that segment [RFC8985 §5.2: RACK.rtt].
     rtt: Duration,
     /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
     reordered: bool,
-    /// When to look again for losses; [`Time::NEVER`] if no segment can become lost by time.
-    look_at: Time,
-    /// When the retransmission timer would expire without that look.
+    /// When to check for losses again; [`Time::NEVER`] if no segment can become lost by time.
+    reordering_deadline: Time,
+    /// When the retransmission timer would expire without that check.
     timeout_at: Time,
     /// The timer is set for a probe.
     probe_due: bool,
     /// When the retransmission timer would expire without that probe.
     expires_at: Time,
-    /// Whether new data were acknowledged (`advanced`) or sent (`left`) since a probe was last considered.
+    /// Whether new data were acknowledged (`advanced`) or sent (`sent_new`) since a probe was last considered.
     advanced: bool,
-    left: bool,
+    sent_new: bool,
     /// The probe that is not yet answered: one past the last byte sent at that time, and when it was sent if it was a retransmission
     /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
     probe: Option<(u64, Option<Time>)>,
@@ -43,59 +43,59 @@ pub(super) struct Rack {
 /// The purpose of the timer that expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EarlyTimer {
-    /// To look for losses [RFC8985 §6.3: reordering timer].
-    Look,
+    /// To check for losses [RFC8985 §6.3: reordering timer].
+    Reordering,
     /// To send a tail loss probe.
     Probe,
     /// Retransmission timeout.
     Timeout,
 }
 
-/// The result of a look for losses.
+/// The result of a check for losses.
 pub(super) struct Losses {
     /// Bytes newly declared lost.
     pub(super) bytes: u64,
-    /// When to look again; [`Time::NEVER`] if no segment can become lost by time.
-    pub(super) look_at: Time,
+    /// When to check again; [`Time::NEVER`] if no segment can become lost by time.
+    pub(super) reordering_deadline: Time,
 }
 
 /// When a segment was sent, and the number of segments sent up to it, which orders segments of the same instant.
 ///
 /// differs: the RFC compares sequence numbers for equal times, which are rare on its clocks.
-type Departure = (Time, u64);
+type Transmission = (Time, u64);
 
 impl Rack {
     /// The state of a new connection. `probes` enables tail loss probes.
     pub(super) fn new(probes: bool) -> Self {
         Self {
             first: VecDeque::new(),
-            again: VecDeque::new(),
-            departed: 0,
+            retransmissions: VecDeque::new(),
+            segments_sent: 0,
             newest: (Time::ZERO, 0),
             rtt: Duration::ZERO,
             reordered: false,
-            look_at: Time::NEVER,
+            reordering_deadline: Time::NEVER,
             timeout_at: Time::NEVER,
             probe_due: false,
             expires_at: Time::NEVER,
             advanced: false,
-            left: false,
+            sent_new: false,
             probe: None,
             probes,
         }
     }
 
     /// Records that a segment is sent.
-    pub(super) fn on_sent(&mut self, start: u64, end: u64, again: bool, now: Time) {
-        self.departed += 1;
-        let departure = (now, self.departed);
-        if again {
+    pub(super) fn on_sent(&mut self, start: u64, end: u64, retransmission: bool, now: Time) {
+        self.segments_sent += 1;
+        let transmission = (now, self.segments_sent);
+        if retransmission {
             // the last departure of a segment counts: it replaces that of a probe             [RFC8985 §6.1]
-            self.again.retain(|sent| sent.1 <= start || end <= sent.0);
-            self.again.push_back((start, end, departure));
+            self.retransmissions.retain(|sent| sent.1 <= start || end <= sent.0);
+            self.retransmissions.push_back((start, end, transmission));
         } else {
-            self.first.push_back((end, departure));
-            self.left = true;
+            self.first.push_back((end, transmission));
+            self.sent_new = true;
         }
     }
 
@@ -105,20 +105,20 @@ impl Rack {
     }
 
     /// Forgets retransmissions and deadlines: all data are declared lost, or none.
-    pub(super) fn start_over(&mut self) {
-        self.again.clear();
-        self.look_at = Time::NEVER;
+    pub(super) fn reset(&mut self) {
+        self.retransmissions.clear();
+        self.reordering_deadline = Time::NEVER;
         self.probe_due = false;
         self.probe = None;
     }
 
-    /// Whether the timer is set for a look for losses.
-    pub(super) fn is_looking(&self) -> bool {
-        self.look_at != Time::NEVER
+    /// Whether the timer is set for a check for losses.
+    pub(super) fn reordering_timer_armed(&self) -> bool {
+        self.reordering_deadline != Time::NEVER
     }
 
     /// Updates the most recently sent segment among those that have arrived [RFC8985 §6.2, step 2].
-    pub(super) fn learn(&mut self, board: &Scoreboard, una: u64, min: Duration, now: Time) {
+    pub(super) fn update_newest(&mut self, scoreboard: &Scoreboard, una: u64, min: Duration, now: Time) {
         let mut newest = self.newest;
         while let Some(&(end, at)) = self.first.front()
             && end <= una
@@ -126,16 +126,16 @@ impl Rack {
             newest = newest.max(at);
             self.first.pop_front();
         }
-        if let Some(top) = board.top() {
-            let place = self.first.partition_point(|&(end, _)| end < top);
-            if let Some(&(end, at)) = self.first.get(place)
-                && end == top
+        if let Some(highest) = scoreboard.highest_sacked() {
+            let index = self.first.partition_point(|&(end, _)| end < highest);
+            if let Some(&(end, at)) = self.first.get(index)
+                && end == highest
             {
                 newest = newest.max(at);
             }
         }
-        self.again.retain(|&(start, end, at)| {
-            let arrived = end <= una || board.has(start);
+        self.retransmissions.retain(|&(start, end, at)| {
+            let arrived = end <= una || scoreboard.is_sacked(start);
             // an arrival within less than the minimum round-trip time is that of the first transmission
             if arrived && now - at.0 >= min {
                 newest = newest.max(at);
@@ -149,30 +149,43 @@ impl Rack {
     }
 
     /// The reordering window: how much later than data sent after them data may arrive [RFC8985 §6.2, step 4].
-    fn patience(&self, settled: bool, min: Duration, smoothed: Duration) -> Duration {
-        if settled && !self.reordered { Duration::ZERO } else { (min / 4).min(smoothed) }
+    fn reordering_window(&self, no_reordering_window: bool, min: Duration, smoothed: Duration) -> Duration {
+        if no_reordering_window && !self.reordered { Duration::ZERO } else { (min / 4).min(smoothed) }
     }
 
     /// One past the last byte whose first transmission is lost by now (0 for none), and when the next will be [RFC8985 §6.2, step 5].
-    fn overdue(&self, board: &Scoreboard, patience: Duration, now: Time) -> (u64, Time) {
-        let wait = self.rtt + patience;
-        let before = |sent: &(u64, Departure)| sent.1 < self.newest;
+    fn first_lost_by_time(
+        &self,
+        scoreboard: &Scoreboard,
+        reordering_window: Duration,
+        now: Time,
+    ) -> (u64, Time) {
+        let wait = self.rtt + reordering_window;
+        let before = |sent: &(u64, Transmission)| sent.1 < self.newest;
         let lost = self.first.partition_point(|sent| before(sent) && sent.1.0 + wait <= now);
         let end = if lost > 0 { self.first[lost - 1].0 } else { 0 };
-        let next =
-            self.first.iter().skip(lost).take_while(|sent| before(sent)).find(|sent| !board.has(sent.0 - 1));
+        let next = self
+            .first
+            .iter()
+            .skip(lost)
+            .take_while(|sent| before(sent))
+            .find(|sent| !scoreboard.is_sacked(sent.0 - 1));
         (end, next.map_or(Time::NEVER, |sent| sent.1.0 + wait))
     }
 
     /// Removes and returns the first retransmission that is lost by now; otherwise returns when the next will be.
-    fn overdue_repair(&mut self, patience: Duration, now: Time) -> Result<(u64, u64), Time> {
-        let Some(&(start, end, at)) = self.again.front() else { return Err(Time::NEVER) };
-        let due = at.0 + self.rtt + patience;
+    fn take_lost_retransmission(
+        &mut self,
+        reordering_window: Duration,
+        now: Time,
+    ) -> Result<(u64, u64), Time> {
+        let Some(&(start, end, at)) = self.retransmissions.front() else { return Err(Time::NEVER) };
+        let due = at.0 + self.rtt + reordering_window;
         match () {
             () if at >= self.newest => Err(Time::NEVER),
             () if due > now => Err(due),
             () => {
-                self.again.pop_front();
+                self.retransmissions.pop_front();
                 Ok((start, end))
             }
         }
@@ -180,10 +193,10 @@ impl Rack {
 }
 
 impl Rack {
-    /// Restores the deadline that the timer had before the last look, unless it was restarted since.
+    /// Restores the deadline that the timer had before the last check, unless it was restarted since.
     pub(super) fn release(&mut self, timer: &mut RetransmissionTimer) {
-        let look_at = std::mem::replace(&mut self.look_at, Time::NEVER);
-        if look_at != Time::NEVER && look_at == timer.expires_at() {
+        let reordering_deadline = std::mem::replace(&mut self.reordering_deadline, Time::NEVER);
+        if reordering_deadline != Time::NEVER && reordering_deadline == timer.expires_at() {
             timer.set(self.timeout_at);
         }
     }
@@ -195,54 +208,54 @@ impl Rack {
         }
     }
 
-    /// Looks for losses by time and marks them on the scoreboard: of retransmissions, and if `first` of first transmissions. `settled`
+    /// Checks for losses by time and marks them on the scoreboard: of retransmissions, and if `first` of first transmissions. `no_reordering_window`
     /// means that no reordering window is needed, because enough data arrived above a gap or a recovery is in progress [RFC8985 §6.2, steps
     /// 4 and 5].
     pub(super) fn detect(
         &mut self,
-        board: &mut Scoreboard,
-        settled: bool,
+        scoreboard: &mut Scoreboard,
+        no_reordering_window: bool,
         first: bool,
         rtt: &Rtt,
         now: Time,
     ) -> Losses {
-        let patience = self.patience(settled, rtt.min(), rtt.smoothed());
-        let mut losses = Losses { bytes: 0, look_at: Time::NEVER };
+        let reordering_window = self.reordering_window(no_reordering_window, rtt.min(), rtt.smoothed());
+        let mut losses = Losses { bytes: 0, reordering_deadline: Time::NEVER };
         if first {
-            let (end, next) = self.overdue(board, patience, now);
-            losses = Losses { bytes: board.lose_below(end), look_at: next };
+            let (end, next) = self.first_lost_by_time(scoreboard, reordering_window, now);
+            losses = Losses { bytes: scoreboard.mark_lost_below(end), reordering_deadline: next };
         }
         loop {
-            match self.overdue_repair(patience, now) {
-                Ok((start, end)) => losses.bytes += board.lose_again(start, end),
+            match self.take_lost_retransmission(reordering_window, now) {
+                Ok((start, end)) => losses.bytes += scoreboard.mark_retransmission_lost(start, end),
                 Err(next) => {
-                    losses.look_at = losses.look_at.min(next);
+                    losses.reordering_deadline = losses.reordering_deadline.min(next);
                     return losses;
                 }
             }
         }
     }
 
-    /// Sets the timer for a look at `at` if that is earlier than its deadline.
-    pub(super) fn look(&mut self, at: Time, timer: &mut RetransmissionTimer) {
+    /// Sets the timer for a check at `at` if that is earlier than its deadline.
+    pub(super) fn arm_reordering_timer(&mut self, at: Time, timer: &mut RetransmissionTimer) {
         if at < timer.expires_at() {
-            (self.look_at, self.timeout_at) = (at, timer.expires_at());
+            (self.reordering_deadline, self.timeout_at) = (at, timer.expires_at());
             timer.set(at);
         }
     }
 
-    /// Sets the timer for a probe after new data were acknowledged up to `una` or sent, if nothing is missing (`clear`). `alone` means that
+    /// Sets the timer for a probe after new data were acknowledged up to `una` or sent, if nothing is missing (`clear`). `single_segment` means that
     /// at most one segment is in flight [RFC8985 §7.2].
     pub(super) fn arm_probe(
         &mut self,
         clear: bool,
-        alone: bool,
+        single_segment: bool,
         una: u64,
         timer: &mut RetransmissionTimer,
         now: Time,
     ) {
-        let (advanced, left) = (std::mem::take(&mut self.advanced), std::mem::take(&mut self.left));
-        if !advanced && !left {
+        let (advanced, sent_new) = (std::mem::take(&mut self.advanced), std::mem::take(&mut self.sent_new));
+        if !advanced && !sent_new {
             return;
         }
         if !self.probe_due || advanced {
@@ -257,7 +270,8 @@ impl Rack {
         self.probe_due = self.probes && clear && self.probe.is_none() && timer.expires_at() != Time::NEVER;
         if self.probe_due {
             // PTO = 2·SRTT, plus the maximum delay of an acknowledgement if only one segment is in flight
-            let wait = timer.rtt().smoothed() * 2 + if alone { MAX_ACK_DELAY } else { Duration::ZERO };
+            let wait =
+                timer.rtt().smoothed() * 2 + if single_segment { MAX_ACK_DELAY } else { Duration::ZERO };
             // the probe replaces a timeout that would come earlier                          [RFC8985 §7.2: TLP_calc_PTO]
             timer.set(self.expires_at.min(now + wait));
         }
@@ -265,23 +279,23 @@ impl Rack {
 
     /// The purpose of the timer that expired. Probes are sent only if nothing is missing (`clear`).
     pub(super) fn on_timer(&mut self, clear: bool, now: Time) -> EarlyTimer {
-        if self.look_at <= now {
-            return EarlyTimer::Look;
+        if self.reordering_deadline <= now {
+            return EarlyTimer::Reordering;
         }
         if std::mem::take(&mut self.probe_due) && clear { EarlyTimer::Probe } else { EarlyTimer::Timeout }
     }
 
-    /// Records that a probe is sent when all bytes below `end` are. `again_at` is the time if it is a retransmission.
-    pub(super) fn on_probe(&mut self, end: u64, again_at: Option<Time>) {
-        self.probe = Some((end, again_at));
+    /// Records that a probe is sent when all bytes below `end` are. `retransmitted_at` is the time if it is a retransmission.
+    pub(super) fn on_probe(&mut self, end: u64, retransmitted_at: Option<Time>) {
+        self.probe = Some((end, retransmitted_at));
     }
 
     /// Called when all bytes below `una` are acknowledged. Returns whether that answers a probe by retransmission that repaired a loss
     /// which no other signal shows: then the echoed time stamp is the probe's [RFC8985 §7.4, which uses duplicate SACK].
-    pub(super) fn settle_probe(&mut self, una: u64, echo: Time) -> bool {
+    pub(super) fn check_probe(&mut self, una: u64, echo: Time) -> bool {
         self.advanced = true;
-        let Some((_, again_at)) = self.probe.take_if(|probe| una >= probe.0) else { return false };
-        again_at.is_some_and(|at| echo >= at)
+        let Some((_, retransmitted_at)) = self.probe.take_if(|probe| una >= probe.0) else { return false };
+        retransmitted_at.is_some_and(|at| echo >= at)
     }
 }
 
@@ -303,7 +317,8 @@ mod tests {
         rack.on_sent(1000, 2000, true, at(10));
         rack.on_sent(0, 1000, true, at(20));
         rack.on_sent(1000, 2000, true, at(30));
-        let kept: Vec<_> = rack.again.iter().map(|&(start, end, (when, _))| (start, end, when)).collect();
+        let kept: Vec<_> =
+            rack.retransmissions.iter().map(|&(start, end, (when, _))| (start, end, when)).collect();
         assert_eq!(kept, [(0, 1000, at(20)), (1000, 2000, at(30))]);
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Recovery {
     /// Congestion belongs to the present episode until all bytes below this are acknowledged.
     pub(super) episode_end: u64,
     /// When the retransmission was sent that may be spurious [RFC3522]; [`Time::NEVER`] for none.
-    pub(super) doubt_since: Time,
+    pub(super) suspect_sent_at: Time,
 }
 
 impl Default for Recovery {
@@ -43,7 +43,7 @@ impl Default for Recovery {
             ongoing: None,
             recover: 0,
             episode_end: 0,
-            doubt_since: Time::NEVER,
+            suspect_sent_at: Time::NEVER,
         }
     }
 }
@@ -60,19 +60,19 @@ impl Recovery {
     }
 
     /// Decides whether the scoreboard counts the data in flight from now on.
-    pub(super) fn count_by_board(&mut self, board: &Scoreboard) {
-        self.by_pipe = self.recovering || !board.is_clear();
+    pub(super) fn choose_flight_count(&mut self, scoreboard: &Scoreboard) {
+        self.by_pipe = self.recovering || !scoreboard.is_clear();
     }
 
     /// Ends a recovery, or a reduction after a mark, and deflates the window.
     fn end(&mut self, seq: &mut SendSequence) {
         (self.recovering, self.reducing) = (false, false);
-        self.settle(seq);
+        self.deflate(seq);
     }
 
     /// Resets the count of duplicate acknowledgements and deflates the window, because new data were acknowledged.
     #[inline]
-    pub(super) fn settle(&mut self, seq: &mut SendSequence) {
+    pub(super) fn deflate(&mut self, seq: &mut SendSequence) {
         self.duplicates = 0;
         seq.deflate();
     }
@@ -125,11 +125,11 @@ impl<C: CongestionControl> Sender<C> {
             && !marked
         {
             let missing = (self.seq.high - self.seq.una + segment).saturating_sub(duplicated);
-            prr.begin_news(segment);
+            prr.set_newly_delivered(segment);
             prr.open(missing, duplicated, self.seq.high);
             prr.force(segment.min(self.seq.high - self.seq.una));
         }
-        self.resend_first(cx);
+        self.retransmit_first(cx);
         self.timer.start(cx.now());
     }
 
@@ -137,13 +137,13 @@ impl<C: CongestionControl> Sender<C> {
     /// TcpAgent::dupack_action].
     fn retransmit_all(&mut self, cx: &mut Cx<'_>) {
         let in_flight = self.flight_at_loss();
-        self.start_over(in_flight, true, self.settings.undo, cx);
+        self.enter_loss(in_flight, true, self.settings.undo, cx);
     }
 
     /// Data in flight when duplicate acknowledgements show a loss, without the segments of limited transmit [RFC5681 §3.2 step 2].
     fn flight_at_loss(&self) -> u64 {
         let segment = self.segment();
-        (self.seq.high - self.seq.una).min((self.permit.window / segment).max(1) * segment)
+        (self.seq.high - self.seq.una).min((self.limits.window / segment).max(1) * segment)
     }
 
     /// The common start of every recovery: notifies the controller and records the highest byte sent.
@@ -160,13 +160,13 @@ impl<C: CongestionControl> Sender<C> {
         }
         (self.recovery.recovering, self.recovery.reducing) = (true, true);
         self.recovery.ongoing = Some(Cause::Loss);
-        self.recovery.doubt_since = if self.settings.undo && !marked { cx.now() } else { Time::NEVER };
+        self.recovery.suspect_sent_at = if self.settings.undo && !marked { cx.now() } else { Time::NEVER };
     }
 
     /// Retransmits the oldest segment.
-    fn resend_first(&mut self, cx: &mut Cx<'_>) {
+    fn retransmit_first(&mut self, cx: &mut Cx<'_>) {
         let len = self.segment().min(self.seq.high - self.seq.una);
-        self.tell_first_lost(len, cx);
+        self.report_first_lost(len, cx);
         self.emit(self.seq.una, len, true, cx);
     }
 
@@ -183,14 +183,14 @@ impl<C: CongestionControl> Sender<C> {
             self.recovery.end(&mut self.seq);
             self.restart_timer(cx.now());
             if self.recovery.by_pipe {
-                self.advance_board();
+                self.advance_scoreboard();
             }
             return;
         }
         if let Some(prr) = &mut self.prr {
-            prr.go_forward();
+            prr.on_cumulative_ack();
         }
-        if self.board.is_some() {
+        if self.scoreboard.is_some() {
             self.seq.base = self.seq.una;
             return self.restart_timer(cx.now());
         }
@@ -208,10 +208,10 @@ impl<C: CongestionControl> Sender<C> {
         self.controller.on_congestion(&event, cx);
         if let Some(prr) = &mut self.prr {
             prr.progress(bytes);
-            prr.lose_more();
-            prr.resend(segment.min(self.seq.high - self.seq.una));
+            prr.note_further_loss();
+            prr.on_retransmit(segment.min(self.seq.high - self.seq.una));
         }
-        self.resend_first(cx);
+        self.retransmit_first(cx);
         if self.settings.steady_timer || self.recovery.duplicates > 0 {
             self.timer.start(cx.now());
             // a count above zero marks the first partial acknowledgement
@@ -271,32 +271,32 @@ impl<C: CongestionControl> Sender<C> {
         // all but one window of the data sent before the recovery has left the network
         let repairing = self.repairing();
         let in_flight =
-            if repairing { self.flight().min(self.permit.window) } else { self.seq.next - self.seq.una };
+            if repairing { self.flight().min(self.limits.window) } else { self.seq.next - self.seq.una };
         // a timeout during a recovery is not spurious, and the segment may have been retransmitted just before
-        let doubtful = first && self.settings.undo && !repairing && !self.first_was_resent();
-        self.start_over(in_flight, first, doubtful, cx);
+        let may_be_spurious = first && self.settings.undo && !repairing && !self.first_was_retransmitted();
+        self.enter_loss(in_flight, first, may_be_spurious, cx);
     }
 
-    /// Slow start from one segment, over all data in flight. `first`: the controller lowers its threshold. `doubtful`: the retransmission may be
+    /// Slow start from one segment, over all data in flight. `first`: the controller lowers its threshold. `may_be_spurious`: the retransmission may be
     /// spurious.
-    fn start_over(&mut self, in_flight: u64, first: bool, doubtful: bool, cx: &mut Cx<'_>) {
+    fn enter_loss(&mut self, in_flight: u64, first: bool, may_be_spurious: bool, cx: &mut Cx<'_>) {
         let in_flight = Bytes::new(in_flight);
         let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
         self.controller.on_congestion(&event, cx);
         if first {
             cx.count(Count::Episodes, 1);
         }
-        self.recovery.doubt_since = if doubtful { cx.now() } else { Time::NEVER };
+        self.recovery.suspect_sent_at = if may_be_spurious { cx.now() } else { Time::NEVER };
         self.recovery.cwr_due = true;
         self.recovery.ongoing = Some(Cause::Timeout);
         self.recovery.end(&mut self.seq);
         self.recovery.recover = self.seq.high;
         self.recovery.episode_end = self.seq.high;
-        if self.board.is_some() {
-            self.lose_everything();
-            self.tell_losses(cx);
+        if self.scoreboard.is_some() {
+            self.mark_all_lost();
+            self.report_losses(cx);
         } else {
-            self.tell_first_lost(self.seq.high - self.seq.una, cx);
+            self.report_first_lost(self.seq.high - self.seq.una, cx);
             self.seq.next = self.seq.una;
         }
         self.timer.start(cx.now());
@@ -308,9 +308,9 @@ impl<C: CongestionControl> Sender<C> {
     /// [RFC4015 §3.1].
     #[cold]
     pub(super) fn check_spurious(&mut self, echo: Time, cx: &mut Cx<'_>) {
-        let needless = echo < self.recovery.doubt_since;
-        self.recovery.doubt_since = Time::NEVER;
-        if !needless {
+        let spurious = echo < self.recovery.suspect_sent_at;
+        self.recovery.suspect_sent_at = Time::NEVER;
+        if !spurious {
             return;
         }
         self.recovery.end(&mut self.seq);
@@ -318,7 +318,7 @@ impl<C: CongestionControl> Sender<C> {
         self.recovery.recover = self.seq.una;
         self.recovery.episode_end = self.seq.una;
         self.recovery.ongoing = None;
-        self.lose_nothing();
+        self.unmark_lost();
         self.controller.on_spurious(cx);
     }
 
@@ -334,8 +334,8 @@ impl<C: CongestionControl> Sender<C> {
         let Recovery { recovering, reducing, recover, episode_end, .. } = self.recovery;
         // a round after a mark ends above the data in flight at its start, so that CWR has reached the receiver; a recovery ends with these
         // data
-        let lasts = if reducing && !recovering { ack <= episode_end } else { ack < recover };
-        if lasts {
+        let in_round = if reducing && !recovering { ack <= episode_end } else { ack < recover };
+        if in_round {
             return true;
         }
         if !reducing && self.seq.una < episode_end {
@@ -351,7 +351,7 @@ impl<C: CongestionControl> Sender<C> {
             && self.controller.ssthresh() != Bytes::UNLIMITED
         {
             // prior_cwnd                                                            [Linux: tcp_init_cwnd_reduction]
-            prr.begin_news(0);
+            prr.set_newly_delivered(0);
             prr.open(before, 0, self.seq.high);
             self.recovery.reducing = true;
         }
@@ -362,9 +362,9 @@ impl<C: CongestionControl> Sender<C> {
     /// Handles an acknowledgement of `bytes` in a round that a mark started, or just after it.
     fn on_marked_progress(&mut self, bytes: u64, counted: bool, cx: &mut Cx<'_>) {
         if let Some(prr) = &mut self.prr {
-            prr.go_forward();
+            prr.on_cumulative_ack();
             if !counted {
-                prr.add_news(bytes);
+                prr.add_newly_delivered(bytes);
             }
         }
         if self.seq.una > self.recovery.episode_end {
@@ -372,18 +372,18 @@ impl<C: CongestionControl> Sender<C> {
             self.recovery.reducing = false;
             self.read_allowance();
         }
-        self.recovery.settle(&mut self.seq);
+        self.recovery.deflate(&mut self.seq);
         self.restart_timer(cx.now());
     }
 
     /// Updates the window of proportional reduction after an acknowledgement.
     #[cold]
-    pub(super) fn spread(&mut self) {
+    pub(super) fn apply_prr(&mut self) {
         let (pipe, segment) = (self.flight(), self.segment());
         let Some(prr) = &mut self.prr else { return };
         if self.controller.ssthresh() != Bytes::UNLIMITED {
             let target = self.controller.allowance().window.as_u64();
-            self.permit.window = prr.grant(pipe, target, self.seq.high, segment);
+            self.limits.window = prr.grant(pipe, target, self.seq.high, segment);
         }
     }
 }

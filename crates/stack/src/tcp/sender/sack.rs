@@ -13,65 +13,65 @@ impl<C: CongestionControl> Sender<C> {
     /// Reads the SACK blocks of an acknowledgement. Returns the number of bytes that are newly known to have arrived.
     #[cold]
     pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
-        let Some(board) = &mut self.board else { return 0 };
-        board.advance(self.seq.una);
-        let (mut news, mut late) = (0, false);
-        let top = board.top();
+        let Some(scoreboard) = &mut self.scoreboard else { return 0 };
+        scoreboard.advance(self.seq.una);
+        let (mut newly_sacked, mut reordered) = (0, false);
+        let highest_sacked = scoreboard.highest_sacked();
         for (start, end) in header.sack.0 {
             let (start, end) = (header.ack + u64::from(start), header.ack + u64::from(end));
             if end <= self.seq.high {
                 if let Some(sampler) = &mut self.sampler {
-                    board.each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
+                    scoreboard.for_each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
                 }
-                let new = board.arrived(start, end);
-                late |= new > 0 && Some(end) < top && board.was_sent_once(start);
-                news += new;
+                let new = scoreboard.mark_sacked(start, end);
+                reordered |= new > 0 && Some(end) < highest_sacked && scoreboard.never_retransmitted(start);
+                newly_sacked += new;
             }
         }
-        self.recovery.count_by_board(board);
+        self.recovery.choose_flight_count(scoreboard);
         if let Some(prr) = &mut self.prr {
-            prr.begin_news(news);
+            prr.set_newly_delivered(newly_sacked);
         }
         if let Some(rack) = &mut self.rack
-            && late
+            && reordered
         {
             rack.on_reordering();
         }
-        news
+        newly_sacked
     }
 
     /// Bytes in flight according to the scoreboard.
     #[cold]
     pub(super) fn pipe(&self) -> u64 {
-        match &self.board {
-            Some(board) => board.pipe(self.seq.high),
+        match &self.scoreboard {
+            Some(scoreboard) => scoreboard.pipe(self.seq.high),
             None => self.seq.next - self.seq.una,
         }
     }
 
     /// Whether the last recovery has retransmitted the oldest segment.
-    pub(super) fn first_was_resent(&self) -> bool {
-        let board = self.board.as_ref().filter(|_| self.recovery.by_pipe);
-        board.is_some_and(|board| board.first_hole(self.seq.high, 1).is_none())
+    pub(super) fn first_was_retransmitted(&self) -> bool {
+        let scoreboard = self.scoreboard.as_ref().filter(|_| self.recovery.by_pipe);
+        scoreboard.is_some_and(|scoreboard| scoreboard.first_hole(self.seq.high, 1).is_none())
     }
 
     /// Records that all bytes below `una` are acknowledged. Returns whether there is a scoreboard, which then counted the delivered bytes
     /// for PRR.
     #[cold]
-    pub(super) fn advance_board(&mut self) -> bool {
-        let Some(board) = &mut self.board else { return false };
+    pub(super) fn advance_scoreboard(&mut self) -> bool {
+        let Some(scoreboard) = &mut self.scoreboard else { return false };
         if let Some(prr) = &mut self.prr {
-            prr.add_news(board.missing(self.seq.una));
+            prr.add_newly_delivered(scoreboard.missing(self.seq.una));
         }
         if let Some(rack) = &mut self.rack
-            && board.missing(self.seq.una) > 0
-            && board.top().is_some()
-            && board.was_sent_once(board.first_missing())
+            && scoreboard.missing(self.seq.una) > 0
+            && scoreboard.highest_sacked().is_some()
+            && scoreboard.never_retransmitted(scoreboard.first_missing())
         {
             rack.on_reordering();
         }
-        board.advance(self.seq.una);
-        self.recovery.count_by_board(board);
+        scoreboard.advance(self.seq.una);
+        self.recovery.choose_flight_count(scoreboard);
         true
     }
 
@@ -84,26 +84,28 @@ impl<C: CongestionControl> Sender<C> {
         let segment = self.segment();
         if !self.repairing() && duplicate {
             self.recovery.duplicates += 1;
-            let Some(board) = &self.board else { return };
-            if u64::from(self.recovery.duplicates) >= THRESHOLD || board.evidence(segment) > self.seq.una {
+            let Some(scoreboard) = &self.scoreboard else { return };
+            if u64::from(self.recovery.duplicates) >= THRESHOLD
+                || scoreboard.lost_below(segment) > self.seq.una
+            {
                 self.enter_repair(cx);
             }
         }
         // after a timeout all data sent before it count as lost, and none sent after it
         if self.recovery.recovering || !self.repairing() {
-            self.weigh_evidence(cx);
+            self.detect_losses(cx);
         }
     }
 
     /// Declares lost what the arrivals show to be lost [RFC6675 §4: IsLost].
-    fn weigh_evidence(&mut self, cx: &mut Cx<'_>) {
+    fn detect_losses(&mut self, cx: &mut Cx<'_>) {
         let segment = self.segment();
-        let Some(board) = &mut self.board else { return };
-        let lost = board.lose_below(board.evidence(segment));
+        let Some(scoreboard) = &mut self.scoreboard else { return };
+        let lost = scoreboard.mark_lost_below(scoreboard.lost_below(segment));
         if lost > 0 {
-            let in_flight = board.pipe(self.seq.high);
+            let in_flight = scoreboard.pipe(self.seq.high);
             self.report_lost(lost, in_flight, cx);
-            self.tell_losses(cx);
+            self.report_losses(cx);
         }
     }
 
@@ -113,7 +115,7 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         if let Some(prr) = &mut self.prr {
-            prr.lose_more();
+            prr.note_further_loss();
         }
         self.report(Cause::Loss, lost, in_flight, cx);
     }
@@ -123,59 +125,59 @@ impl<C: CongestionControl> Sender<C> {
         let segment = self.segment();
         let marked = self.recovery.reducing;
         self.begin_recovery(cx);
-        let Some(board) = &mut self.board else { return };
+        let Some(scoreboard) = &mut self.scoreboard else { return };
         self.recovery.by_pipe = true;
         if let Some(prr) = &mut self.prr
             && !marked
         {
-            let missing = board.missing(self.seq.high) + prr.news();
+            let missing = scoreboard.missing(self.seq.high) + prr.newly_delivered();
             prr.open(missing, 0, self.seq.high);
         }
         // differs: data that the last recovery retransmitted are not retransmitted again
-        if let Some((seq, len)) = board.first_hole(self.seq.high, segment) {
-            board.lose_below(seq + len);
-            board.rescue_end = seq + len;
-            self.tell_losses(cx);
+        if let Some((seq, len)) = scoreboard.first_hole(self.seq.high, segment) {
+            scoreboard.mark_lost_below(seq + len);
+            scoreboard.rescue_end = seq + len;
+            self.report_losses(cx);
             match &mut self.prr {
-                Some(prr) if marked => prr.resend(len),
+                Some(prr) if marked => prr.on_retransmit(len),
                 Some(prr) => prr.force(len),
                 None => {}
             }
-            self.mark_resent(seq, len, cx);
+            self.mark_retransmitted(seq, len, cx);
         } else {
             // the next acknowledgement may answer a retransmission of the last recovery
-            self.recovery.doubt_since = Time::NEVER;
-            self.tell_losses(cx);
+            self.recovery.suspect_sent_at = Time::NEVER;
+            self.report_losses(cx);
         }
         self.timer.start(cx.now());
     }
 
     /// Declares lost all data that have not arrived, after a timeout [RFC6675 §5.1]. Arrivals stay recorded, because our receivers do not
     /// renege.
-    pub(super) fn lose_everything(&mut self) {
-        if let Some(board) = &mut self.board {
-            board.advance(self.seq.una);
-            board.start_over();
-            board.lose_below(self.seq.high);
+    pub(super) fn mark_all_lost(&mut self) {
+        if let Some(scoreboard) = &mut self.scoreboard {
+            scoreboard.advance(self.seq.una);
+            scoreboard.reset();
+            scoreboard.mark_lost_below(self.seq.high);
             self.recovery.by_pipe = true;
         }
         if let Some(rack) = &mut self.rack {
-            rack.start_over();
+            rack.reset();
         }
     }
 
     /// Declares nothing lost: missing data are late.
-    pub(super) fn lose_nothing(&mut self) {
-        if let Some(board) = &mut self.board {
-            board.start_over();
-            self.recovery.by_pipe = !board.is_clear();
+    pub(super) fn unmark_lost(&mut self) {
+        if let Some(scoreboard) = &mut self.scoreboard {
+            scoreboard.reset();
+            self.recovery.by_pipe = !scoreboard.is_clear();
         }
         if let Some(rack) = &mut self.rack {
-            rack.start_over();
+            rack.reset();
             rack.on_reordering();
         }
         if let Some(sampler) = &mut self.sampler {
-            sampler.lose_nothing();
+            sampler.unmark_lost();
         }
     }
 
@@ -184,18 +186,18 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn transmit_by_pipe(&mut self, cx: &mut Cx<'_>) {
         let segment = self.segment();
         loop {
-            let Some(board) = &self.board else { return };
-            let room = self.permit.window.saturating_sub(board.pipe(self.seq.high));
-            let lost = if self.repairing() { board.next_lost(segment) } else { None };
+            let Some(scoreboard) = &self.scoreboard else { return };
+            let room = self.limits.window.saturating_sub(scoreboard.pipe(self.seq.high));
+            let lost = if self.repairing() { scoreboard.next_lost(segment) } else { None };
             if let Some((seq, len)) = lost {
                 if room < len || self.waits_for_pacer(cx.now()) {
                     return;
                 }
-                self.resend_hole(seq, len, cx);
+                self.retransmit_hole(seq, len, cx);
                 continue;
             }
             let len = self.unsent(cx.now()).min(segment);
-            if len > 0 && self.seq.next + len <= self.seq.edge {
+            if len > 0 && self.seq.next + len <= self.edge() {
                 let held_back = !self.repairing()
                     && !self.settings.limited_transmit
                     && self.seq.next + len > self.limit();
@@ -208,19 +210,26 @@ impl<C: CongestionControl> Sender<C> {
             if room < segment {
                 return;
             }
-            self.note_shortage();
+            if len > 0 && self.seq.next + len <= self.seq.edge {
+                // the send buffer limits
+                if self.send_buffer.grow(self.limits.window) {
+                    continue;
+                }
+                return self.on_app_limited();
+            }
+            self.on_app_limited();
             if !self.recovery.recovering || self.waits_for_pacer(cx.now()) {
                 return;
             }
-            let Some(board) = &mut self.board else { return };
-            if let Some((seq, len)) = board.next_doubtful(segment) {
-                self.resend_hole(seq, len, cx);
-            } else if self.seq.una > board.rescue_end
-                && let Some((seq, len)) = board.highest_missing(self.seq.high, segment)
+            let Some(scoreboard) = &mut self.scoreboard else { return };
+            if let Some((seq, len)) = scoreboard.next_unsacked(segment) {
+                self.retransmit_hole(seq, len, cx);
+            } else if self.seq.una > scoreboard.rescue_end
+                && let Some((seq, len)) = scoreboard.highest_missing(self.seq.high, segment)
             {
-                board.rescue_end = self.recovery.recover;
+                scoreboard.rescue_end = self.recovery.recover;
                 if let Some(prr) = &mut self.prr {
-                    prr.resend(len);
+                    prr.on_retransmit(len);
                 }
                 self.emit(seq, len, true, cx);
             } else {
@@ -229,71 +238,71 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    fn resend_hole(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
-        if seq == self.seq.una && self.rack.as_ref().is_some_and(|rack| !rack.is_looking()) {
+    fn retransmit_hole(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
+        if seq == self.seq.una && self.rack.as_ref().is_some_and(|rack| !rack.reordering_timer_armed()) {
             // the timer is that of the oldest segment, which is retransmitted now      [Linux: tcp_xmit_retransmit_queue]
             self.timer.start(cx.now());
         }
         if let Some(prr) = &mut self.prr {
-            prr.resend(len);
+            prr.on_retransmit(len);
         }
-        self.mark_resent(seq, len, cx);
+        self.mark_retransmitted(seq, len, cx);
     }
 
-    fn mark_resent(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
-        if let Some(board) = &mut self.board {
-            board.resent(seq + len);
+    fn mark_retransmitted(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
+        if let Some(scoreboard) = &mut self.scoreboard {
+            scoreboard.on_retransmitted(seq + len);
         }
         self.emit(seq, len, true, cx);
     }
 
     // ---- loss detection by time
 
-    /// Looks for losses by time, after an acknowledgement or at the time that the last look set [RFC8985 §6.2].
+    /// Checks for losses by time, after an acknowledgement or at the time that the last check set [RFC8985 §6.2].
     pub(super) fn detect_losses_by_time(&mut self, cx: &mut Cx<'_>) {
         let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
-        let (Some(rack), Some(board)) = (&mut self.rack, &mut self.board) else { return };
-        rack.learn(board, self.seq.una, self.timer.rtt().min(), now);
+        let (Some(rack), Some(scoreboard)) = (&mut self.rack, &mut self.scoreboard) else { return };
+        rack.update_newest(scoreboard, self.seq.una, self.timer.rtt().min(), now);
         rack.release(&mut self.timer);
         if !self.recovery.by_pipe {
             return;
         }
         rack.cancel_probe(&mut self.timer, now);
-        let settled = repairing || board.arrived_bytes() >= THRESHOLD * segment;
+        let no_reordering_window = repairing || scoreboard.sacked_bytes() >= THRESHOLD * segment;
         // after a timeout, data sent after it are not examined before all data sent before it have arrived
         let first = self.recovery.recovering || !repairing;
-        let losses = rack.detect(board, settled, first, self.timer.rtt(), now);
-        let in_flight = board.pipe(self.seq.high);
-        if !repairing && board.next_lost(segment).is_some() {
+        let losses = rack.detect(scoreboard, no_reordering_window, first, self.timer.rtt(), now);
+        let in_flight = scoreboard.pipe(self.seq.high);
+        if !repairing && scoreboard.next_lost(segment).is_some() {
             self.enter_repair(cx);
         } else {
             self.report_lost(losses.bytes, in_flight, cx);
             if losses.bytes > 0 {
-                self.tell_losses(cx);
+                self.report_losses(cx);
             }
         }
         if let Some(rack) = &mut self.rack {
-            rack.look(losses.look_at, &mut self.timer);
+            rack.arm_reordering_timer(losses.reordering_deadline, &mut self.timer);
         }
     }
 
     /// Sets the timer for a tail loss probe after new data were acknowledged or sent, if nothing is missing [RFC8985 §7.2].
     pub(super) fn arm_probe(&mut self, now: Time) {
         let clear = self.recovery.is_clear();
-        let alone = !clear || self.flight() <= self.segment();
+        let single_segment = !clear || self.flight() <= self.segment();
         if let Some(rack) = &mut self.rack {
-            rack.arm_probe(clear, alone, self.seq.una, &mut self.timer, now);
+            rack.arm_probe(clear, single_segment, self.seq.una, &mut self.timer, now);
         }
     }
 
-    /// Called when the timer expires. Handles a look for losses or a tail loss probe, and returns false for a retransmission timeout
+    /// Called when the timer expires. Handles a check for losses or a tail loss probe, and returns false for a retransmission timeout
     /// [RFC8985 §6.3, §7.3].
     pub(super) fn on_early_timer(&mut self, cx: &mut Cx<'_>) -> bool {
         let (now, clear) = (cx.now(), self.recovery.is_clear());
         let Some(rack) = &mut self.rack else { return false };
         match rack.on_timer(clear, now) {
             EarlyTimer::Timeout => return false,
-            EarlyTimer::Look => {
+            EarlyTimer::Reordering => {
                 self.timer.start(now);
                 self.detect_losses_by_time(cx);
             }
@@ -309,7 +318,7 @@ impl<C: CongestionControl> Sender<C> {
     fn send_probe(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         let len = self.unsent(now).min(self.segment());
-        let (start, again_at) = if len > 0 && self.seq.next + len <= self.seq.edge {
+        let (start, retransmitted_at) = if len > 0 && self.seq.next + len <= self.seq.edge {
             self.emit_next(len, cx);
             (None, None)
         } else if self.seq.high > self.seq.una {
@@ -318,7 +327,7 @@ impl<C: CongestionControl> Sender<C> {
             return;
         };
         if let Some(rack) = &mut self.rack {
-            rack.on_probe(self.seq.high, again_at);
+            rack.on_probe(self.seq.high, retransmitted_at);
         }
         if let Some(start) = start {
             self.emit(start, self.seq.high - start, true, cx);
@@ -327,9 +336,9 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Called when new data are acknowledged. Notifies the controller if they answer a probe that repaired a loss.
     #[cold]
-    pub(super) fn settle_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
+    pub(super) fn check_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let Some(rack) = &mut self.rack else { return };
-        if rack.settle_probe(self.seq.una, echo) && !self.recovery.recovering {
+        if rack.check_probe(self.seq.una, echo) && !self.recovery.recovering {
             self.congested(Cause::Loss, self.segment(), self.flight(), cx);
         }
     }
@@ -339,28 +348,30 @@ impl<C: CongestionControl> Sender<C> {
     /// Passes the packets that the scoreboard has declared lost since the last call to the controller, if it requests delivery rates. Called before
     /// any of them is retransmitted.
     #[cold]
-    pub(super) fn tell_losses(&mut self, cx: &mut Cx<'_>) {
-        let (Some(sampler), Some(board)) = (&mut self.sampler, &self.board) else { return };
+    pub(super) fn report_losses(&mut self, cx: &mut Cx<'_>) {
+        let (Some(sampler), Some(scoreboard)) = (&mut self.sampler, &self.scoreboard) else { return };
         let controller = &mut self.controller;
-        board.each_lost(|start, end| sampler.lose(start, end, true, |lost| controller.on_lost(lost, cx)));
+        scoreboard.for_each_lost(|start, end| {
+            sampler.mark_lost(start, end, true, |lost| controller.on_lost(lost, cx))
+        });
         self.read_allowance();
     }
 
     /// The same of the oldest `len` bytes, without a scoreboard.
     #[cold]
-    pub(super) fn tell_first_lost(&mut self, len: u64, cx: &mut Cx<'_>) {
+    pub(super) fn report_first_lost(&mut self, len: u64, cx: &mut Cx<'_>) {
         let Some(sampler) = &mut self.sampler else { return };
         let controller = &mut self.controller;
         let una = self.seq.una;
-        sampler.lose(una, una + len, false, |lost| controller.on_lost(lost, cx));
+        sampler.mark_lost(una, una + len, false, |lost| controller.on_lost(lost, cx));
         self.read_allowance();
     }
 
     /// Passes the delivery-rate sample of the present acknowledgement to the controller.
     #[cold]
-    pub(super) fn tell_delivery(&mut self, answered_at: Time, cx: &mut Cx<'_>) {
+    pub(super) fn report_delivery_rate(&mut self, ack_sent_at: Time, cx: &mut Cx<'_>) {
         let ack = ConnectionState {
-            answered_at,
+            ack_sent_at,
             in_flight: self.flight(),
             min_rtt: self.timer.rtt().min(),
             recovering: self.repairing(),

@@ -7,22 +7,22 @@ use crate::parts::Ranges;
 /// The SACK scoreboard of one sender. It keeps counters, so that the pipe is computed without a walk over the segments.
 ///
 /// Of the bytes from the oldest not acknowledged to the highest sent, some are selectively acknowledged (`sacked`). Of the others, those
-/// below `lost_end` are lost, and those below `resent_end` were retransmitted.
+/// below `lost_end` are lost, and those below `retransmitted_end` were retransmitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     sacked: Ranges,
     una: u64,
     lost_end: u64,
     /// One past the highest byte retransmitted in a recovery [RFC6675 §2: HighRxt].
-    resent_end: u64,
+    retransmitted_end: u64,
     /// The last rescue retransmission counts for all bytes below this [RFC6675 §2: RescueRxt].
     pub(super) rescue_end: u64,
     /// Bytes of `sacked` at or above `lost_end`.
     sacked_above_lost: u64,
-    /// Bytes of `sacked` below `resent_end`.
-    sacked_below_resent: u64,
-    /// Ranges below `resent_end` whose retransmission was lost, in the order of detection. No byte of them has arrived.
-    lost_again: VecDeque<(u64, u64)>,
+    /// Bytes of `sacked` below `retransmitted_end`.
+    sacked_below_retransmitted: u64,
+    /// Ranges below `retransmitted_end` whose retransmission was lost, in the order of detection. No byte of them has arrived.
+    lost_retransmissions: VecDeque<(u64, u64)>,
 }
 
 impl Scoreboard {
@@ -35,18 +35,18 @@ impl Scoreboard {
     pub(super) fn pipe(&self, high: u64) -> u64 {
         // neither lost nor arrived, plus those retransmitted
         (high - self.lost_end - self.sacked_above_lost)
-            + (self.resent_end - self.una - self.sacked_below_resent)
-            - self.lost_again.iter().map(|piece| piece.1 - piece.0).sum::<u64>()
+            + (self.retransmitted_end - self.una - self.sacked_below_retransmitted)
+            - self.lost_retransmissions.iter().map(|piece| piece.1 - piece.0).sum::<u64>()
     }
 
     /// One past the highest byte that has arrived above a gap.
-    pub(super) fn top(&self) -> Option<u64> {
+    pub(super) fn highest_sacked(&self) -> Option<u64> {
         self.sacked.end()
     }
 
     /// Whether byte `at` has arrived above a gap.
-    pub(super) fn has(&self, at: u64) -> bool {
-        self.sacked.holding(at).is_some()
+    pub(super) fn is_sacked(&self, at: u64) -> bool {
+        self.sacked.range_containing(at).is_some()
     }
 
     /// The oldest byte that has not arrived.
@@ -55,53 +55,54 @@ impl Scoreboard {
     }
 
     /// Bytes that have arrived above gaps.
-    pub(super) fn arrived_bytes(&self) -> u64 {
+    pub(super) fn sacked_bytes(&self) -> u64 {
         self.sacked.bytes_within(self.una, u64::MAX)
     }
 
     /// Whether byte `at` was never retransmitted.
-    pub(super) fn was_sent_once(&self, at: u64) -> bool {
-        at >= self.resent_end
+    pub(super) fn never_retransmitted(&self, at: u64) -> bool {
+        at >= self.retransmitted_end
     }
 
     /// Declares the retransmission of `[start, end)` lost if nothing of it has arrived. Returns the number of bytes newly lost.
-    pub(super) fn lose_again(&mut self, start: u64, end: u64) -> u64 {
-        let known = self.lost_again.iter().any(|piece| piece.0 < end && start < piece.1);
+    pub(super) fn mark_retransmission_lost(&mut self, start: u64, end: u64) -> u64 {
+        let recorded = self.lost_retransmissions.iter().any(|piece| piece.0 < end && start < piece.1);
         let arrived = self.sacked.bytes_within(start, end) > 0;
-        if start < self.una || end > self.resent_end || arrived || known {
+        if start < self.una || end > self.retransmitted_end || arrived || recorded {
             return 0;
         }
-        self.lost_again.push_back((start, end));
+        self.lost_retransmissions.push_back((start, end));
         end - start
     }
 
     /// Calls `with` for each range that is lost and was not retransmitted since; bytes within it may have arrived.
-    pub(super) fn each_lost(&self, mut with: impl FnMut(u64, u64)) {
-        if self.resent_end < self.lost_end {
-            with(self.resent_end, self.lost_end);
+    pub(super) fn for_each_lost(&self, mut with: impl FnMut(u64, u64)) {
+        if self.retransmitted_end < self.lost_end {
+            with(self.retransmitted_end, self.lost_end);
         }
-        self.lost_again.iter().for_each(|&(start, end)| with(start, end));
+        self.lost_retransmissions.iter().for_each(|&(start, end)| with(start, end));
     }
 
-    /// Removes from `lost_again` what has arrived after all.
+    /// Removes from `lost_retransmissions` what has arrived after all.
     fn forget_arrived(&mut self) {
         let (una, sacked) = (self.una, &self.sacked);
-        self.lost_again.retain(|&(start, end)| start >= una && sacked.bytes_within(start, end) == 0);
+        self.lost_retransmissions
+            .retain(|&(start, end)| start >= una && sacked.bytes_within(start, end) == 0);
     }
 
     /// Records that `[start, end)` has arrived. Returns the number of bytes that are new [RFC6675 §4: Update].
-    pub(super) fn arrived(&mut self, start: u64, end: u64) -> u64 {
+    pub(super) fn mark_sacked(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.una);
         if start >= end {
             return 0;
         }
-        let news = |low: u64, high: u64| {
+        let newly_sacked = |low: u64, high: u64| {
             if low < high { (high - low) - self.sacked.bytes_within(low, high) } else { 0 }
         };
-        self.sacked_above_lost += news(start.max(self.lost_end), end);
-        self.sacked_below_resent += news(start, end.min(self.resent_end));
+        self.sacked_above_lost += newly_sacked(start.max(self.lost_end), end);
+        self.sacked_below_retransmitted += newly_sacked(start, end.min(self.retransmitted_end));
         let new = self.sacked.insert(start, end);
-        if !self.lost_again.is_empty() {
+        if !self.lost_retransmissions.is_empty() {
             self.forget_arrived();
         }
         new
@@ -113,7 +114,7 @@ impl Scoreboard {
     }
 
     /// Calls `with` for each part of `[start, end)` that is not known to have arrived.
-    pub(super) fn each_missing(&self, start: u64, end: u64, mut with: impl FnMut(u64, u64)) {
+    pub(super) fn for_each_missing(&self, start: u64, end: u64, mut with: impl FnMut(u64, u64)) {
         let mut at = start.max(self.una);
         while at < end {
             let (low, high) = self.sacked.gap_from(at);
@@ -126,23 +127,23 @@ impl Scoreboard {
 
     /// Records that all bytes below `una` are acknowledged.
     pub(super) fn advance(&mut self, una: u64) {
-        if una >= self.resent_end {
-            self.sacked_below_resent = 0;
-            self.resent_end = una;
+        if una >= self.retransmitted_end {
+            self.sacked_below_retransmitted = 0;
+            self.retransmitted_end = una;
         } else {
-            self.sacked_below_resent -= self.sacked.bytes_within(self.una, una);
+            self.sacked_below_retransmitted -= self.sacked.bytes_within(self.una, una);
         }
-        self.lose_below(una);
+        self.mark_lost_below(una);
         self.sacked.remove_below(una);
         self.una = una;
-        if !self.lost_again.is_empty() {
+        if !self.lost_retransmissions.is_empty() {
             self.forget_arrived();
         }
     }
 
     /// One past the last byte that the arrivals show to be lost: at least three separate ranges above it have arrived, or more than two
     /// segments' worth of bytes [RFC6675 §4: IsLost].
-    pub(super) fn evidence(&self, segment: u64) -> u64 {
+    pub(super) fn lost_below(&self, segment: u64) -> u64 {
         let (mut ranges, mut bytes) = (0, 0);
         for range in self.sacked.as_slice().iter().rev() {
             ranges += 1;
@@ -155,7 +156,7 @@ impl Scoreboard {
     }
 
     /// Declares all bytes below `end` lost that have not arrived. Returns the number of bytes newly lost.
-    pub(super) fn lose_below(&mut self, end: u64) -> u64 {
+    pub(super) fn mark_lost_below(&mut self, end: u64) -> u64 {
         if end <= self.lost_end {
             return 0;
         }
@@ -167,47 +168,47 @@ impl Scoreboard {
     }
 
     /// Declares nothing lost or retransmitted, after a spurious retransmission or a timeout.
-    pub(super) fn start_over(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.lost_end = self.una;
-        self.resent_end = self.una;
-        self.lost_again.clear();
-        self.sacked_below_resent = 0;
+        self.retransmitted_end = self.una;
+        self.lost_retransmissions.clear();
+        self.sacked_below_retransmitted = 0;
         self.sacked_above_lost = self.sacked.bytes_within(self.una, u64::MAX);
     }
 
     /// Records that all bytes below `end` that had not arrived were retransmitted.
-    pub(super) fn resent(&mut self, end: u64) {
-        if self.lost_again.front().is_some_and(|piece| piece.1 == end) {
-            self.lost_again.pop_front();
+    pub(super) fn on_retransmitted(&mut self, end: u64) {
+        if self.lost_retransmissions.front().is_some_and(|piece| piece.1 == end) {
+            self.lost_retransmissions.pop_front();
             return;
         }
-        if end > self.resent_end {
-            self.sacked_below_resent += self.sacked.bytes_within(self.resent_end, end);
-            self.resent_end = end;
+        if end > self.retransmitted_end {
+            self.sacked_below_retransmitted += self.sacked.bytes_within(self.retransmitted_end, end);
+            self.retransmitted_end = end;
         }
     }
 
     /// The oldest bytes not acknowledged, at most `segment`; `None` if a recovery has retransmitted them.
     pub(super) fn first_hole(&self, high: u64, segment: u64) -> Option<(u64, u64)> {
         let (start, stop) = self.sacked.gap_from(self.una);
-        (self.resent_end == self.una).then(|| (start, segment.min(stop.min(high) - start)))
+        (self.retransmitted_end == self.una).then(|| (start, segment.min(stop.min(high) - start)))
     }
 
     /// The next bytes, at most `segment`, that are lost and not retransmitted [RFC6675 §4: NextSeg rule 1].
     pub(super) fn next_lost(&self, segment: u64) -> Option<(u64, u64)> {
-        match self.lost_again.front() {
+        match self.lost_retransmissions.front() {
             Some(&(start, end)) => Some((start, end - start)),
             None => self.next_hole(self.lost_end, segment),
         }
     }
 
     /// The next bytes below the highest arrival that were not retransmitted, whether lost or not [RFC6675 §4: NextSeg rule 3].
-    pub(super) fn next_doubtful(&self, segment: u64) -> Option<(u64, u64)> {
+    pub(super) fn next_unsacked(&self, segment: u64) -> Option<(u64, u64)> {
         self.next_hole(self.sacked.end()?, segment)
     }
 
     fn next_hole(&self, end: u64, segment: u64) -> Option<(u64, u64)> {
-        let (start, stop) = self.sacked.gap_from(self.resent_end);
+        let (start, stop) = self.sacked.gap_from(self.retransmitted_end);
         if start >= end {
             return None;
         }
@@ -216,14 +217,14 @@ impl Scoreboard {
 
     /// The highest bytes, at most `segment`, that have not arrived [RFC6675 §4: NextSeg rule 4].
     pub(super) fn highest_missing(&self, high: u64, segment: u64) -> Option<(u64, u64)> {
-        let (floor, top) = match self.sacked.as_slice() {
+        let (floor, highest_sacked) = match self.sacked.as_slice() {
             [.., before, last] if last.1 == high => (before.1, last.0),
             [last] if last.1 == high => (self.una, last.0),
             [.., last] => (last.1, high),
             [] => (self.una, high),
         };
-        let start = floor.max(top.saturating_sub(segment));
-        (start < top).then_some((start, top - start))
+        let start = floor.max(highest_sacked.saturating_sub(segment));
+        (start < highest_sacked).then_some((start, highest_sacked - start))
     }
 }
 
@@ -238,89 +239,89 @@ mod tests {
     const S: u64 = 1000;
 
     /// A board with twenty segments in flight, numbers 0 to 19.
-    fn board(arrived: &[(u64, u64)]) -> Scoreboard {
-        let mut board = Scoreboard::default();
+    fn scoreboard(arrived: &[(u64, u64)]) -> Scoreboard {
+        let mut scoreboard = Scoreboard::default();
         for &(from, to) in arrived {
-            board.arrived(from * S, to * S);
+            scoreboard.mark_sacked(from * S, to * S);
         }
-        board
+        scoreboard
     }
 
     #[test]
     fn arrived_segments_are_not_in_the_pipe() {
-        let mut board = board(&[]);
-        assert_eq!(board.pipe(20 * S), 20 * S);
-        assert_eq!(board.arrived(5 * S, 7 * S), 2 * S);
-        assert_eq!(board.arrived(5 * S, 8 * S), S);
-        assert_eq!(board.pipe(20 * S), 17 * S);
+        let mut scoreboard = scoreboard(&[]);
+        assert_eq!(scoreboard.pipe(20 * S), 20 * S);
+        assert_eq!(scoreboard.mark_sacked(5 * S, 7 * S), 2 * S);
+        assert_eq!(scoreboard.mark_sacked(5 * S, 8 * S), S);
+        assert_eq!(scoreboard.pipe(20 * S), 17 * S);
     }
 
     /// RFC 6675 §4, IsLost: three separate ranges, or more than two segments' worth, above a byte.
     #[test]
     fn three_ranges_or_more_than_two_segments_above_mean_lost() {
-        assert_eq!(board(&[(5, 6), (8, 9)]).evidence(S), 0);
-        assert_eq!(board(&[(5, 6), (8, 9), (11, 12)]).evidence(S), 5 * S);
-        assert_eq!(board(&[(5, 7)]).evidence(S), 0);
-        assert_eq!(board(&[(5, 8)]).evidence(S), 5 * S);
-        assert_eq!(board(&[(3, 4), (5, 7)]).evidence(S), 3 * S);
-        assert_eq!(board(&[(1, 2), (3, 6), (8, 9), (12, 13)]).evidence(S), 3 * S);
+        assert_eq!(scoreboard(&[(5, 6), (8, 9)]).lost_below(S), 0);
+        assert_eq!(scoreboard(&[(5, 6), (8, 9), (11, 12)]).lost_below(S), 5 * S);
+        assert_eq!(scoreboard(&[(5, 7)]).lost_below(S), 0);
+        assert_eq!(scoreboard(&[(5, 8)]).lost_below(S), 5 * S);
+        assert_eq!(scoreboard(&[(3, 4), (5, 7)]).lost_below(S), 3 * S);
+        assert_eq!(scoreboard(&[(1, 2), (3, 6), (8, 9), (12, 13)]).lost_below(S), 3 * S);
     }
 
     /// RFC 6675 §4, SetPipe. Segments 0, 2, 4 are missing below the arrivals 1, 3, 5 to 8; 20 are in flight.
     #[test]
     fn the_pipe_excludes_lost_and_arrived_and_includes_retransmitted_data() {
-        let mut board = board(&[(1, 2), (3, 4), (5, 9)]);
+        let mut scoreboard = scoreboard(&[(1, 2), (3, 4), (5, 9)]);
         // nothing is declared lost: 20 − 6 arrived
-        assert_eq!(board.pipe(20 * S), 14 * S);
-        assert_eq!(board.lose_below(board.evidence(S)), 3 * S);
+        assert_eq!(scoreboard.pipe(20 * S), 14 * S);
+        assert_eq!(scoreboard.mark_lost_below(scoreboard.lost_below(S)), 3 * S);
         // lost 0, 2, 4: only 9 to 19 are in flight
-        assert_eq!(board.pipe(20 * S), 11 * S);
-        assert_eq!(board.next_lost(S), Some((0, S)));
-        board.resent(S);
-        assert_eq!(board.pipe(20 * S), 12 * S);
-        assert_eq!(board.next_lost(S), Some((2 * S, S)));
-        board.resent(3 * S);
-        assert_eq!(board.next_lost(S), Some((4 * S, S)));
+        assert_eq!(scoreboard.pipe(20 * S), 11 * S);
+        assert_eq!(scoreboard.next_lost(S), Some((0, S)));
+        scoreboard.on_retransmitted(S);
+        assert_eq!(scoreboard.pipe(20 * S), 12 * S);
+        assert_eq!(scoreboard.next_lost(S), Some((2 * S, S)));
+        scoreboard.on_retransmitted(3 * S);
+        assert_eq!(scoreboard.next_lost(S), Some((4 * S, S)));
         // the first arrives: acknowledged up to the next hole
-        board.advance(2 * S);
-        assert_eq!(board.pipe(20 * S), 12 * S);
-        board.resent(5 * S);
-        assert_eq!(board.pipe(20 * S), 13 * S);
-        assert_eq!(board.next_lost(S), None);
-        board.advance(9 * S);
-        assert_eq!(board.pipe(20 * S), 11 * S);
-        assert!(board.is_clear());
+        scoreboard.advance(2 * S);
+        assert_eq!(scoreboard.pipe(20 * S), 12 * S);
+        scoreboard.on_retransmitted(5 * S);
+        assert_eq!(scoreboard.pipe(20 * S), 13 * S);
+        assert_eq!(scoreboard.next_lost(S), None);
+        scoreboard.advance(9 * S);
+        assert_eq!(scoreboard.pipe(20 * S), 11 * S);
+        assert!(scoreboard.is_clear());
     }
 
     /// A lost retransmission leaves the pipe once, however often its loss is detected. Segment 0 is missing below the arrivals 1 to 4 of
     /// twenty: 15 others and its retransmission are in flight, then the 15 alone, and 16 after the next retransmission.
     #[test]
     fn a_retransmission_is_declared_lost_once() {
-        let mut board = board(&[(1, 5)]);
-        board.lose_below(S);
-        board.resent(S);
-        assert_eq!(board.pipe(20 * S), 16 * S);
-        assert_eq!(board.lose_again(0, S), S);
-        assert_eq!(board.lose_again(0, S), 0);
-        assert_eq!(board.pipe(20 * S), 15 * S);
-        board.resent(S);
-        assert_eq!(board.pipe(20 * S), 16 * S);
-        assert_eq!(board.next_lost(S), None);
+        let mut scoreboard = scoreboard(&[(1, 5)]);
+        scoreboard.mark_lost_below(S);
+        scoreboard.on_retransmitted(S);
+        assert_eq!(scoreboard.pipe(20 * S), 16 * S);
+        assert_eq!(scoreboard.mark_retransmission_lost(0, S), S);
+        assert_eq!(scoreboard.mark_retransmission_lost(0, S), 0);
+        assert_eq!(scoreboard.pipe(20 * S), 15 * S);
+        scoreboard.on_retransmitted(S);
+        assert_eq!(scoreboard.pipe(20 * S), 16 * S);
+        assert_eq!(scoreboard.next_lost(S), None);
     }
 
     /// RFC 6675 §4, NextSeg rules 3 and 4.
     #[test]
     fn uncertain_holes_and_the_rescue_retransmission_come_last() {
-        let mut board = board(&[(5, 6), (8, 9)]);
-        assert_eq!(board.next_lost(S), None);
-        assert_eq!(board.next_doubtful(S), Some((0, S)));
-        board.resent(5 * S);
-        assert_eq!(board.next_doubtful(S), Some((6 * S, S)));
-        board.resent(8 * S);
-        assert_eq!(board.next_doubtful(S), None);
-        assert_eq!(board.highest_missing(20 * S, S), Some((19 * S, S)));
-        assert_eq!(board.highest_missing(9 * S, S), Some((7 * S, S)));
-        assert_eq!(board.highest_missing(9 * S + 300, S), Some((9 * S, 300)));
+        let mut scoreboard = scoreboard(&[(5, 6), (8, 9)]);
+        assert_eq!(scoreboard.next_lost(S), None);
+        assert_eq!(scoreboard.next_unsacked(S), Some((0, S)));
+        scoreboard.on_retransmitted(5 * S);
+        assert_eq!(scoreboard.next_unsacked(S), Some((6 * S, S)));
+        scoreboard.on_retransmitted(8 * S);
+        assert_eq!(scoreboard.next_unsacked(S), None);
+        assert_eq!(scoreboard.highest_missing(20 * S, S), Some((19 * S, S)));
+        assert_eq!(scoreboard.highest_missing(9 * S, S), Some((7 * S, S)));
+        assert_eq!(scoreboard.highest_missing(9 * S + 300, S), Some((9 * S, 300)));
     }
 
     proptest! {
@@ -328,37 +329,37 @@ mod tests {
         #[test]
         fn the_counted_pipe_is_the_walked_pipe(steps in prop::collection::vec((0u8..5, 0u64..40, 1u64..8), 1..80)) {
             const HIGH: u64 = 48;
-            let mut board = Scoreboard::default();
-            let (mut una, mut lost_end, mut resent_end) = (0u64, 0u64, 0u64);
+            let mut scoreboard = Scoreboard::default();
+            let (mut una, mut lost_end, mut retransmitted_end) = (0u64, 0u64, 0u64);
             let mut arrived = [false; HIGH as usize];
             for (what, at, len) in steps {
                 match what {
                     0 | 1 => {
-                        let news = (at..at + len).filter(|&b| b >= una && !arrived[b as usize]).count();
+                        let newly_sacked = (at..at + len).filter(|&b| b >= una && !arrived[b as usize]).count();
                         (at..at + len).for_each(|b| arrived[b as usize] = true);
-                        prop_assert_eq!(board.arrived(at, at + len), news as u64);
+                        prop_assert_eq!(scoreboard.mark_sacked(at, at + len), newly_sacked as u64);
                     }
                     2 => {
                         una = una.max(at.min(una + len));
                         lost_end = lost_end.max(una);
-                        resent_end = resent_end.max(una);
-                        board.advance(una);
+                        retransmitted_end = retransmitted_end.max(una);
+                        scoreboard.advance(una);
                     }
                     3 => {
                         lost_end = lost_end.max(at);
-                        board.lose_below(at);
+                        scoreboard.mark_lost_below(at);
                     }
                     _ => {
-                        if let Some((start, n)) = board.next_lost(len) {
-                            resent_end = start + n;
-                            board.resent(resent_end);
+                        if let Some((start, n)) = scoreboard.next_lost(len) {
+                            retransmitted_end = start + n;
+                            scoreboard.on_retransmitted(retransmitted_end);
                         }
                     }
                 }
                 let walked = (una..HIGH).filter(|&b| !arrived[b as usize]).map(|b| {
-                    u64::from(b >= lost_end) + u64::from(b < resent_end)
+                    u64::from(b >= lost_end) + u64::from(b < retransmitted_end)
                 }).sum::<u64>();
-                prop_assert_eq!(board.pipe(HIGH), walked);
+                prop_assert_eq!(scoreboard.pipe(HIGH), walked);
             }
         }
     }

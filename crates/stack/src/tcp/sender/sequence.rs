@@ -71,9 +71,9 @@ impl SendSequence {
     pub(super) fn take(&mut self, len: u64) -> (u64, bool) {
         let start = self.next;
         self.next += len;
-        let again = start < self.high;
+        let retransmission = start < self.high;
         self.high = self.high.max(self.next);
-        (start, again)
+        (start, retransmission)
     }
 
     /// Deflates the window: it starts at the oldest byte not acknowledged.

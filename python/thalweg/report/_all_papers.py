@@ -45,7 +45,7 @@ def page(folder: Path) -> str:
     claims = [{**claim, "paper": paper["paper"]} for paper in papers for claim in paper["claims"]]
     counts = _sum(paper["bar"] for paper in papers)
     return render(
-        "front.html",
+        "all_papers.html",
         "Papers, reproduced",
         version=record["version"],
         lead=_lead(papers, counts),
@@ -63,7 +63,7 @@ def page(folder: Path) -> str:
                 "data": [(name, f"{paper['paper']}/{file}") for name, file in entry["data"]],
             }
             for paper in papers
-            for entry in _paper.figures_of(paper, folder / paper["paper"])
+            for entry in _paper.paper_figures(paper, folder / paper["paper"])
             if entry.get("marks")
         ],
     )
@@ -74,8 +74,8 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
     return {
         **record,
         "page": f"{name}/{PAGE}",
-        "bar": _paper.verdicts_of(record),
-        "mutants": _paper.mutants_of(record),
+        "bar": _paper.verdict_counts(record),
+        "mutants": _paper.killed_mutants(record),
     }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..result import MANIFEST, PAGE, PART, manifest
-from .out import Refusal
+from .output import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
     from ..scenario import Plan
     from ..sweep import Sweep, SweepResult
 
-NAME_BYTES = 120
+MAX_NAME_BYTES = 120
 """Maximum length of a folder's name."""
 
-DIGEST = 8
+DIGEST_DIGITS = 8
 """Hexadecimal digits of a digest in a folder's name; more if that name is taken."""
 
-Holds = Literal["nothing", "this", "another", "files"]
+Content = Literal["nothing", "this", "another", "files"]
 """Content of a folder: nothing, a run of this plan, a run of another plan, or something else."""
 
 
 @dataclass(frozen=True)
-class Place:
+class RunLocation:
     """The folder of one run."""
 
     folder: Path
     """The folder of the results at the end."""
     work: Path
     """The folder during the run: `FOLDER.part` if the folder holds an earlier run of the same plan."""
-    paged: bool = False
+    has_page: bool = False
     """Whether the folder had a page, which must be written again."""
     note: str = ""
     """The reason if it is not the folder that the name suggests."""
 
 
 @dataclass(frozen=True)
-class SweepPlace:
+class SweepLocation:
     """The folder of a sweep."""
 
     folder: Path
@@ -56,28 +56,28 @@ class SweepPlace:
     """The folder of the runs, which several sweeps of a scenario share."""
     plans: list[str]
     """Digests of its plans."""
-    paged: bool = False
+    has_page: bool = False
     """Whether the folder had a page, which must be written again."""
     note: str = ""
     """The reason if it is not the folder that the name suggests."""
 
 
-def name_of(overrides: Mapping[str, Any], *last: str) -> str:
+def folder_name(overrides: Mapping[str, Any], *last: str) -> str:
     """A folder's name: the changed keys and their values, then `last`: `bottleneck.buffer=0.2bdp,seed=1`.
 
     The name is valid on all file systems and of bounded length. If it cannot show a value in full, it ends with a digest.
     """
     seeded = any(word.startswith("seed=") for word in last)
     pairs = {key: value for key, value in sorted(overrides.items()) if key != "seed" or not seeded}
-    words = [f"{_safe(_short(key))}={_safe(_written(value))}" for key, value in pairs.items()]
+    words = [f"{_sanitize(_short_key(key))}={_sanitize(_value_text(value))}" for key, value in pairs.items()]
     exact = all(
-        _safe(_short(key)) == _short(key) and _is_exact(value, _safe(_written(value)))
+        _sanitize(_short_key(key)) == _short_key(key) and _is_exact(value, _sanitize(_value_text(value)))
         for key, value in pairs.items()
     )
     tail = list(last)
-    if not exact or len(",".join([*words, *tail]).encode()) > NAME_BYTES:
+    if not exact or len(",".join([*words, *tail]).encode()) > MAX_NAME_BYTES:
         tail = [*last, f"set={_digest(json.dumps(pairs, sort_keys=True, default=str))}"]
-    room = NAME_BYTES - len(",".join(tail)) - 1
+    room = MAX_NAME_BYTES - len(",".join(tail)) - 1
     name = ""
     for word in words:
         longer = f"{name},{word}" if name else word
@@ -88,82 +88,90 @@ def name_of(overrides: Mapping[str, Any], *last: str) -> str:
     return ",".join(filter(None, [name, *tail]))
 
 
-def place_of(plan: Plan, name: Path, given: Path | None, *, emulated: bool = False) -> Place:
-    """The folder of a run of this plan: `given` if the user names a folder, otherwise `name`, or one beside it.
+def locate_run(plan: Plan, name: Path, requested: Path | None, *, emulated: bool = False) -> RunLocation:
+    """The folder of a run of this plan: `requested` if the user names a folder, otherwise `name`, or one beside it.
 
     Refuses a given folder that holds anything except a run of this plan.
     """
-    if given is not None:
-        holds = held_by(given, plan, emulated=emulated)
-        if holds in ("another", "files"):
-            raise _refused(given, holds)
-        return _at(given, holds)
-    for folder in _candidates(name, plan):
-        holds = held_by(folder, plan, emulated=emulated)
-        if holds == "this" and emulated and manifest(folder) is not None:
+    if requested is not None:
+        content = folder_content(requested, plan, emulated=emulated)
+        if content in ("another", "files"):
+            raise _occupied_error(requested, content)
+        return _run_location(requested, content)
+    for folder in _candidate_folders(name, plan):
+        content = folder_content(folder, plan, emulated=emulated)
+        if content == "this" and emulated and manifest(folder) is not None:
             # it measures again, and earlier measurements are kept
-            folder, holds = _numbered(folder), "nothing"
-        if holds in ("nothing", "this"):
+            folder, content = _next_numbered(folder), "nothing"
+        if content in ("nothing", "this"):
             break
-    note = "" if folder == name else f"{name} holds {_WORDS[held_by(name, plan, emulated=emulated)]}"
-    return _at(folder, holds, note)
+    note = (
+        ""
+        if folder == name
+        else f"{name} holds {_DESCRIPTIONS[folder_content(name, plan, emulated=emulated)]}"
+    )
+    return _run_location(folder, content, note)
 
 
-def settle(place: Place, result: Result) -> tuple[Path, str]:
+def finalize_run(location: RunLocation, result: Result) -> tuple[Path, str]:
     """Moves a finished run to its folder, and renews its page if there was one; returns the folder and the reason.
 
     An interrupted run does not replace one that lasted longer.
     """
     from ..report import write
 
-    note = place.note
-    if place.work != place.folder:
-        if not result.complete and _reached(place.folder) >= float(result.record["ended_s"]):
-            return place.work, f"{place.folder} keeps the earlier run, which is longer"
-        _replace(place.work, place.folder)
-    if place.paged:
-        write(place.folder)
-    return place.folder, note
+    note = location.note
+    if location.work != location.folder:
+        if not result.complete and _simulated_time(location.folder) >= float(result.record["ended_s"]):
+            return location.work, f"{location.folder} keeps the earlier run, which is longer"
+        _move_run(location.work, location.folder)
+    if location.has_page:
+        write(location.folder)
+    return location.folder, note
 
 
-def place_of_sweep(
-    sweep: Sweep, parent: Path, given: Path | None, overrides: Mapping[str, Any]
-) -> SweepPlace:
-    """The folder of a sweep: `given` if the user names a folder, otherwise below `parent`.
+def locate_sweep(
+    sweep: Sweep, parent: Path, requested: Path | None, overrides: Mapping[str, Any]
+) -> SweepLocation:
+    """The folder of a sweep: `requested` if the user names a folder, otherwise below `parent`.
 
     A sweep with all the runs of an earlier one replaces it; any other is stored beside it. Refuses a given folder that
     holds anything else.
     """
-    plans = sorted(_digest_of(plan.toml) for _, plan in sweep.plans)
-    if given is not None:
-        if given.exists() and not given.is_dir():
-            raise Refusal(f"--out {given}: not a folder")
-        extended = _extends(given, plans)
+    plans = sorted(_plan_digest(plan.toml) for _, plan in sweep.plans)
+    if requested is not None:
+        if requested.exists() and not requested.is_dir():
+            raise CommandError(f"--out {requested}: not a folder")
+        extended = _includes_sweep(requested, plans)
         if extended is False:
-            raise Refusal(
-                f"--out {given}: the folder holds another sweep",
+            raise CommandError(
+                f"--out {requested}: the folder holds another sweep",
                 "name another folder, or remove this one",
             )
-        if extended is None and given.is_dir() and any(not _is_run(entry) for entry in given.iterdir()):
-            raise Refusal(
-                f"--out {given}: the folder holds other files",
+        if (
+            extended is None
+            and requested.is_dir()
+            and any(not _is_run_folder(entry) for entry in requested.iterdir())
+        ):
+            raise CommandError(
+                f"--out {requested}: the folder holds other files",
                 "name an empty folder, or one that does not exist",
             )
-        return _sweep_at(given, given, plans)
-    name = parent / name_of(overrides) if overrides else parent
-    if _extends(name, plans) is not False:
-        return _sweep_at(name, parent, plans)
+        return _sweep_location(requested, requested, plans)
+    name = parent / folder_name(overrides) if overrides else parent
+    if _includes_sweep(name, plans) is not False:
+        return _sweep_location(name, parent, plans)
     digest = _digest("\n".join(plans))
-    beside = parent / name_of(overrides, f"sweep={digest}")
-    return _sweep_at(beside, parent, plans, f"{name} holds another sweep")
+    beside = parent / folder_name(overrides, f"sweep={digest}")
+    return _sweep_location(beside, parent, plans, f"{name} holds another sweep")
 
 
-def plans_of(done: SweepResult) -> list[str]:
+def plan_digests(done: SweepResult) -> list[str]:
     """Digests of the plans of the finished runs of a sweep."""
-    return sorted(_digest_of(run.result.plan_toml) for run in done.runs)
+    return sorted(_plan_digest(run.result.plan_toml) for run in done.runs)
 
 
-def held_by(folder: Path, plan: Plan, *, emulated: bool = False) -> Holds:
+def folder_content(folder: Path, plan: Plan, *, emulated: bool = False) -> Content:
     """The content of a folder relative to a run of this plan."""
     if not folder.exists():
         return "nothing"
@@ -179,7 +187,7 @@ def held_by(folder: Path, plan: Plan, *, emulated: bool = False) -> Holds:
     return "this" if text == plan.toml else "another"
 
 
-_WORDS: dict[Holds, str] = {
+_DESCRIPTIONS: dict[Content, str] = {
     "this": "an earlier run of this plan",
     "another": "a run of another plan",
     "files": "other files",
@@ -187,53 +195,55 @@ _WORDS: dict[Holds, str] = {
 }
 
 
-def _refused(folder: Path, holds: Holds) -> Refusal:
+def _occupied_error(folder: Path, content: Content) -> CommandError:
     if folder.exists() and not folder.is_dir():
-        return Refusal(f"--out {folder}: not a folder", "name an empty folder, or one that does not exist")
-    what = "a sweep" if (folder / "sweep.json").exists() else _WORDS[holds]
-    return Refusal(
+        return CommandError(
+            f"--out {folder}: not a folder", "name an empty folder, or one that does not exist"
+        )
+    what = "a sweep" if (folder / "sweep.json").exists() else _DESCRIPTIONS[content]
+    return CommandError(
         f"--out {folder}: the folder holds {what}",
         "name another folder, or remove this one; without --out each plan has a folder of its own",
     )
 
 
-def _at(folder: Path, holds: Holds, note: str = "") -> Place:
-    work = folder.with_name(f"{folder.name}.part") if holds == "this" else folder
-    return Place(folder, work, (folder / PAGE).exists(), note)
+def _run_location(folder: Path, content: Content, note: str = "") -> RunLocation:
+    work = folder.with_name(f"{folder.name}.part") if content == "this" else folder
+    return RunLocation(folder, work, (folder / PAGE).exists(), note)
 
 
-def _sweep_at(folder: Path, runs: Path, plans: list[str], note: str = "") -> SweepPlace:
-    return SweepPlace(folder, runs, plans, (folder / PAGE).exists(), note)
+def _sweep_location(folder: Path, runs: Path, plans: list[str], note: str = "") -> SweepLocation:
+    return SweepLocation(folder, runs, plans, (folder / PAGE).exists(), note)
 
 
-def _extends(folder: Path, plans: list[str]) -> bool | None:
+def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
     """Whether a sweep of these plans has all those of the sweep in the folder; None if there is no sweep."""
-    from ..report import plans_of_sweep
+    from ..report import sweep_plan_digests
 
-    found = plans_of_sweep(folder)
+    found = sweep_plan_digests(folder)
     return None if found is None else set(found) <= set(plans)
 
 
-def _is_run(entry: Path) -> bool:
+def _is_run_folder(entry: Path) -> bool:
     """A folder of a run, or of the runs of a scenario."""
     return entry.is_dir() and ((entry / "plan.toml").exists() or any(entry.glob("seed=*/plan.toml")))
 
 
-def _candidates(name: Path, plan: Plan) -> Iterator[Path]:
+def _candidate_folders(name: Path, plan: Plan) -> Iterator[Path]:
     """Candidate folders for a run of this plan, in order."""
     yield name
     digest = _digest(plan.toml, 64)
-    for digits in range(DIGEST, len(digest) + 1, 4):
+    for digits in range(DIGEST_DIGITS, len(digest) + 1, 4):
         yield name.with_name(f"{name.name},plan={digest[:digits]}")
 
 
-def _numbered(folder: Path) -> Path:
+def _next_numbered(folder: Path) -> Path:
     """The first folder of this name and a number that does not exist."""
     numbered = (folder.with_name(f"{folder.name},run={number}") for number in count(2))
     return next(path for path in numbered if not path.exists())
 
 
-def _reached(folder: Path) -> float:
+def _simulated_time(folder: Path) -> float:
     """The simulated time of the run in a folder; infinite if it is complete."""
     for name in (MANIFEST, PART):
         try:
@@ -244,7 +254,7 @@ def _reached(folder: Path) -> float:
     return -1.0
 
 
-def _replace(work: Path, folder: Path) -> None:
+def _move_run(work: Path, folder: Path) -> None:
     """Moves the files of a run over those of an earlier one; `run.json` last, so that a folder with it is complete."""
     for name in (MANIFEST, PART):
         (folder / name).unlink(missing_ok=True)
@@ -256,18 +266,18 @@ def _replace(work: Path, folder: Path) -> None:
     work.rmdir()
 
 
-def _short(key: str) -> str:
+def _short_key(key: str) -> str:
     """A dotted key without the word that most keys have; `*` is each entry of a list."""
     return key.removeprefix("topology.").replace("*", "each")
 
 
-def _written(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def _safe(text: str) -> str:
+def _sanitize(text: str) -> str:
     """Only characters that every file system accepts. A quantity is written without its space: `0.2bdp`, `5Mbps`."""
     if quantity := re.fullmatch(_QUANTITY, text):
         unit = quantity[2].replace("bit/s", "bps").replace("/", "_per_")
@@ -280,13 +290,13 @@ _QUANTITY = r"([0-9.]+) ([A-Za-z]+(?:/s)?)"
 
 def _is_exact(value: Any, shown: str) -> bool:
     """Whether the name of a value is unique."""
-    written = _written(value)
+    written = _value_text(value)
     return shown == written or bool(re.fullmatch(_QUANTITY, written))
 
 
-def _digest_of(plan: str) -> str:
+def _plan_digest(plan: str) -> str:
     return _digest(plan, 12)
 
 
-def _digest(text: str, digits: int = DIGEST) -> str:
+def _digest(text: str, digits: int = DIGEST_DIGITS) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:digits]

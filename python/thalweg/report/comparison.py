@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from .columns import QUIET, unit_of
+from .columns import OMIT_IF_ZERO, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
     for key in keys:
         unit, factor = unit_of(key)
         row = {name: _times(table.get(key), factor) for name, table in values}
-        quiet = key.rsplit(".", 1)[-1] in QUIET
+        quiet = key.rsplit(".", 1)[-1] in OMIT_IF_ZERO
         if all(value is None or (quiet and value == 0) for value in row.values()):
             continue
         rows.append({"metric": key, "unit": unit, "values": row, "change": _change(list(row.values()))})

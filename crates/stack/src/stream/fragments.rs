@@ -2,40 +2,40 @@
 
 use std::collections::VecDeque;
 
-use contract::{Cx, Piece};
+use contract::{Cx, Fragment};
 use units::{Duration, Time};
 
 use super::Video;
 
 /// Bytes that have arrived of incomplete frames.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pieces {
+pub(super) struct IncompleteFrames {
     /// Number of the frame and bytes, in order.
     parts: VecDeque<(u32, u32)>,
 }
 
-impl Pieces {
+impl IncompleteFrames {
     /// Whether a packet with `bytes` bytes completes its frame.
-    pub(super) fn completes(&mut self, piece: Piece, bytes: u32) -> bool {
-        if bytes >= piece.frame_bytes {
+    pub(super) fn completes(&mut self, fragment: Fragment, bytes: u32) -> bool {
+        if bytes >= fragment.frame_bytes {
             return true;
         }
         // usually the newest frame
         let mut at = self.parts.len();
-        while at > 0 && self.parts[at - 1].0 > piece.frame {
+        while at > 0 && self.parts[at - 1].0 > fragment.frame {
             at -= 1;
         }
-        if at == 0 || self.parts[at - 1].0 != piece.frame {
-            self.parts.insert(at, (piece.frame, bytes));
+        if at == 0 || self.parts[at - 1].0 != fragment.frame {
+            self.parts.insert(at, (fragment.frame, bytes));
             return false;
         }
-        let have = &mut self.parts[at - 1].1;
-        *have = have.saturating_add(bytes);
-        let whole = *have >= piece.frame_bytes;
-        if whole {
+        let received = &mut self.parts[at - 1].1;
+        *received = received.saturating_add(bytes);
+        let complete = *received >= fragment.frame_bytes;
+        if complete {
             self.parts.remove(at - 1);
         }
-        whole
+        complete
     }
 
     /// Forgets frames that are far older than `frame`.
@@ -62,7 +62,7 @@ pub(super) const KEPT: u32 = 256;
 #[derive(Clone, Debug)]
 pub(super) struct FrameDelays {
     interval: Duration,
-    pieces: Pieces,
+    fragments: IncompleteFrames,
     /// When frame 0 was encoded; [`Time::NEVER`] before the first packet.
     first_at: Time,
 }
@@ -70,18 +70,18 @@ pub(super) struct FrameDelays {
 impl FrameDelays {
     /// Of a video; `None` if its frames are not those of an encoder that follows the scheme.
     pub(super) fn of(video: &Video) -> Option<Box<Self>> {
-        let (interval, pieces) = (video.interval(), Pieces::default());
-        video.follows().then(|| Box::new(Self { interval, pieces, first_at: Time::NEVER }))
+        let (interval, fragments) = (video.interval(), IncompleteFrames::default());
+        video.follows().then(|| Box::new(Self { interval, fragments, first_at: Time::NEVER }))
     }
 
     /// Takes a packet with `bytes` bytes of a frame, sent at `sent_at`.
-    pub(super) fn on_piece(&mut self, piece: Piece, bytes: u32, sent_at: Time, cx: &mut Cx<'_>) {
-        let age = self.interval * u64::from(piece.frame);
+    pub(super) fn on_fragment(&mut self, fragment: Fragment, bytes: u32, sent_at: Time, cx: &mut Cx<'_>) {
+        let age = self.interval * u64::from(fragment.frame);
         let first_at = Time::from_nanos(sent_at.as_nanos().saturating_sub(age.as_nanos()));
         self.first_at = self.first_at.min(first_at);
-        if self.pieces.completes(piece, bytes) {
+        if self.fragments.completes(fragment, bytes) {
             cx.measured_delay(cx.now().saturating_since(self.first_at + age));
-            self.pieces.forget_before(piece.frame);
+            self.fragments.forget_before(fragment.frame);
         }
     }
 }

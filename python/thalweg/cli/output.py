@@ -22,7 +22,7 @@ WIDTH = 160
 """Width of output without a terminal, unless `COLUMNS` is set; rich's 80 would omit many columns in logs."""
 
 
-class Refusal(Exception):
+class CommandError(Exception):
     """The command cannot be executed; the user can correct it."""
 
     def __init__(self, message: str, hint: str | None = None, *, code: int = 2) -> None:
@@ -76,7 +76,7 @@ def show_json(value: Mapping[str, Any]) -> None:
     sys.stdout.write(json_printable(text) + "\n")
 
 
-def refuse(
+def print_error(
     message: str,
     *,
     hint: str | None = None,
@@ -90,10 +90,10 @@ def refuse(
     if json:
         show_json({"error": {"message": message, "hint": hint, "problems": list(problems)}})
         return code
-    said = message.rstrip() if framed else f"error: {message.rstrip()}"
+    text = message.rstrip() if framed else f"error: {message.rstrip()}"
     if hint:
-        said += f"\nhint: {hint}"
-    sys.stderr.write(printable(said, lines=True) + "\n")
+        text += f"\nhint: {hint}"
+    sys.stderr.write(printable(text, lines=True) + "\n")
     return code
 
 
@@ -115,12 +115,12 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    from .tables import is_prose, layout, shortened
+    from .tables import is_prose, layout, shorten
 
     screen = console()
     listed = list(rows)
     shown = listed if limit is None else listed[:limit]
-    texts = {key: [_text_of(row.get(key)) for row in shown] for key, _ in columns}
+    texts = {key: [_cell_text(row.get(key)) for row in shown] for key, _ in columns}
     plain = {key: [text.plain for text in column] for key, column in texts.items()}
     chosen = layout(columns, plain, screen.width, first=first)
     table = Table(
@@ -140,22 +140,22 @@ def print_table(
             overflow="fold",
         )
         if max(map(len, plain[key]), default=0) > chosen.widths[key] and not is_prose(plain[key]):
-            texts[key] = [Text(shortened(text.plain, chosen.widths[key])) for text in texts[key]]
-    for number_ in range(len(shown)):
-        table.add_row(*(texts[key][number_] for key in chosen.columns))
+            texts[key] = [Text(shorten(text.plain, chosen.widths[key])) for text in texts[key]]
+    for index in range(len(shown)):
+        table.add_row(*(texts[key][index] for key in chosen.columns))
     screen.print()
     if title:
         screen.print(Text(title, style="bold"))
     screen.print(table)
     if len(listed) > len(shown):
         screen.print(f"… and {len(listed) - len(shown)} more", style="dim")
-    if chosen.left_out:
+    if chosen.omitted:
         headings = dict(columns)
-        names = ", ".join(headings[key] or key for key in chosen.left_out)
+        names = ", ".join(headings[key] or key for key in chosen.omitted)
         screen.print(Text(f"Not shown at this width: {names}. {all_in}.", style="dim"))
 
 
-def _text_of(value: Any) -> Text:
+def _cell_text(value: Any) -> Text:
     """The text of a cell."""
     from rich.text import Text
 
@@ -209,24 +209,25 @@ def number(value: float, digits: int = 3) -> str:
 def check_seed(seed: int | None) -> None:
     """Refuses invalid seeds."""
     if seed is not None and not 0 <= seed < 2**64:
-        raise Refusal(f"--seed {seed}: a whole number from 0 to 2⁶⁴ − 1")
+        raise CommandError(f"--seed {seed}: a whole number from 0 to 2⁶⁴ − 1")
 
 
 def check_minimum(option: str, value: int | None) -> None:
     """Refuses counts below one."""
     if value is not None and value < 1:
-        raise Refusal(f"{option} {value}: at least one")
+        raise CommandError(f"{option} {value}: at least one")
 
 
 def check_scheme(name: str, family: str, purpose: str) -> None:
-    """Refuses schemes of other families."""
+    """Refuses schemes of other families. The hint omits schemes that need a part in routers, which sockets do not have."""
     from ..catalogue import schemes
 
-    able = [row["name"] for row in schemes() if family in row["families"]]
-    if name not in able:
-        there = any(row["name"] == name for row in schemes())
-        hint = f"there are: {', '.join(able)}" if there else nearest(name, able)
-        raise Refusal(f"`{name}` is no scheme for {purpose}", hint)
+    family_rows = [row for row in schemes() if family in row["families"]]
+    if all(row["name"] != name for row in family_rows):
+        usable = [row["name"] for row in family_rows if not row["router"]]
+        known = any(row["name"] == name for row in schemes())
+        hint = f"there are: {', '.join(usable)}" if known else nearest(name, usable)
+        raise CommandError(f"`{name}` is no scheme for {purpose}", hint)
 
 
 def _plain(value: Any) -> Any:

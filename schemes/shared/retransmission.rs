@@ -4,7 +4,7 @@ use contract::{ArrivingInterest, Pending, StrategyCx};
 
 /// Whether the downstream of this Interest is waiting for the Data already. Call it once per Interest: the entry's note holds the number of
 /// downstreams.
-pub fn asks_again(interest: &ArrivingInterest<'_>, cx: &mut dyn StrategyCx) -> bool {
+pub fn is_retransmission(interest: &ArrivingInterest<'_>, cx: &mut dyn StrategyCx) -> bool {
     let waiting = downstreams(interest.pending, cx);
     let before = cx.note(interest.pending);
     cx.set_note(interest.pending, waiting);
@@ -43,7 +43,7 @@ mod tests {
             _fib: &FibEntry<'_>,
             cx: &mut dyn StrategyCx,
         ) {
-            self.again.push(asks_again(interest, cx));
+            self.again.push(is_retransmission(interest, cx));
             if self.refuse {
                 cx.send_nack(interest.pending, interest.from, NackReason::Congestion);
                 forget_one(interest.pending, cx);

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from ..result import Result
     from ..sweep import SweepResult
 
-ROWS = 100
+MAX_ROWS = 100
 """Maximum rows of each table, and subjects of each kind in `summary`, in the `--json` output of a run."""
 
 
-def answer_of_run(result: Result, folder: Path) -> dict[str, Any]:
+def run_as_json(result: Result, folder: Path) -> dict[str, Any]:
     """A run: its record, its summary, the rows of its flows and links, and the paths of its tables.
 
-    Of more than `ROWS` flows, receivers, links or nodes the first are printed; `left_out` counts the others.
+    Of more than `MAX_ROWS` flows, receivers, links or nodes the first are printed; `left_out` counts the others.
     """
     tables = {"groups": result.groups, "flows": result.flows, "links": result.links, "expect": result.expect}
-    left_out = {name: frame.height - ROWS for name, frame in tables.items() if frame.height > ROWS}
+    left_out = {name: frame.height - MAX_ROWS for name, frame in tables.items() if frame.height > MAX_ROWS}
     values = first_subjects(result.values)
     if len(values) < len(result.values):
         left_out["summary"] = len(result.values) - len(values)
@@ -32,19 +32,19 @@ def answer_of_run(result: Result, folder: Path) -> dict[str, Any]:
         **result.record,
         "passed": result.passed,
         "summary": values,
-        **{name: frame.head(ROWS).to_dicts() for name, frame in tables.items()},
+        **{name: frame.head(MAX_ROWS).to_dicts() for name, frame in tables.items()},
         "left_out": left_out,
         "tables": {name: str(folder / f"{name}.parquet") for name in TABLES},
     }
 
 
-def answer_of_sweep(done: SweepResult, folder: Path) -> dict[str, Any]:
+def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
     """A sweep: the metrics of its table, of each run and over the seeds; all others are in the listed tables."""
     import polars
 
-    from ..report.sweeps import telling
+    from ..report.sweeps import key_metrics
 
-    metrics = telling(done.runs[0].result) if done.runs else []
+    metrics = key_metrics(done.runs[0].result) if done.runs else []
     summary = done.summary
     if done.runs:
         summary = summary.filter(polars.col("metric").is_in(metrics))
@@ -77,14 +77,14 @@ def answer_of_sweep(done: SweepResult, folder: Path) -> dict[str, Any]:
 
 
 def first_subjects(values: Mapping[str, float | None]) -> dict[str, float | None]:
-    """A summary without the keys of a flow, receiver, link or node after the first `ROWS`, such as `flow.short.120.rtt`."""
+    """A summary with the keys of the first `MAX_ROWS` flows, receivers, links and nodes, such as `flow.short.12.rtt`."""
     seen: dict[str, set[str]] = {kind: set() for kind in ("flow", "receiver", "link", "node")}
     kept = {}
     for key, value in values.items():
         kind, _, rest = key.partition(".")
         if kind in seen:
             subject = rest.rpartition(".")[0]
-            if subject not in seen[kind] and len(seen[kind]) >= ROWS:
+            if subject not in seen[kind] and len(seen[kind]) >= MAX_ROWS:
                 continue
             seen[kind].add(subject)
         kept[key] = value

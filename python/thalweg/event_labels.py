@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
-def changes(plan: Mapping[str, Any]) -> list[tuple[float, str]]:
+def event_labels(plan: Mapping[str, Any]) -> list[tuple[float, str]]:
     """The events of a plan: the time in seconds, and a short text such as `l1 down` or `r2 reset`."""
     return [(seconds(event["at"]), _words(event)) for event in plan.get("events", [])]
 
 
-def marks(plan: Mapping[str, Any], limit: int = 12) -> list[tuple[float, str]]:
+def event_marks(plan: Mapping[str, Any], limit: int = 12) -> list[tuple[float, str]]:
     """The events for a figure: those at one time are one mark. Empty if there are more than `limit`."""
     by_time: dict[float, list[str]] = {}
-    for at, words in changes(plan):
+    for at, words in event_labels(plan):
         by_time.setdefault(at, []).append(words)
     if len(by_time) > limit:
         return []

@@ -11,64 +11,64 @@ from typing import Generic, TypeVar
 EVERY_S = 0.1
 """Seconds between polls of the progress."""
 
-Given = TypeVar("Given")
+Returned = TypeVar("Returned")
 
 
-class Work(Generic[Given]):
+class WorkerThread(Generic[Returned]):
     """`call` in a thread; `stop` can be called from any other thread and ends it early."""
 
-    def __init__(self, call: Callable[[], Given], stop: Callable[[], object], *, name: str) -> None:
+    def __init__(self, call: Callable[[], Returned], stop: Callable[[], object], *, name: str) -> None:
         self.stop = stop
         self.interrupted = False
         """Ctrl-C arrived while the thread was watched."""
         self._call = call
-        self._given: list[Given] = []
+        self._returned: list[Returned] = []
         self._failure: BaseException | None = None
         # Not `Thread.join`: up to Python 3.12 a signal that interrupts it makes the thread look dead.
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._carry_out, name=name, daemon=True)
+        self._finished = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
-    def _carry_out(self) -> None:
+    def _run(self) -> None:
         try:
-            self._given.append(self._call())
+            self._returned.append(self._call())
         except BaseException as failure:  # a panic of the core too: raised again where it is waited for
             self._failure = failure
         finally:
-            self._over.set()
+            self._finished.set()
 
     def start(self) -> None:
         """Starts the thread; once."""
         self._thread.start()
 
     @property
-    def over(self) -> bool:
+    def finished(self) -> bool:
         """Whether the call has returned or raised."""
-        return self._over.is_set()
+        return self._finished.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether the call is over, after a wait of at most `seconds`."""
-        return self._over.wait(seconds)
+        return self._finished.wait(seconds)
 
-    def result(self) -> Given:
+    def result(self) -> Returned:
         """The result of the call; waits for it. Raises its exception, and `RuntimeError` if it was not started."""
         if self._thread.ident is None:
             raise RuntimeError("it was not begun")
         self.wait()
         if self._failure is not None:
             raise self._failure
-        return self._given[0]
+        return self._returned[0]
 
-    def watch(self, look: Callable[[], object] | None = None, *, every_s: float = EVERY_S) -> bool:
-        """Starts the thread, and calls `look` periodically until it is over. True if Ctrl-C stopped it.
+    def watch(self, poll: Callable[[], object] | None = None, *, every_s: float = EVERY_S) -> bool:
+        """Starts the thread, and calls `poll` periodically until it is over. True if Ctrl-C stopped it.
 
-        The thread is joined in any case, also when `look` raises; the exception is raised after that.
+        The thread is joined in any case, also when `poll` raises; the exception is raised after that.
         """
-        with _noted(self._interrupt):
+        with _signals_call(self._interrupt):
             self.start()
             while not self.wait(every_s):
                 try:
-                    if look is not None and not self.interrupted:
-                        look()
+                    if poll is not None and not self.interrupted:
+                        poll()
                 except KeyboardInterrupt:
                     self._interrupt()
                 except BaseException:
@@ -84,20 +84,20 @@ class Work(Generic[Given]):
 
 
 @contextmanager
-def _noted(note: Callable[[], None]) -> Iterator[None]:
-    """Replaces `KeyboardInterrupt` by a call of `note` while the block runs."""
+def _signals_call(handler: Callable[[], None]) -> Iterator[None]:
+    """Replaces `KeyboardInterrupt` by a call of `handler` while the block runs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    raising = [
+    handled = [
         number
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         if signal.getsignal(number) is signal.default_int_handler
     ]
-    for number in raising:
-        signal.signal(number, lambda *_: note())
+    for number in handled:
+        signal.signal(number, lambda *_: handler())
     try:
         yield
     finally:
-        for number in raising:
+        for number in handled:
             signal.signal(number, signal.default_int_handler)

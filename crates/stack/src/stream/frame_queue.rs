@@ -1,7 +1,7 @@
 //! Video frames that wait at the source of a stream. Sizes that do not depend on the scheme are generated when the frames are sent, so that
 //! memory does not grow while a slow stream falls behind its encoder; the frames of an encoder that follows the scheme wait in a queue.
 
-use contract::{Count, Cx, EncodedFrame, Piece, Random};
+use contract::{Count, Cx, EncodedFrame, Fragment, Random};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::encoder::LiveEncoder;
@@ -9,20 +9,20 @@ use super::video::{Encoder, Frames, Video};
 
 /// The frames of the encoder that have not been sent.
 #[derive(Clone, Debug)]
-pub(super) struct Supply {
+pub(super) struct FrameQueue {
     encoder: Encoder,
     /// The encoder that follows the scheme, and its queue, instead of `encoder`.
     live: Option<Box<LiveEncoder>>,
     /// Start of the encoder; [`Time::NEVER`] before.
-    began_at: Time,
+    started_at: Time,
     interval: Duration,
     /// The frame that is being sent.
-    piece: Piece,
+    fragment: Fragment,
     /// The rest of this frame.
-    left: Bytes,
+    remaining: Bytes,
 }
 
-impl Supply {
+impl FrameQueue {
     /// An encoder before its start.
     pub(super) fn new(video: &Video) -> Self {
         let random = || Random::new(0, "video", "frames");
@@ -33,10 +33,10 @@ impl Supply {
         Self {
             encoder: Encoder::new(video, random()),
             live,
-            began_at: Time::NEVER,
+            started_at: Time::NEVER,
             interval: video.interval(),
-            piece: Piece::default(),
-            left: Bytes::ZERO,
+            fragment: Fragment::default(),
+            remaining: Bytes::ZERO,
         }
     }
 
@@ -47,9 +47,9 @@ impl Supply {
         *self = Self {
             encoder: Encoder::new(self.encoder.video(), random()),
             live: self.live.take().map(|live| Box::new(live.restarted(random()))),
-            began_at: cx.now(),
-            piece: Piece::default(),
-            left: Bytes::ZERO,
+            started_at: cx.now(),
+            fragment: Fragment::default(),
+            remaining: Bytes::ZERO,
             ..*self
         };
     }
@@ -57,7 +57,7 @@ impl Supply {
     /// When there are data to send; [`Time::NEVER`] after the last frame, and while the queue of an encoder that follows the scheme is empty.
     #[inline]
     pub(super) fn ready_at(&self) -> Time {
-        if self.left > Bytes::ZERO { Time::ZERO } else { self.next_at() }
+        if self.remaining > Bytes::ZERO { Time::ZERO } else { self.next_at() }
     }
 
     /// When the encoder that follows the scheme encodes its next frame; [`Time::NEVER`] if there is none.
@@ -66,7 +66,7 @@ impl Supply {
         self.live.as_ref().map_or(Time::NEVER, |live| self.at(live.number()))
     }
 
-    /// Encodes the next frame, while the scheme asks for `target`; `None` without an encoder that follows it.
+    /// Encodes the next frame, with the target rate `target` of the scheme; `None` without an encoder that follows it.
     pub(super) fn encode(&mut self, target: Rate, cx: &mut Cx<'_>) -> Option<EncodedFrame> {
         let live = self.live.as_mut()?;
         let size = live.encode(target, cx.now());
@@ -75,46 +75,46 @@ impl Supply {
             cx.probe("encoder_rate", live.rate());
         }
         let waited = self.waiting(cx.now());
-        self.live.as_ref().map(|live| live.describe(size, self.left, waited, self.interval))
+        self.live.as_ref().map(|live| live.describe(size, self.remaining, waited, self.interval))
     }
 
     /// Whether the encoder follows the scheme.
-    pub(super) fn follows(&self) -> bool {
+    pub(super) fn is_live(&self) -> bool {
         self.live.is_some()
     }
 
     /// When frame `number` of a live video is encoded.
     fn at(&self, number: u32) -> Time {
-        self.began_at + self.interval * u64::from(number)
+        self.started_at + self.interval * u64::from(number)
     }
 
-    /// When the next frame is there.
+    /// Time at which the next frame is available.
     fn next_at(&self) -> Time {
         if let Some(live) = &self.live {
             return live.first().map_or(Time::NEVER, |first| self.at(first));
         }
         match self.encoder.number() {
             Some(number) if self.encoder.video().live => self.at(number),
-            Some(_) => self.began_at,
+            Some(_) => self.started_at,
             None => Time::NEVER,
         }
     }
 
     /// Takes the next packet of at most `packet` bytes. A packet has data of one frame. `None` if no frame is ready.
-    pub(super) fn take(&mut self, packet: Bytes, cx: &mut Cx<'_>) -> Option<(Bytes, Piece)> {
-        if self.left == Bytes::ZERO {
-            self.begin(cx)?;
+    pub(super) fn take(&mut self, packet: Bytes, cx: &mut Cx<'_>) -> Option<(Bytes, Fragment)> {
+        if self.remaining == Bytes::ZERO {
+            self.start_stream(cx)?;
         }
-        let size = self.left.min(packet);
-        self.left -= size;
-        Some((size, self.piece))
+        let size = self.remaining.min(packet);
+        self.remaining -= size;
+        Some((size, self.fragment))
     }
 
     /// Starts the next frame that is ready and not too old.
-    fn begin(&mut self, cx: &mut Cx<'_>) -> Option<()> {
+    fn start_stream(&mut self, cx: &mut Cx<'_>) -> Option<()> {
         loop {
-            let there_at = self.next_at();
-            if there_at > cx.now() {
+            let available_at = self.next_at();
+            if available_at > cx.now() {
                 return None;
             }
             let (frame, size) = match &mut self.live {
@@ -122,29 +122,29 @@ impl Supply {
                 None => (self.encoder.number()?, self.encoder.next()?),
             };
             if self.encoder.video().live
-                && cx.now().saturating_since(there_at) > self.encoder.video().drop_after
+                && cx.now().saturating_since(available_at) > self.encoder.video().drop_after
             {
                 cx.count(Count::FramesDropped, 1);
                 continue;
             }
-            self.piece = Piece { frame, frame_bytes: u32::try_from(size.as_u64()).unwrap_or(u32::MAX) };
-            self.left = size;
+            self.fragment = Fragment { frame, frame_bytes: u32::try_from(size.as_u64()).unwrap_or(u32::MAX) };
+            self.remaining = size;
             return Some(());
         }
     }
 
-    /// Time since the frame of `piece` of a live video was encoded.
-    pub(super) fn age(&self, piece: Piece, now: Time) -> Duration {
-        now.saturating_since(self.at(piece.frame))
+    /// Time since the frame of `fragment` of a live video was encoded.
+    pub(super) fn age(&self, fragment: Fragment, now: Time) -> Duration {
+        now.saturating_since(self.at(fragment.frame))
     }
 
     /// Duration of the video that waits: from the frame that is being sent to the present frame of the encoder. Zero if the video is not
     /// live.
     pub(super) fn waiting(&self, now: Time) -> Duration {
-        let there_at = match self.left {
+        let available_at = match self.remaining {
             Bytes::ZERO => self.next_at(),
-            _ => self.at(self.piece.frame),
+            _ => self.at(self.fragment.frame),
         };
-        if self.encoder.video().live { now.saturating_since(there_at) } else { Duration::ZERO }
+        if self.encoder.video().live { now.saturating_since(available_at) } else { Duration::ZERO }
     }
 }

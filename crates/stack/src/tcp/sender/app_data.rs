@@ -7,34 +7,42 @@ use crate::tcp::Demand;
 
 /// The data that the application has produced.
 #[derive(Clone, Debug)]
-pub(super) struct Supply {
+pub(super) struct AppData {
     /// One past the last byte that is ready to send.
     pub(super) ready: u64,
     /// One past the last byte of the flow; [`u64::MAX`] for a flow without end.
     pub(super) last: u64,
     /// When the next segment will be ready.
-    pub(super) more_at: Time,
+    pub(super) next_data_at: Time,
     /// Whether the application or the receive window left the congestion window unused (app-limited).
-    pub(super) limits: bool,
+    pub(super) app_limited: bool,
     rate: Rate,
     carry: Carry,
     segment: Bytes,
 }
 
-impl Supply {
+impl AppData {
     pub(super) fn new(demand: Demand, segment: Bytes) -> Self {
         let (ready, last, rate) = match demand {
             Demand::Bulk => (u64::MAX, u64::MAX, Rate::ZERO),
             Demand::Finite(size) => (size.as_u64(), size.as_u64(), Rate::ZERO),
             Demand::Limited(rate) => (0, u64::MAX, rate),
         };
-        Self { ready, last, more_at: Time::NEVER, limits: false, rate, carry: Carry::default(), segment }
+        Self {
+            ready,
+            last,
+            next_data_at: Time::NEVER,
+            app_limited: false,
+            rate,
+            carry: Carry::default(),
+            segment,
+        }
     }
 
     /// Starts the application, which produces whole segments at its rate.
     pub(super) fn start(&mut self, cx: &Cx<'_>) {
         if self.rate != Rate::ZERO {
-            self.more_at = cx.now();
+            self.next_data_at = cx.now();
             self.produce();
         }
     }
@@ -42,16 +50,16 @@ impl Supply {
     fn produce(&mut self) {
         let (gap, carry) = self.rate.serialise(self.segment, self.carry);
         self.carry = carry;
-        self.more_at += gap;
+        self.next_data_at += gap;
     }
 
     /// Adds the segments that have become ready. They are whole, so that a slow application makes no small packets.
     pub(super) fn refill(&mut self, now: Time) {
         if self.rate == Rate::UNLIMITED {
             self.ready = u64::MAX;
-            self.more_at = Time::NEVER;
+            self.next_data_at = Time::NEVER;
         }
-        while self.more_at <= now {
+        while self.next_data_at <= now {
             self.ready += self.segment.as_u64();
             self.produce();
         }
@@ -81,10 +89,10 @@ mod tests {
 
     #[test]
     fn an_application_of_8_mbps_makes_a_segment_of_1000_bytes_each_millisecond() {
-        let mut supply = Supply::new(Demand::Limited(Rate::from_mbps(8)), Bytes::new(1000));
-        supply.more_at = Time::ZERO + Duration::from_millis(1);
-        supply.refill(Time::ZERO + Duration::from_micros(3500));
-        assert_eq!(supply.ready, 3000);
-        assert_eq!(supply.more_at, Time::ZERO + Duration::from_millis(4));
+        let mut app_data = AppData::new(Demand::Limited(Rate::from_mbps(8)), Bytes::new(1000));
+        app_data.next_data_at = Time::ZERO + Duration::from_millis(1);
+        app_data.refill(Time::ZERO + Duration::from_micros(3500));
+        assert_eq!(app_data.ready, 3000);
+        assert_eq!(app_data.next_data_at, Time::ZERO + Duration::from_millis(4));
     }
 }

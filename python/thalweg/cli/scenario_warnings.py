@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 
-def warn(scenario: Scenario, *, json: bool) -> list[dict[str, Any]]:
+def print_warnings(scenario: Scenario, *, json: bool) -> list[dict[str, Any]]:
     """The warnings for `--json`; without it they are printed on standard error, once. The exit code does not change."""
     found = [vars(problem) for problem in scenario.warnings]
     if found and not json:

@@ -9,7 +9,7 @@ use units::Time;
 use super::churn::{check_churn, churn};
 use crate::schema::file::{self, Flow, Member, NetworkWord};
 use crate::schema::read::{At, Field, Notes, shortened};
-use crate::schema::tree::Place;
+use crate::schema::tree::Location;
 use crate::schema::values::Instant;
 use crate::topology::{Net, Paths};
 
@@ -24,12 +24,12 @@ pub(super) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item
         .filter(|flow| flow.from.is_missing() && flow.to.is_missing())
         .map(|flow| u64::from(flow.count.or(1)))
         .sum();
-    let targets = flows.iter().filter_map(|flow| flow.to.given()).flat_map(|to| &to.list);
+    let targets = flows.iter().filter_map(|flow| flow.to.present()).flat_map(|to| &to.list);
     let named = flows
         .iter()
-        .filter_map(|flow| flow.from.given())
+        .filter_map(|flow| flow.from.present())
         .flat_map(|from| &from.0)
-        .chain(targets.filter_map(|target| target.node.given()))
+        .chain(targets.filter_map(|target| target.node.present()))
         .chain(others)
         .filter_map(|name| host_number(name))
         .max()
@@ -45,13 +45,13 @@ fn host_number(name: &str) -> Option<u32> {
 /// The nodes that copies send from, each in turn; none where that is not written. Fails when something is noted.
 pub(super) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<NodeId>, ()> {
     let before = notes.count();
-    let targets = table.to.given().map_or(&[][..], |to| &to.list);
+    let targets = table.to.present().map_or(&[][..], |to| &to.list);
     let receives = |id: NodeId| {
         let name = net.nodes[id.index()].as_str();
-        targets.iter().any(|target| target.node.given().is_some_and(|node| node.value == name))
+        targets.iter().any(|target| target.node.present().is_some_and(|node| node.value == name))
     };
     let mut list = Vec::new();
-    for name in table.from.given().map_or(&[][..], |from| &from.0) {
+    for name in table.from.present().map_or(&[][..], |from| &from.0) {
         if !name.contains('*') {
             list.extend(net.find_node(name, notes));
             continue;
@@ -62,26 +62,26 @@ pub(super) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<
         }
         list.extend(found.into_iter().filter(|id| !receives(*id)));
     }
-    if let Some(from) = table.from.given()
+    if let Some(from) = table.from.present()
         && list.is_empty()
         && notes.count() == before
         && net.knows_all_nodes()
     {
-        notes.wrong(from.place, "a flow needs a sender").hint("name at least one node");
+        notes.wrong(from.location, "a flow needs a sender").hint("name at least one node");
     }
     if notes.count() > before || matches!(table.from, Field::Wrong) { Err(()) } else { Ok(list) }
 }
 
 /// Nodes that `from` and `to` of an entry mean, as far as they are known.
 pub(super) fn ends(table: &Flow, net: &Net) -> BTreeSet<NodeId> {
-    let senders = table.from.given().into_iter().flat_map(|from| &from.0);
-    let targets = table.to.given().into_iter().flat_map(|to| &to.list);
-    let names = senders.chain(targets.filter_map(|target| target.node.given()));
+    let senders = table.from.present().into_iter().flat_map(|from| &from.0);
+    let targets = table.to.present().into_iter().flat_map(|to| &to.list);
+    let names = senders.chain(targets.filter_map(|target| target.node.present()));
     names.flat_map(|name| net.matching(name)).collect()
 }
 
 /// Notes errors in the nodes of a flow that is refused for other reasons.
-pub(super) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes: &mut Notes) {
+pub(super) fn check_endpoints(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes: &mut Notes) {
     if let Ok(senders) = senders(table, net, notes)
         && !(table.from.is_missing() && table.to.is_missing())
     {
@@ -119,7 +119,7 @@ pub(super) fn nodes(
             let Some((left, right)) = pair(n) else {
                 notes
                     .wrong(
-                        table.place,
+                        table.location,
                         format!("this flow needs pair {n} of the hosts, which does not exist"),
                     )
                     .hint("raise topology.pairs or leave it out, or write `from` and `to`");
@@ -130,12 +130,12 @@ pub(super) fn nodes(
         (Some(from), Field::Missing) if opposite(from).is_some() => (from, vec![plain(opposite(from)?)]),
         (from, to) => {
             if from.is_none() {
-                table.from.required("from", "a flow", table.place, notes);
+                table.from.required("from", "a flow", table.location, notes);
             }
             if consumes {
                 return None;
             }
-            let to = to.required("to", "a flow", table.place, notes);
+            let to = to.required("to", "a flow", table.location, notes);
             let (from, to) = (from?, to?);
             let list = receivers(table, from, &to.list, net, notes)?;
             (from, list)
@@ -144,8 +144,8 @@ pub(super) fn nodes(
     for (receiver, _) in &to {
         if !paths.joined(from, *receiver) {
             let (a, b) = (&net.nodes[from.index()], &net.nodes[receiver.index()]);
-            let place = table.to.given().map_or(table.place, |at| at.place);
-            notes.wrong(place, format!("there is no path from `{a}` to `{b}`")).hint("join them by links");
+            let location = table.to.present().map_or(table.location, |at| at.location);
+            notes.wrong(location, format!("there is no path from `{a}` to `{b}`")).hint("join them by links");
             return None;
         }
     }
@@ -161,42 +161,42 @@ fn receivers(
 ) -> Option<Vec<Receiver>> {
     let before = notes.count();
     let none = file::Receivers::default();
-    let members = table.receivers.given().map_or(&none, |at| &at.value);
+    let members = table.receivers.present().map_or(&none, |at| &at.value);
     let always: Vec<NodeId> =
         members.always.items().iter().filter_map(|name| net.find_node(name, notes)).collect();
-    let shared = members.churn.given().map(|at| Arc::new(churn(at)));
+    let shared = members.churn.present().map(|at| Arc::new(churn(at)));
     let mut list: Vec<Receiver> = Vec::new();
     let mut taken = BTreeSet::new();
     for target in targets {
-        let Some(name) = target.node.required("node", "a receiver", target.place, notes) else { continue };
-        if let Some(own) = target.churn.given() {
+        let Some(name) = target.node.required("node", "a receiver", target.location, notes) else { continue };
+        if let Some(own) = target.churn.present() {
             check_churn(own, notes);
         }
         let start = target.start.or(Instant(Time::ZERO)).0;
         let stop = target.stop.or(Instant(Time::NEVER)).0;
-        if let Some(at) = target.stop.given()
+        if let Some(at) = target.stop.present()
             && start >= stop
         {
-            notes.wrong(at.place, "this receiver leaves before it joins");
+            notes.wrong(at.location, "this receiver leaves before it joins");
         }
-        let wild = name.contains('*');
-        let nodes = if wild {
+        let has_wildcard = name.contains('*');
+        let nodes = if has_wildcard {
             net.matching(name).into_iter().filter(|node| *node != from && !taken.contains(node)).collect()
         } else {
             net.find_node(name, notes).into_iter().collect::<Vec<_>>()
         };
-        if wild && nodes.is_empty() {
+        if has_wildcard && nodes.is_empty() {
             net.no_match(name, notes);
         }
         for node in nodes {
             if node == from {
                 notes
-                    .wrong(name.place, format!("a flow cannot go from `{}` to itself", shortened(name)))
+                    .wrong(name.location, format!("a flow cannot go from `{}` to itself", shortened(name)))
                     .hint("name two different nodes");
             } else if !taken.insert(node) {
-                notes.wrong(name.place, format!("`{}` is a receiver already", shortened(name)));
+                notes.wrong(name.location, format!("`{}` is a receiver already", shortened(name)));
             }
-            let own = target.churn.given().map(|at| Arc::new(churn(at)));
+            let own = target.churn.present().map(|at| Arc::new(churn(at)));
             let churn = own.or_else(|| shared.clone().filter(|_| !always.contains(&node)));
             let mut table = Member { node: net.name(node), ..Member::default() };
             if start > Time::ZERO || stop < Time::NEVER || churn.is_some() {
@@ -204,18 +204,18 @@ fn receivers(
                 table.stop = target.stop.clone().filled(Instant(stop));
                 table.churn = churn.into();
             }
-            list.push((node, At { value: table, place: target.place }));
+            list.push((node, At { value: table, location: target.location }));
         }
     }
     if list.is_empty() && notes.count() == before && net.knows_all_nodes() {
-        let place = table.to.given().map_or(Place::default(), |at| at.place);
-        notes.wrong(place, "a flow needs a receiver").hint("name at least one node");
+        let location = table.to.present().map_or(Location::default(), |at| at.location);
+        notes.wrong(location, "a flow needs a receiver").hint("name at least one node");
     }
     let by_name = table.network.or(NetworkWord::Ip) == NetworkWord::Icn;
     if list.len() > 1 && !table.multicast.or(true) && !by_name {
-        let place = table.multicast.given().map_or(Place::default(), |at| at.place);
+        let location = table.multicast.present().map_or(Location::default(), |at| at.location);
         notes
-            .wrong(place, format!("{} receivers without multicast", list.len()))
+            .wrong(location, format!("{} receivers without multicast", list.len()))
             .hint("leave `multicast` out, or name one receiver");
     }
     // a node that a refused entry may have named is no receiver yet

@@ -1,0 +1,48 @@
+"""Settings of the site, which `make site` builds (tools/docsite.py)."""
+
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+project = "Thalweg"
+release = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
+version = release
+language = "en"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+root_doc = "index"
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+# a page of a scheme may be read before the page that links to it
+nitpicky = False
+
+# notebooks keep the outputs that their tests have compared
+nb_execution_mode = "off"
+nb_merge_streams = True
+# anchors of headings as on GitHub
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_class_signature = "mixed"
+# `name` in a docstring is code
+default_role = "literal"
+napoleon_numpy_docstring = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+
+html_theme = "furo"
+html_title = "Thalweg"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = [str(ROOT / "target" / "site" / "extra")]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0f6c7a", "color-brand-content": "#0f6c7a"},
+    "dark_css_variables": {"color-brand-primary": "#63c3c9", "color-brand-content": "#63c3c9"},
+}
+pygments_style = "friendly"
+pygments_dark_style = "native"
