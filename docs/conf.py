@@ -1,5 +1,6 @@
 """Settings of the site, which `make site` builds (tools/docsite.py)."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -10,11 +11,9 @@ release = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["work
 version = release
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
 root_doc = "index"
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
-# a page of a scheme may be read before the page that links to it
-nitpicky = False
 
 # notebooks keep the outputs that their tests have compared
 nb_execution_mode = "off"
@@ -28,7 +27,6 @@ autodoc_typehints_format = "short"
 autodoc_class_signature = "mixed"
 # `name` in a docstring is code
 default_role = "literal"
-napoleon_numpy_docstring = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 
@@ -40,9 +38,21 @@ html_extra_path = [str(ROOT / "target" / "site" / "extra")]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0f6c7a", "color-brand-content": "#0f6c7a"},
     "dark_css_variables": {"color-brand-primary": "#63c3c9", "color-brand-content": "#63c3c9"},
 }
 pygments_style = "friendly"
 pygments_dark_style = "native"
+
+
+def escape_names(app, what, name, obj, options, lines):
+    """Names that end with an underscore, such as those of ns-2, are code and no references."""
+    del app, what, name, obj, options
+    lines[:] = [re.sub(r"(?<![\w`])(\w+_)(?=[\s.,;:)]|$)", r"``\1``", line) for line in lines]
+
+
+def setup(app):
+    """Connects what the pages of the library need."""
+    app.connect("autodoc-process-docstring", escape_names, priority=900)

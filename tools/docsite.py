@@ -230,7 +230,11 @@ def scenarios(quick):
         picture = f"runs/{name.removeprefix('scenarios/').removesuffix('.toml')}.svg"
         up = "../" * place.count("/")
         thumbnail(html, f"../extra/{picture}")
-        page = "" if quick else f"{raw(f'<p><a href={chr(34)}{up}{picture[:-3]}html{chr(34)}>Interactive page of this run</a></p>')}\n"
+        page = (
+            ""
+            if quick
+            else f"{raw(f'<p><a href={chr(34)}{up}{picture[:-3]}html{chr(34)}>Interactive page of this run</a></p>')}\n"
+        )
         inside.append(
             write(
                 place,
@@ -238,7 +242,13 @@ def scenarios(quick):
                 f"`{name}`, run by `thalweg run {name}`:\n\n```toml\n{text.rstrip()}\n```\n",
             )
         )
-        rows.append((f"scenarios/{place.removeprefix('gallery/scenarios/').removesuffix('.md')}.html", f"../{picture}", title))
+        rows.append(
+            (
+                f"scenarios/{place.removeprefix('gallery/scenarios/').removesuffix('.md')}.html",
+                f"../{picture}",
+                title,
+            )
+        )
     inside.append(
         write(
             "gallery/scenarios.md",
@@ -275,13 +285,17 @@ def gallery_of_papers(quick):
         picture = figure_of(name, PICTURES[name], quick)
         anchor = re.sub(r"[^\w-]+", "-", name)
         drawn = raw(f'<p class="drawing"><img src="../papers/{name}.svg" alt=""></p>') if picture else ""
-        said = "" if picture else "Its figures compare an emulation with the simulation; no picture is drawn here.\n"
+        said = (
+            ""
+            if picture
+            else "Its figures compare an emulation with the simulation; no picture is drawn here.\n"
+        )
         if picture:
             rows.append((f"#{anchor}", f"../papers/{name}.svg", study.title))
         parts.append(f"({name})=\n## {study.title}\n\n`thalweg reproduce {name}`\n\n{drawn}{said}")
     return write(
         "gallery/papers.md",
-        "# Gallery of papers\n\nPapers that are reproduced, and studies of our own, each with one of its figures. Figures of "
+        "# Gallery of papers\n\nPapers that are reproduced, and studies of our own, each with one of its figures. Those of "
         "papers are from short runs here. [Papers](../papers.md) has the verdicts on their claims.\n\n"
         + cards(rows)
         + "\n"
@@ -299,14 +313,22 @@ def command():
         "reference/command.md",
         "# The command\n\nThis page is for users of `thalweg`. It has the help of every command. "
         f"[Guide 1](../guide/1-first-run.md) uses some of them.\n\n{lead}\n\n"
-        "| command | what it does |\n| --- | --- |\n" + "\n".join(listed_commands) + "\n\n" + body[1] + body[2],
+        "| command | what it does |\n| --- | --- |\n"
+        + "\n".join(listed_commands)
+        + "\n\n"
+        + body[1]
+        + body[2],
     )
 
 
 def crates():
     """The Rust crates: the first lines of their documentation."""
     rows, parts = [], []
-    files = [*ROOT.glob("crates/*/Cargo.toml"), *ROOT.glob("crates/stacks/*/Cargo.toml"), ROOT / "schemes/Cargo.toml"]
+    files = [
+        *ROOT.glob("crates/*/Cargo.toml"),
+        *ROOT.glob("crates/stacks/*/Cargo.toml"),
+        ROOT / "schemes/Cargo.toml",
+    ]
     for manifest in sorted(files):
         package = tomllib.loads(manifest.read_text(encoding="utf-8"))
         library = manifest.parent / package.get("lib", {}).get("path", "src/lib.rs")
@@ -334,7 +356,10 @@ def crates():
         "# Rust crates\n\nThis page is for authors of Rust programs and of schemes. It has the introduction of each crate. "
         "`cargo doc --workspace --no-deps --open` builds the documentation of every type and function; "
         "[Architecture](../internals/architecture.md) says which crate may use which.\n\n"
-        "| crate | folder | what it is |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n\n" + "\n".join(parts),
+        "| crate | folder | what it is |\n| --- | --- | --- |\n"
+        + "\n".join(rows)
+        + "\n\n"
+        + "\n".join(parts),
     )
 
 

@@ -237,13 +237,13 @@ def controllers():
 
 def kernel():
     page = ROOT / "docs" / "kernel.md"
-    text, done = page.read_text(encoding="utf-8"), measured("kernel")
-    text = filled(text, "kernel summary", markdown(list(done.tables["summary"].rows())))
+    text, done = page.read_text(encoding="utf-8"), cached_study("kernel")
+    text = fill_section(text, "kernel summary", markdown(list(done.tables["summary"].rows())))
     cells = [row for row in done.tables["cells"].rows() if row["ours_differs"] != "–"]
-    text = filled(text, "kernel cells", markdown(cells))
+    text = fill_section(text, "kernel cells", markdown(cells))
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")
-    figures_of("kernel", done)
+    draw_study("kernel", done)
 
 
 def main():

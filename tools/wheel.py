@@ -75,7 +75,11 @@ def packed(*argv):
     """Runs maturin, whose output is shown only if it fails."""
     maturin = Path(sys.executable).with_name("maturin")
     done = subprocess.run(
-        [maturin, *argv, "--out", DIST], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        [maturin, *argv, "--out", DIST],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
     )
     if done.returncode:
         sys.stderr.buffer.write(done.stdout)
@@ -125,7 +129,9 @@ def install():
         build_wheel()
         wheel = at_hand()
     with zipfile.ZipFile(wheel) as archive:
-        name = next(name for name in archive.namelist() if name.startswith("thalweg/_native.") and "pyi" not in name)
+        name = next(
+            name for name in archive.namelist() if name.startswith("thalweg/_native.") and "pyi" not in name
+        )
         core.install(archive.read(name))
 
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from thalweg import Scenario, plots
-from thalweg.jobs import Control, Job, JobProgress, SampleFile, digest
+from thalweg.jobs import POLL_INTERVAL_S, Control, Job, JobProgress, SampleFile, digest
 from thalweg.jobs import run as run_jobs
 
 from . import _claims, _common, _cost, _judge, _mutants, _profiles, _read
@@ -202,7 +202,9 @@ def run_all(
         if progress is not None:
             progress(at.done, at.total, at.label)
 
-    samples = run_jobs([run.job(out) for run in runs], at_once=jobs, progress=report_progress)
+    samples = run_jobs(
+        [run.job(out) for run in runs], at_once=jobs, progress=report_progress, every_s=POLL_INTERVAL_S
+    )
     return list(zip(runs, samples, strict=True))
 
 

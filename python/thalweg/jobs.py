@@ -76,6 +76,10 @@ class JobProgress:
     """Seconds of this call's jobs that are finished or have passed."""
     total_s: float
     """Seconds of all of this call's jobs."""
+    last: int | None
+    """Number of the job that finished last; None before the first."""
+    current: tuple[tuple[int, float], ...]
+    """Numbers of the running jobs, each with the seconds that have passed in it."""
 
 
 def run(
@@ -111,6 +115,7 @@ class _JobRunner(Generic[Output]):
         self.running: dict[Future[Output | None], tuple[int, Control]] = {}
         self.ready_s = self.total_s = 0.0
         self.label = ""
+        self.last: int | None = None
 
     def outputs(self) -> list[Output]:
         """Runs the jobs whose output is missing."""
@@ -175,7 +180,7 @@ class _JobRunner(Generic[Output]):
     def finish(self, number: int, output: Output) -> None:
         """Records that a job is finished."""
         self.done[number] = output
-        self.label = self.jobs[number].label
+        self.label, self.last = self.jobs[number].label, number
         self.report_progress()
 
     def collect_stopped(self) -> None:
@@ -197,6 +202,8 @@ class _JobRunner(Generic[Output]):
                 label=self.label,
                 now_s=self.ready_s + sum(passed),
                 total_s=self.total_s,
+                last=self.last,
+                current=tuple((number, control.now_s) for number, control in self.running.values()),
             )
         )
 

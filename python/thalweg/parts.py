@@ -1279,12 +1279,12 @@ class Flow(Part):
     - `name` (text): Its name.
     - `group` (text): Name of the group under which reports list it. Default: its own name.
     - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
-    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
-      `dctcp`, `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`, `hr_icp`, `htcp`, `hybla`,
-      `icp`, `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`,
-      `nada`, `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `prague`, `raaqm`, `reno`, `scalable`, `scream`,
-      `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The congestion-control scheme,
-      by its name in the catalogue.
+    - `scheme` (`aimd`, `asmp`, `bbr`, `bbr3`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`,
+      `cvihis`, `dctcp`, `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`, `hr_icp`, `htcp`,
+      `hybla`, `icp`, `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`,
+      `nack`, `nada`, `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `prague`, `raaqm`, `reno`, `scalable`,
+      `scream`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The
+      congestion-control scheme, by its name in the catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `stack` (`quinn`, `noq`, `str0m`): The transport stack that sends and receives, instead of Thalweg's TCP
       or streams: its real code in virtual time. `scheme` is then plugged into the stack.

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .result import Progress, Result
     from .sweep import Sweep
 
+CHECKPOINT_SPACING = 20
+"""Minimum time between two checkpoints, as a multiple of the time to write one: they take a twentieth of a run."""
+
 NO_FILES: _native.Files = {"capture": None, "qlog": []}
 """Nothing is written while a run runs, except its tables."""
 
@@ -355,7 +358,8 @@ class Plan:
     ) -> Result:
         """Runs `run` in a thread, reports its progress, and stops it on Ctrl-C."""
         control = _native.Control()
-        began = kept = time.monotonic()
+        began = time.monotonic()
+        checkpoints = None if folder is None else _Checkpoints(control, folder, keep_s)
 
         def call() -> Result:
             result = run(control)
@@ -365,10 +369,8 @@ class Plan:
             return result
 
         def poll() -> None:
-            nonlocal kept
-            if time.monotonic() - kept >= keep_s:
-                kept = time.monotonic()
-                control.keep()
+            if checkpoints is not None:
+                checkpoints.poll()
             if progress is not None:
                 progress(self._progress(control, began))
 
@@ -433,6 +435,38 @@ class Plan:
             began_ns=time.time_ns(),
         )
         return Result.of(self, native, time.perf_counter() - wall, time.process_time() - cpu)
+
+
+class _Checkpoints:
+    """Requests the checkpoints of a run, each `keep_s` after the one before, and later if they take long to write."""
+
+    def __init__(self, control: _native.Control, folder: Path, keep_s: float) -> None:
+        from .result import TABLES
+
+        self._control, self._keep_s = control, keep_s
+        self._file = folder / f"{TABLES[-1]}.parquet"
+        self._requested: tuple[float, int] | None = None
+        self._due = time.monotonic() + keep_s
+
+    def poll(self) -> None:
+        """Requests one if it is due and the one before is written; called periodically."""
+        now = time.monotonic()
+        if self._requested is not None:
+            at, stamp = self._requested
+            if self._stamp() == stamp:
+                return
+            self._requested = None
+            self._due = now + max(self._keep_s, CHECKPOINT_SPACING * (now - at))
+        if now >= self._due:
+            self._requested = (now, self._stamp())
+            self._control.keep()
+
+    def _stamp(self) -> int:
+        """When the last table of a checkpoint was written; 0 if there is none."""
+        try:
+            return self._file.stat().st_mtime_ns
+        except OSError:
+            return 0
 
 
 def load(path: str | Path) -> Scenario:

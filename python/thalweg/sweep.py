@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._names import unknown_name
 from .errors import Interrupted, ResultError
-from .jobs import Control, Job, JobProgress, core_digest
+from .jobs import POLL_INTERVAL_S, Control, Job, JobProgress, core_digest
 from .jobs import run as run_jobs
 from .quantities import numbers as as_numbers
 from .result import Result, manifest
@@ -124,13 +124,22 @@ class Sweep:
         return len(self.plans)
 
     def run(
-        self, *, jobs: int = 1, progress: ProgressCallback | None = None, out: str | Path | None = None
+        self,
+        *,
+        jobs: int = 1,
+        progress: ProgressCallback | None = None,
+        watch: Callable[[JobProgress], object] | None = None,
+        out: str | Path | None = None,
     ) -> SweepResult:
-        """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` contains the finished runs."""
+        """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` contains the finished runs.
+
+        `watch` is called five times per second, and after each run, with the numbers of runs in `plans`;
+        `KeyboardInterrupt` in it acts as Ctrl-C.
+        """
         labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
         try:
             results: Sequence[Result | None] = run_plans(
-                [plan for _, plan in self.plans], labels, jobs=jobs, progress=progress, out=out
+                [plan for _, plan in self.plans], labels, jobs=jobs, progress=progress, watch=watch, out=out
             )
         except Interrupted as stop:
             raise Interrupted(self._result(stop.result)) from None
@@ -381,20 +390,28 @@ def run_plans(
     *,
     jobs: int,
     progress: ProgressCallback | None,
+    watch: Callable[[JobProgress], object] | None = None,
     out: str | Path | None,
 ) -> list[Result]:
-    """See `run_many`; `labels` are passed to `progress`."""
+    """See `run_many` and `Sweep.run`; `labels` are passed to `progress`."""
     folder = None if out is None else Path(out)
     listed = [
         Job(label, _job(plan), None if folder is None else RunFolder(folder / run_folder_name(plan), plan))
         for plan, label in zip(plans, labels, strict=True)
     ]
 
-    def report_progress(at: JobProgress) -> None:
-        if progress is not None:
-            progress(at.done, at.total, at.label)
+    finished = 0
 
-    return run_jobs(listed, at_once=jobs, progress=report_progress)
+    def report_progress(at: JobProgress) -> None:
+        nonlocal finished
+        if progress is not None and at.done > finished:
+            progress(at.done, at.total, at.label)
+        finished = at.done
+        if watch is not None:
+            watch(at)
+
+    every_s = None if watch is None else POLL_INTERVAL_S
+    return run_jobs(listed, at_once=jobs, progress=report_progress, every_s=every_s)
 
 
 def _job(plan: Plan) -> Callable[[Control], Result | None]:

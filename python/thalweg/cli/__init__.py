@@ -41,6 +41,7 @@ VERBS = {
     "ndn": "Fetch, serve and forward named data over real networks, or control forwarders.",
     "check": "Check a scenario and print its plan, every default and relative unit filled in.",
     "report": "Write an HTML page about a run, a sweep or a reproduced paper.",
+    "studio": "Edit, run and watch scenarios in the browser.",
     "plot": "Draw a series of a run or a metric of a sweep: a picture, a figure for print, or CSV.",
     "compare": "Compare the metrics of two or more runs.",
     "schemes": "List the schemes, or show one with its parameters.",

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..errors import EmulationError, Interrupted
+from ..errors import EmulationError
 from ..real import endpoint_hint, with_kernel
+from .execute import emulate as emulate_plan
+from .execute import emulation_location, results_folder
 from .json_output import run_as_json
 from .output import CommandError, check_seed, console, print_table, show_json
 from .progress import Meter
-from .result_folders import finalize_run, folder_name, locate_run
 from .run import apply_overrides, check_pcap_links, check_qlog_flows, print_result
 from .scenario_warnings import print_warnings
 
 if TYPE_CHECKING:
-    from ..result import Result
-    from ..scenario import Plan, Scenario
+    from ..scenario import Scenario
 
 NOT_VALID = 3
 """Exit code of an emulation for which this host was too slow."""
@@ -108,27 +108,25 @@ def emulate(
             "no flow of this scenario has a real endpoint: nothing would be emulated", endpoint_hint(loaded)
         )
     warnings = print_warnings(loaded, json=json)
-    words = ["emulated"] if seed is None else ["emulated", f"seed={seed}"]
-    location = locate_run(
-        plan, Path("out") / scenario.stem / folder_name(loaded.overrides, *words), out, emulated=True
-    )
-    result, interrupted = _run(
-        plan,
-        location.work,
-        pcap,
-        qlog,
-        urgent=urgent,
-        spin_us=spin_us,
-        poll_interval_us=poll_interval_us,
-        quiet=json,
-    )
-    folder, note = finalize_run(location, result)
+    location = emulation_location(plan, results_folder(scenario), out, name_seed=seed is not None)
+    with Meter(plan.title or "emulation", quiet=json) as meter:
+        done = emulate_plan(
+            plan,
+            location,
+            progress=lambda at: meter.show(at.now_s, at.duration_s, f"{at.now_s:.0f} of {at.duration_s:g} s"),
+            urgent=urgent,
+            spin_us=spin_us,
+            poll_interval_us=poll_interval_us,
+            capture=pcap,
+            qlog=qlog,
+        )
+    result, folder = done.result, done.folder
     if json:
         show_json({**run_as_json(result, folder), **real, "warnings": warnings})
     else:
-        print_result(result, folder, note)
+        print_result(result, folder, done.note)
         _print_accuracy(result.record["emulation"], folder, urgent=urgent)
-    if interrupted:
+    if done.interrupted:
         return 130
     if not result.valid:
         return NOT_VALID
@@ -159,37 +157,6 @@ def _clean(*, json: bool) -> int:
     else:
         console().print(f"removed: {', '.join(removed)}" if removed else "nothing to remove")
     return 0
-
-
-def _run(
-    plan: Plan,
-    folder: Path,
-    pcap: tuple[str, ...],
-    qlog: tuple[str, ...],
-    *,
-    urgent: bool,
-    spin_us: int,
-    poll_interval_us: int,
-    quiet: bool,
-) -> tuple[Result, bool]:
-    with Meter(plan.title or "emulation", quiet=quiet) as meter:
-        try:
-            result = plan.emulate(
-                progress=lambda at: meter.show(
-                    at.now_s, at.duration_s, f"{at.now_s:.0f} of {at.duration_s:g} s"
-                ),
-                out=folder,
-                urgent=urgent,
-                spin_us=spin_us,
-                poll_interval_us=poll_interval_us,
-                capture=pcap,
-                qlog=qlog,
-            )
-        except Interrupted as stop:
-            return stop.result, True
-        except EmulationError as error:
-            raise CommandError(str(error), error.hint, code=1) from error
-    return result, False
 
 
 def _print_accuracy(accuracy: dict[str, Any], folder: Path, *, urgent: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from . import execute
 from .emulate import NOT_VALID
 from .output import CommandError, check_minimum, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter
@@ -189,26 +190,13 @@ def reproduce(
 
 def _reproduce_study(study: Study, folder: Path, settings: dict[str, Any], *, json: bool) -> tuple[Any, Path]:
     """Reproduces a study; returns the results and the page, which is written together with the data."""
-    from ..report import save_reproduction, write
-
-    folder.mkdir(parents=True, exist_ok=True)
     with Meter(study.name, quiet=json) as meter:
-        try:
-            done = study.reproduce(
-                **settings,
-                out=folder / "measurements",
-                progress=lambda ready, total, what: meter.show(
-                    ready, total, f"{ready} of {total} runs, {what}"
-                ),
-            )
-        except KeyError as error:
-            raise CommandError(str(error.args[0])) from error
-        except KeyboardInterrupt:
-            raise CommandError(
-                "interrupted", "the same command again runs only what is missing", code=130
-            ) from None
-    save_reproduction(done, folder)
-    return done, write(folder)
+        return execute.reproduce(
+            study,
+            folder,
+            progress=lambda ready, total, what: meter.show(ready, total, f"{ready} of {total} runs, {what}"),
+            **settings,
+        )
 
 
 def _reproduce_all(folder: Path, settings: dict[str, Any], *, json: bool) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..errors import Interrupted
 from ..result import with_overrides
+from . import studio
+from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
 from .json_output import run_as_json, sweep_as_json
 from .output import (
     CommandError,
@@ -24,11 +26,10 @@ from .output import (
 )
 from .overrides import parse_overrides
 from .progress import Meter, format_progress, format_speed
-from .result_folders import finalize_run, folder_name, locate_run, locate_sweep, plan_digests
 from .scenario_warnings import print_warnings
 
 if TYPE_CHECKING:
-    from ..result import Result
+    from ..result import Progress, Result
     from ..scenario import Plan, Scenario
     from ..sweep import SweepResult
 
@@ -52,6 +53,7 @@ def run(
     out: Path | None = None,
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     qlog: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    live: bool = False,
     json: bool = False,
 ) -> int:
     """Run a scenario, or every cell of its `[sweep]`; print tables and the folder of the results.
@@ -77,6 +79,8 @@ def run(
         Write packets on this link to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
     qlog
         Log the congestion controller of this flow in `FLOW.sqlog`, which qvis reads; may be repeated.
+    live
+        Watch the run in the browser: its charts while it runs, then its page. It stays until it is closed, or Ctrl-C.
     json
         Print one JSON object.
     """
@@ -88,19 +92,13 @@ def run(
     loaded = apply_overrides(load(scenario), changes)
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
-        if pcap or qlog:
-            raise CommandError(
-                f"--{'pcap' if pcap else 'qlog'} is for one run", "leave --runs out, and add --no-sweep"
-            )
+        if pcap or qlog or live:
+            option = "pcap" if pcap else "qlog" if qlog else "live"
+            raise CommandError(f"--{option} is for one run", "leave --runs out, and add --no-sweep")
         return _run_sweep(
-            loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, _results_folder(scenario), out, json=json
+            loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, results_folder(scenario), out, json=json
         )
-    return _run_once(loaded, seed, _results_folder(scenario), out, pcap, qlog, json=json)
-
-
-def _results_folder(scenario: Path) -> Path:
-    """The folder of all results of a scenario file."""
-    return Path("out") / scenario.stem
+    return _run_once(loaded, seed, scenario, out, pcap, qlog, live=live, json=json)
 
 
 def apply_overrides(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
@@ -133,39 +131,37 @@ def check_qlog_flows(plan: Plan, names: tuple[str, ...], *, emulated: bool = Fal
 def _run_once(
     scenario: Scenario,
     seed: int | None,
-    parent: Path,
+    file: Path,
     out: Path | None,
     pcap: tuple[str, ...],
     qlog: tuple[str, ...],
     *,
+    live: bool,
     json: bool,
 ) -> int:
     plan = scenario.plan(seed)
     check_pcap_links(plan, pcap)
     check_qlog_flows(plan, qlog)
     warnings = print_warnings(scenario, json=json)
-    location = locate_run(plan, parent / folder_name(scenario.overrides, f"seed={plan.seed}"), out)
-    interrupted = False
-    with Meter(plan.title or "run", quiet=json) as meter:
-        try:
-            result = plan.run(
-                progress=lambda at: meter.show(
-                    at.now_s, at.duration_s, format_progress(at.now_s, at.duration_s, at.wall_s)
-                ),
-                out=location.work,
-                capture=pcap,
-                qlog=qlog,
-            )
-        except Interrupted as stop:
-            interrupted, result = True, stop.result
-    folder, note = finalize_run(location, result)
-    if json:
-        show_json({**run_as_json(result, folder), "warnings": warnings})
-    else:
-        print_result(result, folder, note)
-    if interrupted:
+    location = run_location(plan, results_folder(file), out)
+    with ExitStack() as opened:
+        watched = opened.enter_context(studio.watched(plan, location, str(file))) if live else None
+        with Meter(plan.title or "run", quiet=json) as meter:
+
+            def show(at: Progress) -> None:
+                meter.show(at.now_s, at.duration_s, format_progress(at.now_s, at.duration_s, at.wall_s))
+
+            if watched is None:
+                done = simulate(plan, location, progress=show, pcap=pcap, qlog=qlog)
+            else:
+                done = watched.simulate(show, pcap=pcap, qlog=qlog)
+        if json:
+            show_json({**run_as_json(done.result, done.folder), "warnings": warnings})
+        else:
+            print_result(done.result, done.folder, done.note)
+    if done.interrupted:
         return 130
-    return 0 if result.passed else 1
+    return 0 if done.result.passed else 1
 
 
 def print_result(result: Result, folder: Path, note: str = "") -> None:
@@ -270,42 +266,26 @@ def _run_sweep(
     *,
     json: bool,
 ) -> int:
-    from ..report import begin_sweep, save_sweep, sweep_plan_digests, write
-
     warnings = print_warnings(scenario, json=json)
-    seeds = None if seed is None else [seed + step for step in range(runs)]
-    sweep = scenario.sweep(None if use_grid else {}, runs=runs, seeds=seeds)
-    location = locate_sweep(sweep, parent, out, scenario.overrides)
-    begin_sweep(location.plans, location.folder)
-    interrupted = False
+    sweep = create_sweep(scenario, use_grid=use_grid, seed=seed, runs=runs)
+    location = sweep_location(sweep, scenario, parent, out)
     with Meter(scenario.title or "sweep", quiet=json) as meter:
         meter.show(0, len(sweep), f"0 of {len(sweep)} runs")
-        try:
-            done = sweep.run(
-                jobs=jobs,
-                progress=lambda ready, total, what: meter.show(
-                    ready, total, f"{ready} of {total} runs, {what}"
-                ),
-                out=location.runs,
-            )
-        except Interrupted as stop:
-            interrupted, done = True, stop.result
-    note = location.note
-    plans = plan_digests(done)
-    if set(sweep_plan_digests(location.folder) or ()) <= set(plans) or done.complete:
-        save_sweep(done, scenario.title, location.folder, plans=plans, overrides=scenario.overrides)
-        if location.has_page:
-            write(location.folder)
-    else:
-        note = "interrupted: the folder still has the summary of the earlier sweep, which has more runs"
+        ended = run_sweep(
+            sweep,
+            scenario,
+            location,
+            jobs=jobs,
+            progress=lambda ready, total, what: meter.show(ready, total, f"{ready} of {total} runs, {what}"),
+        )
+    done = ended.result
     failed = [run for run in done.runs if not run.result.passed]
     if json:
-        show_json({**sweep_as_json(done, location.folder), "warnings": warnings})
+        show_json({**sweep_as_json(done, ended.folder), "warnings": warnings})
     else:
-        _print_sweep(
-            done, with_overrides(scenario.title, scenario.overrides), location.folder, note, len(failed)
-        )
-    if interrupted:
+        title = with_overrides(scenario.title, scenario.overrides)
+        _print_sweep(done, title, ended.folder, ended.note, len(failed))
+    if ended.interrupted:
         return 130
     return 1 if failed else 0
 

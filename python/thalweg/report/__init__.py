@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..result import Result
+    from ..scenario import Plan
     from ..sweep import SweepResult
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "compare",
     "is_sweep",
     "network",
+    "network_of_plan",
     "plans_of_sweep",
     "save_papers",
     "save_reproduction",
@@ -131,3 +133,11 @@ def network(run: Result) -> str:
     from . import _run
 
     return resolve_colours(_run.network(run))
+
+
+def network_of_plan(plan: Plan) -> str:
+    """An SVG of a plan's network for a page: text and lines have the colours of the page."""
+    from . import _notebook
+    from ._page import embed_svg
+
+    return str(embed_svg(_notebook.network(plan, plan.tree), f"network-{_notebook.digest_of(plan)}"))

@@ -162,16 +162,25 @@ def _of_plan(plan: Plan) -> Content:
     ]
     rows = [{key: _short(flow[key]) for key, _ in columns if key in flow} for flow in tree.get("flows", [])]
     there = [(key, text) for key, text in columns if any(key in row for row in rows)]
-    digest = hashlib.sha256(plan.toml.encode()).hexdigest()
     return {
         "pictures": [
-            _picture(digest, "network", _network(plan, tree), "A link is as thick as its rate (logarithmic).")
+            _picture(
+                digest_of(plan),
+                "network",
+                network(plan, tree),
+                "A link is as thick as its rate (logarithmic).",
+            )
         ],
         "tables": [_table("flow", there, rows)] if rows else [],
     }
 
 
-def _network(plan: Plan, tree: Mapping[str, Any]) -> str:
+def digest_of(plan: Plan) -> str:
+    """A name for the pictures of a plan."""
+    return hashlib.sha256(plan.toml.encode()).hexdigest()[:12]
+
+
+def network(plan: Plan, tree: Mapping[str, Any]) -> str:
     """The network of a plan; no link is used yet."""
     layout = plan.layout
     keys = {link["name"]: link for link in tree["topology"].get("links", [])}

@@ -1,0 +1,155 @@
+"""Runs, emulations, sweeps and reproductions with their folders: what the commands and the studio have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import EmulationError, Interrupted
+from .result_folders import folder_name, locate_run, locate_sweep, plan_digests, finalize_run
+from .output import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..jobs import JobProgress
+    from ..papers import Study
+    from ..result import Progress, Result
+    from ..scenario import Plan, Scenario
+    from ..sweep import ProgressCallback, Sweep, SweepResult
+    from .result_folders import RunLocation, SweepLocation
+
+OUT = Path("out")
+"""The folder of all results, in the working directory."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run or an emulation that has ended."""
+
+    result: Result
+    folder: Path
+    note: str
+    """The reason if the folder is not the one that the name suggests; empty otherwise."""
+    interrupted: bool
+
+
+@dataclass(frozen=True)
+class FinishedSweep:
+    """A sweep that has ended."""
+
+    result: SweepResult
+    folder: Path
+    note: str
+    """As that of a run."""
+    interrupted: bool
+
+
+def results_folder(scenario: Path, out: Path = OUT) -> Path:
+    """The folder of all results of a scenario file."""
+    return out / scenario.stem
+
+
+def run_location(plan: Plan, parent: Path, given: Path | None = None) -> RunLocation:
+    """The folder of a run: `given`, or one below `parent`. Refuses a given folder that holds something else."""
+    return locate_run(plan, parent / folder_name(plan.scenario.overrides, f"seed={plan.seed}"), given)
+
+
+def emulation_location(plan: Plan, parent: Path, given: Path | None = None, *, name_seed: bool) -> RunLocation:
+    """The folder of an emulation; its name has the seed if `name_seed`. Otherwise as that of a run."""
+    words = ["emulated", f"seed={plan.seed}"] if name_seed else ["emulated"]
+    return locate_run(plan, parent / folder_name(plan.scenario.overrides, *words), given, emulated=True)
+
+
+def simulate(
+    plan: Plan,
+    location: RunLocation,
+    *,
+    progress: Callable[[Progress], object],
+    keep_s: float = 60.0,
+    pcap: Sequence[str] = (),
+    qlog: Sequence[str] = (),
+) -> Finished:
+    """Runs a plan in its folder. `KeyboardInterrupt` in `progress` stops it, as Ctrl-C does; the results are kept."""
+    interrupted = False
+    try:
+        result = plan.run(progress=progress, out=location.work, keep_s=keep_s, capture=pcap, qlog=qlog)
+    except Interrupted as stop:
+        interrupted, result = True, stop.result
+    folder, note = finalize_run(location, result)
+    return Finished(result, folder, note, interrupted)
+
+
+def emulate(plan: Plan, location: RunLocation, *, progress: Callable[[Progress], object], **settings: Any) -> Finished:
+    """Emulates a plan in its folder, with the other arguments of `Plan.emulate`; stops as `simulate` does."""
+    interrupted = False
+    try:
+        result = plan.emulate(progress=progress, out=location.work, **settings)
+    except Interrupted as stop:
+        interrupted, result = True, stop.result
+    except EmulationError as error:
+        raise CommandError(str(error), error.hint, code=1) from error
+    folder, note = finalize_run(location, result)
+    return Finished(result, folder, note, interrupted)
+
+
+def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: int) -> Sweep:
+    """The scenario's own sweep if `use_grid`, otherwise one point, with `runs` seeds from `seed` on."""
+    seeds = None if seed is None else [seed + step for step in range(runs)]
+    return scenario.sweep(None if use_grid else {}, runs=runs, seeds=seeds)
+
+
+def sweep_location(sweep: Sweep, scenario: Scenario, parent: Path, given: Path | None = None) -> SweepLocation:
+    """The folder of a sweep: `given`, or one below `parent`. Refuses a given folder that holds something else."""
+    return locate_sweep(sweep, parent, given, scenario.overrides)
+
+
+def run_sweep(
+    sweep: Sweep,
+    scenario: Scenario,
+    location: SweepLocation,
+    *,
+    jobs: int,
+    progress: ProgressCallback | None = None,
+    watch: Callable[[JobProgress], object] | None = None,
+) -> FinishedSweep:
+    """Runs a sweep in its folder. `KeyboardInterrupt` in `watch` stops it, as Ctrl-C does; finished runs are kept."""
+    from ..report import begin_sweep, is_sweep, sweep_plan_digests, save_sweep, write
+
+    earlier = set(sweep_plan_digests(location.folder) or ()) if is_sweep(location.folder) else set()
+    begin_sweep(location.plans, location.folder)
+    interrupted = False
+    try:
+        done = sweep.run(jobs=jobs, progress=progress, watch=watch, out=location.runs)
+    except Interrupted as stop:
+        interrupted, done = True, stop.result
+    note = location.note
+    plans = plan_digests(done)
+    if done.complete or (done.runs and earlier <= set(plans)):
+        save_sweep(done, scenario.title, location.folder, plans=plans, overrides=scenario.overrides)
+        if location.has_page:
+            write(location.folder)
+    elif earlier:
+        note = "interrupted: the folder still has the summary of the earlier sweep, which has more runs"
+    return FinishedSweep(done, location.folder, note, interrupted)
+
+
+def reproduce(
+    study: Study, folder: Path, *, progress: Callable[[int, int, str], object], **settings: Any
+) -> tuple[Any, Path]:
+    """What a study gives, and its page, which is written together with the data.
+
+    `settings` are the other arguments of `Study.reproduce`.
+    """
+    from ..report import save_reproduction, write
+
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        done = study.reproduce(**settings, out=folder / "measurements", progress=progress)
+    except KeyError as error:
+        raise CommandError(str(error.args[0])) from error
+    except KeyboardInterrupt:
+        raise CommandError("interrupted", "the same command again runs only what is missing", code=130) from None
+    save_reproduction(done, folder)
+    return done, write(folder)

@@ -1,0 +1,30 @@
+// Words of the interface.
+
+import { number } from "../src/format";
+import { isOver, type Activity } from "./live.svelte";
+
+export const KINDS = { run: "Run", emulation: "Emulation", sweep: "Sweep", paper: "Paper", unfinished: "Unfinished" } as const;
+
+/** Class and text of the badge of an activity. */
+export function badge(one: Activity): [string, string] {
+  if (one.state === "running") return ["half", "running"];
+  if (one.state === "stopping") return ["half", "stopping"];
+  if (one.state === "failed") return ["bad", "✗ failed"];
+  if (one.state === "stopped") return ["none", "stopped"];
+  if (one.passed === false) return ["bad", "✗ expectations fail"];
+  return ["good", "✓ done"];
+}
+
+/** `35 s`, `4 min`. */
+export const span = (seconds: number): string => (seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`);
+
+/** How far an activity is, in a line. */
+export function progress(one: Activity): string {
+  const at = one.progress;
+  const parts: string[] = [];
+  if (at.now_s !== undefined) parts.push(`${number(Number(at.now_s.toPrecision(3)))} of ${number(at.duration_s ?? 0)} s`);
+  if (at.total !== undefined) parts.push(`${at.done} of ${at.total} runs`);
+  if (at.speed) parts.push(`${number(Number(at.speed.toPrecision(2)))} × real time`);
+  if (!isOver(one) && at.left_s != null) parts.push(`${span(at.left_s)} left`);
+  return parts.join(" · ");
+}
