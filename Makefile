@@ -20,10 +20,10 @@ help:  ## list the targets
 setup: $(VENV)/.installed  ## make .venv, install the packages with the core of a wheel in dist, or build that first
 
 wheel: $(VENV)/.required  ## build both wheels and the source distribution in dist
-	@$(PY) tools/wheel.py build
+	@$(PY) tools/wheels.py build
 
 wheel-test: setup wheel  ## install the wheels in a new environment without a compiler, and draw the first picture
-	@$(PY) tools/wheel.py gather
+	@$(PY) tools/wheels.py gather
 	@$(PY) -m pytest tests/install
 
 check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, registry, citations, words, catalogue; without a release build
@@ -95,5 +95,5 @@ $(VENV)/.required: $(VENV)/.made requirements.txt
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.required $(SOURCES) papers/pyproject.toml
-	@$(PY) tools/wheel.py install
+	@$(PY) tools/wheels.py install
 	@touch $@

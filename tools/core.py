@@ -2,7 +2,7 @@
 
 The core and the test programs come from one build (`make test-programs`). This script copies the core into the package, and
 installs the metadata of the package, its command and its manual page; the package itself is imported from the working copy.
-`make setup` installs the core of a wheel over it, by the same way (`tools/wheel.py`).
+`make setup` installs the core of a wheel over it, by the same way (`tools/wheels.py`).
 """
 
 import subprocess

@@ -60,6 +60,7 @@ WAITING = [
 CI = [step for step in CHECK[:-1] if step not in TEST] + [
     ("catalogue", [*CHECK[-1][1], "--installed"]),
     ("wheel", ["make", "--no-print-directory", "wheel-test"]),
+    ("site", [PYTHON, "tools/docsite.py", "--quick"]),
     ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"]),
 ]
 SUITES = {"check": CHECK, "test": TEST, "ci": CI}

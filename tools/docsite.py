@@ -19,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import thalweg as tw
-import wheel
+import wheels
 from thalweg import cli, papers, plots, report
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -157,7 +157,7 @@ def about(text):
 @functools.cache
 def program():
     """A digest of what a result depends on besides its scenario."""
-    return wheel.digest()
+    return wheels.digest()
 
 
 def ran(name):
@@ -200,7 +200,7 @@ def shown(name, quick):
 
 def thumbnail(html, place):
     """The last picture of an output as a file of its own, in the colours of a white card."""
-    drawing = plots.written_out(re.findall(r"<svg.*?</svg>", html, re.DOTALL)[-1])
+    drawing = plots.resolve_colours(re.findall(r"<svg.*?</svg>", html, re.DOTALL)[-1])
     if "xmlns=" not in drawing:
         drawing = drawing.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     if "xlink:" in drawing and "xmlns:xlink" not in drawing:
@@ -282,14 +282,10 @@ def gallery_of_papers(quick):
     rows, parts = [], []
     for name in papers.names():
         study = papers.find(name)
-        picture = figure_of(name, PICTURES[name], quick)
+        picture = figure_of(name, PICTURES.get(name, ""), quick)
         anchor = re.sub(r"[^\w-]+", "-", name)
         drawn = raw(f'<p class="drawing"><img src="../papers/{name}.svg" alt=""></p>') if picture else ""
-        said = (
-            ""
-            if picture
-            else "Its figures compare an emulation with the simulation; no picture is drawn here.\n"
-        )
+        said = "" if picture else "Its figures take a longer run or an emulation; the command draws them.\n"
         if picture:
             rows.append((f"#{anchor}", f"../papers/{name}.svg", study.title))
         parts.append(f"({name})=\n## {study.title}\n\n`thalweg reproduce {name}`\n\n{drawn}{said}")

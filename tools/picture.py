@@ -28,7 +28,7 @@ def part(drawing, x, y, width, height):
     return drawing.replace("<svg ", f'<svg x="{x}" y="{y}" width="{width}" height="{height}" ', 1)
 
 
-def write_card(name, width, height, parts):
+def write_figure(name, width, height, parts):
     """Writes drawings on a white card, which can be read on dark pages too."""
     target = IMAGES / name
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def first_run():
         part(rates, 20, 240, 860, 252),
         part(backlog, 20, 494, 860, 210),
     ]
-    write_card("first-run.svg", 900, 712, parts)
+    write_figure("first-run.svg", 900, 712, parts)
 
 
 def deep_buffer():
@@ -74,13 +74,13 @@ def deep_buffer():
         axes.margins(x=0)
         plots.place_legend(axes)
     drawing = plots.svg(figure, "deep-buffer", "Backlog of the bottleneck with drop-tail and with CoDel")
-    write_card("deep-buffer.svg", 900, 290, [part(drawing, 20, 12, 860, 272)])
+    write_figure("deep-buffer.svg", 900, 290, [part(drawing, 20, 12, 860, 272)])
 
 
 def feedback_scaling():
     kept = ROOT / "out" / "srmcc" / "measurements"
     done = papers.reproduce("srmcc", figure="feedback-scaling", jobs=os.cpu_count() or 1, out=kept)
-    write_card(
+    write_figure(
         "feedback-scaling.svg", 700, 390, [part(done.figures["feedback-scaling"].svg, 20, 12, 660, 366)]
     )
 
@@ -88,7 +88,7 @@ def feedback_scaling():
 def coarse_clocks():
     kept = ROOT / "out" / "mircc" / "measurements"
     done = papers.reproduce("mircc", figure="explanation", jobs=os.cpu_count() or 1, out=kept)
-    write_card("coarse-clocks.svg", 800, 340, [part(done.figures["explanation"].svg, 20, 12, 760, 316)])
+    write_figure("coarse-clocks.svg", 800, 340, [part(done.figures["explanation"].svg, 20, 12, 760, 316)])
 
 
 COMPARED = {
@@ -142,7 +142,7 @@ def draw_study(study, done):
     for name, figure in done.figures.items():
         wide, high = svg_size(figure.svg)
         drawn = part(figure.svg, 20, 12, 860, 860 * high / wide)
-        write_card(f"{study}-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
+        write_figure(f"{study}-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
 
 
 def write_tables(page, tables, first, columns):
@@ -171,7 +171,7 @@ def background_and_real_time():
     for study in ("background", "real-time"):
         done = cached_study(study)
         for name, figure in done.figures.items():
-            write_card(f"{name}-compared.svg", 900, 809, [part(figure.svg, 20, 12, 860, 785)])
+            write_figure(f"{name}-compared.svg", 900, 809, [part(figure.svg, 20, 12, 860, 785)])
         for name, table in done.tables.items():
             text = fill_section(text, f"{study} {name}", markdown(list(table.rows())))
     page.write_text(text, encoding="utf-8")

@@ -12,14 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import thalweg as tw
-from picture import part, write_card
+from picture import part, write_figure
 from thalweg import plots
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guide" / "5-live-video.md"
 MODES = ("real-time", "background")
 FRAMES_PER_S = 25
-SAME_DB = 60.0
+PSNR_CAP_DB = 60.0
 """A frame without any difference, whose PSNR is infinite, is drawn here."""
 GOOD_DB = 40.0
 """Frames above this PSNR look like the original."""
@@ -29,7 +29,7 @@ def ffmpeg(*words, cwd):
     subprocess.run(["ffmpeg", "-loglevel", "error", "-y", *map(str, words)], cwd=cwd, check=True)
 
 
-def film(folder):
+def make_test_video(folder):
     """The film: a test picture with a counter, without B-frames, a key frame per second."""
     coded = (
         "-c:v libx264 -preset veryfast -b:v 1900k -maxrate 1900k -bufsize 500k -g 25 -bf 0 -pix_fmt yuv420p"
@@ -47,7 +47,7 @@ def psnr(folder):
         cwd=folder,
     )
     values = re.findall(r"psnr_avg:(\S+)", (folder / "psnr.log").read_text(encoding="utf-8"))
-    return [min(SAME_DB, float(value)) for value in values]
+    return [min(PSNR_CAP_DB, float(value)) for value in values]
 
 
 def run(mode, text, folder):
@@ -83,13 +83,15 @@ def draw(results):
             rates.plot(rate["time_s"] - 3, rate["value"] / 1e6, label=f"CUBIC of the kernel, beside {mode}")
             quality.plot([n / FRAMES_PER_S for n in range(len(values))], values, label=mode, linewidth=0.8)
         rates.set(ylabel="rate (Mbit/s)", ylim=(0, 4))
-        quality.set(xlabel="time of the film (s)", ylabel="PSNR (dB)", ylim=(0, SAME_DB + 2), xlim=(0, 60))
+        quality.set(
+            xlabel="time of the film (s)", ylabel="PSNR (dB)", ylim=(0, PSNR_CAP_DB + 2), xlim=(0, 60)
+        )
         plots.place_legend(rates)
         plots.place_legend(quality)
     drawing = plots.svg(
         figure, "live-video", "Rate of a CUBIC flow of the kernel, and PSNR of a film beside it"
     )
-    write_card("live-video.svg", 900, 560, [part(drawing, 20, 12, 860, 540)])
+    write_figure("live-video.svg", 900, 560, [part(drawing, 20, 12, 860, 540)])
 
 
 def main():
@@ -97,7 +99,7 @@ def main():
     text = re.search(r"^```toml live-video\.toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
     results = {}
     with TemporaryDirectory() as folder:
-        film(folder)
+        make_test_video(folder)
         for mode in MODES:
             results[mode] = run(mode, text, Path(folder))
     draw(results)

@@ -17,6 +17,7 @@ from .agreement import STUDY as AGREEMENT
 from .background_real_time import BACKGROUND, REAL_TIME
 from .controllers import STUDY as CONTROLLERS
 from .cvihis import PAPER as CVIHIS
+from .kernel import STUDY as KERNEL
 from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
 from .named_data import STUDY as NAMED_DATA
@@ -47,7 +48,8 @@ PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, 
 """Every paper that can be reproduced, by name."""
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (AGREEMENT, BACKGROUND, CONTROLLERS, NAMED_DATA, REAL_TIME, SCALING)
+    study.name: study
+    for study in (AGREEMENT, BACKGROUND, CONTROLLERS, KERNEL, NAMED_DATA, REAL_TIME, SCALING)
 }
 """Comparisons of our own, by name."""
 
@@ -123,7 +125,7 @@ def reproduce(
     and shorter runs and says so. Runs take the seeds ``seed``, ``seed + 1`` and so on, ``jobs`` at a time; the numbers
     do not depend on ``jobs``. With ``out`` the measurements are kept there and reused as long as scenario, seed and
     program are the same.
-    ``progress(done, total, what)`` is called after each run, from the calling thread.
+    ``progress(done, total, what)`` is called after each run and several times per second, from the calling thread.
 
     Raises ``KeyError`` for an unknown paper, figure or claim, ``ValueError`` for ``jobs`` below 1, or for a figure and a
     claim.

@@ -134,12 +134,14 @@ def logarithmic(axes: Axes, *which: str) -> None:
         axes.set_yscale("log")
 
 
-def whole_ticks(axes: Axes, ticks: Sequence[float]) -> None:
-    """Plain numbers instead of powers at a logarithmic axis of values."""
-    low, high = axes.get_ylim()
-    axes.set_yticks([tick for tick in ticks if low <= tick <= high])
-    axes.set_yticks([], minor=True)
-    axes.set_yticklabels([f"{tick:g}" for tick in axes.get_yticks()])
+def whole_ticks(axes: Axes, ticks: Sequence[float], which: str = "y") -> None:
+    """Plain numbers instead of powers at logarithmic axes: `x`, `y` or `xy`."""
+    for name in which:
+        axis = axes.xaxis if name == "x" else axes.yaxis
+        low, high = axis.get_view_interval()
+        shown = [tick for tick in ticks if low <= tick <= high]
+        axis.set_ticks(shown, [f"{tick:g}" for tick in shown])
+        axis.set_ticks([], minor=True)
 
 
 def legend(figure: Figure, axes: Axes) -> None:

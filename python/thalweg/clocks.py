@@ -1,6 +1,7 @@
 """Clocks of real hosts: how precisely this host sends packets at even intervals, for each method of waiting.
 
-It answers the question of [KATO]: can ordinary hosts pace senders that have a rate and no window?
+It answers the question of T. Kato et al. (A Study on Performance of Explicit Rate Report based Congestion Control under
+Coarse-grained Clock Management): can ordinary hosts pace senders that have a rate and no window?
 """
 
 from __future__ import annotations

@@ -100,9 +100,11 @@ contract::params! {
 }
 
 /// The whole congestion control.
-pub type Control = Bbr3;
+///
+/// Boxed: its state is larger than that of all others, which would take as much room in the enum of all schemes.
+pub type Control = Box<Bbr3>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Bbr3::new(params, setup)
+    Box::new(Bbr3::new(params, setup))
 }

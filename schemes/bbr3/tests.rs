@@ -41,7 +41,7 @@ impl Path {
             recovering: false,
         };
         let mut path =
-            Self { bench, controller: control(&Params::default(), setup), total: 0, before: 0, next };
+            Self { bench, controller: *control(&Params::default(), setup), total: 0, before: 0, next };
         path.send(1, false);
         path
     }
@@ -267,7 +267,7 @@ fn the_time_between_probes_is_random() {
         assert_eq!(path.state(), State::ProbeBwRefill);
         // a fresh connection that goes on drawing from the same stream
         let mut other = Path { bench: path.bench, ..Path::new() };
-        other.controller = control(&Params::default(), &setup(10));
+        other.controller = *control(&Params::default(), &setup(10));
         other.send(1, false);
         for _ in 0..4 {
             other.round();

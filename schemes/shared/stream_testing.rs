@@ -13,7 +13,7 @@ pub(crate) struct StreamBench {
     random: Random,
     pub(crate) meter: Meter,
     pub(crate) out: Outputs,
-    answers: Vec<OutgoingFeedback>,
+    outgoing: Vec<OutgoingFeedback>,
 }
 
 impl StreamBench {
@@ -23,7 +23,7 @@ impl StreamBench {
         out.notes.probing = true;
         out.notes.events = true;
         let random = Random::new(1, "test", "");
-        Self { now: Time::ZERO, me, random, meter: Meter::default(), out, answers: Vec::new() }
+        Self { now: Time::ZERO, me, random, meter: Meter::default(), out, outgoing: Vec::new() }
     }
 
     /// Calls an algorithm at the source.
@@ -34,9 +34,9 @@ impl StreamBench {
 
     /// Calls an algorithm at a receiver. Returns its feedback.
     pub(crate) fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<OutgoingFeedback> {
-        let mut answers = std::mem::take(&mut self.answers);
-        self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut answers)));
-        answers
+        let mut outgoing = std::mem::take(&mut self.outgoing);
+        self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut outgoing)));
+        outgoing
     }
 
     /// Advances time through the deadlines of a source's algorithm up to and including `end`.

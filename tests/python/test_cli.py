@@ -321,7 +321,7 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
             "Log",
         ),
         *("Measure", "Poll", "Print", "Read", "Remove", "Report", "Reproduce", "Run", "Serve", "Set", "Show"),
-        *("Start", "Stop", "Study", "Use", "Write"),
+        *("Start", "Stop", "Study", "Use", "Watch", "Write"),
     }
     nouns = {"Path", "Name", "Address"}
     for module, name in (

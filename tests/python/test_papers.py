@@ -365,7 +365,8 @@ def test_a_quick_reproduction_draws_its_figure_and_judges_its_claims(figure_8):
     assert list(done.figures) == ["figure-8"]
     assert done.figures["figure-8"].svg.startswith("<svg")
     assert {claim["id"] for claim in done.claims} == {f"S004-{number}" for number in range(14, 19)}
-    assert told == [(number, 4) for number in range(1, 5)]
+    assert told == sorted(told)
+    assert {(number, 4) for number in range(1, 5)} <= set(told) <= {(number, 4) for number in range(5)}
     assert done.quick
     assert "Quick" in done.notes[0]
 

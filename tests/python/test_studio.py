@@ -411,8 +411,8 @@ def test_the_checkpoints_of_a_watched_run_change_nothing(studio, small):
     plan = scenario.with_({"duration": "400 s"}).plan()
     from thalweg.cli import execute
 
-    place = execute.run_location(plan, studio.folder.out / "x")
-    activity = RunActivity(plan, place, "", "small.toml")
+    location = execute.run_location(plan, studio.folder.out / "x")
+    activity = RunActivity(plan, location, "", "small.toml")
     done = activity.simulate(lambda at: None)
     activity.publish()
     assert activity.state == "done"
@@ -615,7 +615,8 @@ def test_a_newcomer_edits_mends_runs_watches_and_reads(web, tmp_path):
     assert done.returncode == 0, done.stderr
     saw = json.loads(done.stdout)
     assert saw["problems"] == []
-    assert {name: found for name, found in saw["violations"].items() if found} == {}
+    violations = [f"{name}: {rule}" for name, found in saw["violations"].items() for rule in found]
+    assert "\n".join(violations) == ""
     assert {name: pixels for name, pixels in saw["overflow"].items() if pixels > 0} == {}
     assert "Reno and CUBIC at one bottleneck" in saw["cards"]
     # the mistake is told under its line, with the hint, and goes

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ import pytest
 import citations
 import count
 import dependencies
+import docsite
 import new_scheme
 import registry
 import requirements
 import thalweg
+import wheels
 from conftest import ROOT
 
 
@@ -201,6 +204,91 @@ def test_dependencies_of_both_projects_are_locked_with_hashes_and_without_a_regi
     assert needed <= set(re.findall(r"^([a-z0-9-]+)==", lock, flags=re.MULTILINE))
     assert lock.count("==") <= lock.count("--hash=sha256:")
     assert "://" not in lock
+
+
+def packed(folder: Path, name: str, sources: str | None) -> Path:
+    """A wheel of this name that was built from these sources."""
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr("thalweg/__init__.py", "")
+        if sources is not None:
+            archive.writestr("thalweg/_sources.txt", f"{sources}\n")
+    return folder / name
+
+
+def test_a_wheel_is_at_hand_if_it_fits_and_has_the_same_sources(tmp_path: Path) -> None:
+    name = f"thalweg-{wheels.version()}"
+    assert wheels.at_hand(tmp_path) is None
+    packed(tmp_path, f"{name}-cp311-abi3-win_arm64.whl", wheels.digest())
+    packed(tmp_path, f"{name}-py3-none-any.whl", "0123")
+    packed(tmp_path, "thalweg-9.9.9-py3-none-any.whl", wheels.digest())
+    assert wheels.at_hand(tmp_path) is None
+    packed(tmp_path, f"{name}-py3-none-any.whl", None)
+    assert wheels.at_hand(tmp_path) is None
+    fits = packed(tmp_path, f"{name}-py3-none-any.whl", wheels.digest())
+    assert wheels.at_hand(tmp_path) == fits
+
+
+def test_the_digest_of_the_sources_is_that_of_what_is_compiled(tmp_path: Path) -> None:
+    for name in (
+        "Cargo.toml",
+        "Cargo.lock",
+        "rust-toolchain.toml",
+        "crates/a/src/lib.rs",
+        "schemes/b/mod.rs",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    before = wheels.digest(tmp_path)
+    for name in ("crates/a/tests/one.rs", "schemes/b/experiments/two.toml", "schemes/b/README.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("other", encoding="utf-8")
+    assert wheels.digest(tmp_path) == before
+    (tmp_path / "schemes/b/mod.rs").write_text("other", encoding="utf-8")
+    assert wheels.digest(tmp_path) != before
+
+
+def test_only_what_a_package_needs_is_taken_from_the_lock() -> None:
+    rows = [
+        "a==1 \\",
+        "    --hash=sha256:1",
+        "b-c==2 ; python_version < '4' \\",
+        "    --hash=sha256:2",
+        "d==3",
+    ]
+    lock = "\n".join(rows)
+    assert wheels.locked({"b-c", "d"}, lock) == "\n".join(rows[2:])
+    assert {"polars", "numpy", "scipy", "matplotlib"} <= wheels.needed("thalweg-papers")
+    assert not {"pytest", "topohub", "maturin"} & wheels.needed("thalweg-papers")
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "expected"),
+    [
+        ("docs/papers.md", "[a](../schemes/mca/README.md#idea)", "[a](schemes/mca.md#idea)"),
+        (
+            "docs/concepts/video.md",
+            "[`b`](../../scenarios/rfc8867/a.toml)",
+            "[`b`](../gallery/scenarios/rfc8867/a.md)",
+        ),
+        ("ARCHITECTURE.md", "[c](docs/internals/interest.md)", "[c](interest.md)"),
+        ("schemes/reno/README.md", "[d](../README.md)", "[d](index.md)"),
+        ("docs/concepts/video.md", "[`e`](../../scenarios/rfc8867)", "`e` (`scenarios/rfc8867`)"),
+        ("docs/glossary.md", "[f](https://example.org/a)", "[f](https://example.org/a)"),
+        ("docs/glossary.md", "```text\n[g](../README.md)\n```", "```text\n[g](../README.md)\n```"),
+    ],
+)
+def test_links_of_pages_lead_to_their_places_on_the_site(name: str, link: str, expected: str) -> None:
+    assert docsite.relinked(link, name) == expected
+
+
+def test_pictures_of_the_gallery_are_of_papers_that_there_are() -> None:
+    from thalweg import papers
+
+    assert set(docsite.PICTURES) <= set(papers.names())
+    for picture in docsite.PICTURES.values():
+        assert (
+            not picture or picture.startswith("figure ") or (docsite.ROOT / "docs/images" / picture).is_file()
+        )
 
 
 @pytest.mark.parametrize("name", ["Swift", "fast-tcp", "9lives", "shared", "reno", ""])

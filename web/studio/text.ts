@@ -162,7 +162,7 @@ export function editor(parent: HTMLElement, text: string, on: { changed: () => v
         theme,
         under,
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": "text of the scenario", spellcheck: "false", autocapitalize: "off" }),
+        EditorView.contentAttributes.of({ "aria-label": "text of the scenario", tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
         EditorView.updateListener.of((update) => update.docChanged && on.changed()),
         keymap.of([
           { key: "Mod-s", run: act(on.save), preventDefault: true },

@@ -84,7 +84,7 @@ pub enum Verdict {
 pub enum DropReason {
     /// The queue was full: drop-tail, or a discipline without room.
     QueueFull,
-    /// Active queue management (AQM), such as CoDel or RED, dropped it although there was room.
+    /// Active queue management (AQM), such as CoDel or RED, dropped it by its rule, at arrival or at departure; the queue had room.
     Early,
     /// Random loss of the link (`loss`), after the transmission.
     RandomLoss,
@@ -92,7 +92,8 @@ pub enum DropReason {
     LinkDown,
     /// No route leads to its destination.
     NoRoute,
-    /// It arrived at an endpoint that is not active: the flow has stopped, has not started, or has restarted since it was sent.
+    /// Nothing at its node takes it: the flow has stopped, has not started or has restarted since it was sent, its group has neither branches nor members
+    /// there, or the node does not handle packets of its kind.
     NotListening,
     /// It crossed more links than any route has, because routes form a loop.
     HopLimit,

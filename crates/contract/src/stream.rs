@@ -166,14 +166,14 @@ pub struct Gap {
     pub first_missing: u64,
     /// Number of lost packets.
     pub packets: u64,
-    /// The packet that revealed it.
+    /// The first packet after the gap, whose arrival revealed it.
     pub before: Arrival,
 }
 
 /// A receiver's context: [`Cx`], and feedback.
 pub struct ReceiverCx<'a, 'b> {
     cx: &'a mut Cx<'b>,
-    answers: &'a mut Vec<OutgoingFeedback>,
+    outgoing: &'a mut Vec<OutgoingFeedback>,
 }
 
 /// Feedback, to be sent.
@@ -186,19 +186,19 @@ pub struct OutgoingFeedback {
 }
 
 impl<'a, 'b> ReceiverCx<'a, 'b> {
-    /// Constructor for the stream receiver; `answers` are the feedback packets to send.
-    pub fn new(cx: &'a mut Cx<'b>, answers: &'a mut Vec<OutgoingFeedback>) -> Self {
-        Self { cx, answers }
+    /// Constructor for the stream receiver; `outgoing` are the feedback packets to send.
+    pub fn new(cx: &'a mut Cx<'b>, outgoing: &'a mut Vec<OutgoingFeedback>) -> Self {
+        Self { cx, outgoing }
     }
 
     /// Sends `label` to the stream's sender.
     pub fn feedback(&mut self, label: Label) {
-        self.answers.push(OutgoingFeedback { target: FeedbackTarget::Source, label });
+        self.outgoing.push(OutgoingFeedback { target: FeedbackTarget::Source, label });
     }
 
     /// Sends `label` to the parent tree node, whose part of the scheme can aggregate it; to the stream's sender, if the network has no such nodes.
     pub fn report(&mut self, label: Label) {
-        self.answers.push(OutgoingFeedback { target: FeedbackTarget::Parent, label });
+        self.outgoing.push(OutgoingFeedback { target: FeedbackTarget::Parent, label });
     }
 }
 

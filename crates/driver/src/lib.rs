@@ -1,7 +1,7 @@
-//! Hosts sans-IO state machines on a real machine: the [`Platform`] trait, the event loop, UDP with GSO, GRO and ECN, timers, captures.
+//! Hosts sans-IO state machines on a real machine: the [`Platform`] trait, UDP with GSO, GRO and ECN, timers, captures.
 //!
-//! A session, a forwarder's agent or a controller implements [`EventLoop`], and [`drive`] runs it on a [`Platform`]: sockets ([`Udp`]), or a simulated
-//! clock and network in tests ([`testing`]). [`StateMachine`] is an endpoint of `stack` with its context, which any of them hosts.
+//! An event loop (of sessions in `quic-net`, of a controller in `sdn-net`) runs on a [`Platform`]: sockets ([`Udp`]), or a simulated clock and network in
+//! tests ([`testing`]). [`StateMachine`] is an endpoint of `stack` with its context, which such a loop hosts.
 
 mod capture;
 mod clock;

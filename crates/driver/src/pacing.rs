@@ -1,6 +1,7 @@
 //! Precision of pacing on this host: packets are due at even intervals, and each departure is compared with its scheduled time.
 //!
-//! [KATO] doubts that ordinary hosts, whose clocks are coarse, can keep a rate. This module measures lateness, variation and processor time of
+//! T. Kato et al. (A Study on Performance of Explicit Rate Report based Congestion Control under Coarse-grained Clock Management) doubt that
+//! ordinary hosts, whose clocks are coarse, can keep a rate. This module measures lateness, variation and processor time of
 //! departures, for the methods with which a program can wait.
 
 use std::net::UdpSocket;
@@ -49,11 +50,11 @@ pub struct Pacing {
     pub calls: u64,
 }
 
-/// The shares of [`Pacing::lateness`].
-pub const SHARES: [f64; 4] = [0.5, 0.99, 0.999, 1.0];
+/// The quantiles of [`Pacing::lateness`].
+pub const QUANTILES: [f64; 4] = [0.5, 0.99, 0.999, 1.0];
 
-/// The interface of pacing to the host.
-pub trait Stage {
+/// What pacing needs of a host: clock, sleep, sending.
+pub trait PacingHost {
     /// Time since the start.
     fn now(&mut self) -> Time;
 
@@ -67,31 +68,31 @@ pub trait Stage {
     fn depart(&mut self, packets: u64) -> u64;
 }
 
-/// Paces for `span` with one packet per `interval`, on `stage`.
+/// Paces for `span` with one packet per `interval`, on `host`.
 ///
 /// Packet n is due at the start + n · `interval`; a late packet does not delay later ones. Packets that are due at the end and have not
 /// left are missing from [`Pacing::departed`]. Panics if `interval` is zero.
-pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Duration) -> Pacing {
+pub fn pace(host: &mut impl PacingHost, method: Method, interval: Duration, span: Duration) -> Pacing {
     assert!(interval > Duration::ZERO, "packets leave one after the other");
     let (every, scheduled) = (interval.as_nanos(), span.as_nanos() / interval.as_nanos());
     // written to, so that the memory is allocated before the first departure
     let mut lates = vec![1u64; scheduled as usize];
     let mut gaps =
         Gaps { scheduled: interval, last: None, count: 0, sum: 0.0, squares: 0.0, max: 0, uneven: 0 };
-    let (cpu, start) = (stage.cpu(), stage.now());
+    let (cpu, start) = (host.cpu(), host.now());
     let due = |packet: u64| start + Duration::from_nanos((packet + 1) * every);
     // the last departures may be late as well
-    let end =
-        start + span + interval.max(LAST).max(if let Method::Tick(tick) = method { tick } else { LAST });
+    let tick = if let Method::Tick(tick) = method { tick } else { Duration::ZERO };
+    let end = start + span + interval.max(tick).max(MIN_END_TOLERANCE);
     let (mut departed, mut calls) = (0, 0);
     while departed < scheduled {
-        let now = stage.now();
+        let now = host.now();
         if now > end {
             break;
         }
         let next = due(departed);
         if now < next {
-            wait(stage, method, next, start);
+            wait(host, method, next, start);
             continue;
         }
         let batch = match method {
@@ -102,17 +103,17 @@ pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Du
             lates[packet as usize] = (now - due(packet)).as_nanos();
             gaps.add(now);
         }
-        calls += stage.depart(batch);
+        calls += host.depart(batch);
         departed += batch;
     }
-    let (taken, cpu) = (stage.now() - start, stage.cpu().saturating_sub(cpu));
+    let (taken, cpu) = (host.now() - start, host.cpu().saturating_sub(cpu));
     lates.truncate(departed as usize);
     lates.sort_unstable();
     Pacing {
         scheduled,
         departed,
         span: taken,
-        lateness: SHARES.map(|share| percentile(&lates, share)),
+        lateness: QUANTILES.map(|quantile| percentile(&lates, quantile)),
         gap_deviation: gaps.deviation(),
         gap_max: Duration::from_nanos(gaps.max),
         uneven: gaps.uneven as f64 / gaps.count.max(1) as f64,
@@ -122,19 +123,19 @@ pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Du
 }
 
 /// Waits for a departure, or for a while.
-fn wait(stage: &mut impl Stage, method: Method, next: Time, start: Time) {
+fn wait(host: &mut impl PacingHost, method: Method, next: Time, start: Time) {
     match method {
-        Method::Sleep | Method::SleepExact => stage.sleep(next),
+        Method::Sleep | Method::SleepExact => host.sleep(next),
         Method::Spin => std::hint::spin_loop(),
         Method::SleepThenSpin(ahead) => {
-            if stage.now() + ahead < next {
-                stage.sleep(next - ahead);
+            if host.now() + ahead < next {
+                host.sleep(next - ahead);
             }
         }
         Method::Tick(tick) => {
             let nanos = tick.as_nanos().max(1);
             let ticks = (next - start).as_nanos().div_ceil(nanos);
-            stage.sleep(start + Duration::from_nanos(ticks * nanos));
+            host.sleep(start + Duration::from_nanos(ticks * nanos));
         }
     }
 }
@@ -183,13 +184,13 @@ pub fn measure(
     span: Duration,
     bytes: Option<usize>,
 ) -> std::io::Result<Pacing> {
-    let mut computer = Computer::new(bytes)?;
+    let mut host = RealHost::new(bytes)?;
     let run = move || {
         if method != Method::Sleep {
             // if this is not possible, the results show it
             crate::exact_timers();
         }
-        pace(&mut computer, method, interval, span)
+        pace(&mut host, method, interval, span)
     };
     match std::thread::spawn(run).join() {
         Ok(pacing) => Ok(pacing),
@@ -198,7 +199,7 @@ pub fn measure(
 }
 
 /// The clock and sockets of the host.
-struct Computer {
+struct RealHost {
     began: Instant,
     sockets: Option<Sockets>,
 }
@@ -212,7 +213,7 @@ struct Sockets {
     bytes: Vec<u8>,
 }
 
-impl Computer {
+impl RealHost {
     fn new(bytes: Option<usize>) -> std::io::Result<Self> {
         let sockets = bytes.map(Sockets::new).transpose()?;
         Ok(Self { began: Instant::now(), sockets })
@@ -223,7 +224,7 @@ impl Sockets {
     fn new(size: usize) -> std::io::Result<Self> {
         let to = UdpSocket::bind("127.0.0.1:0")?;
         let from = Udp::bind("127.0.0.1:0".parse().expect("an address"))?;
-        let max = (LONGEST / size.max(1)).clamp(1, from.offloads().0.max(1));
+        let max = (MAX_BATCH_BYTES / size.max(1)).clamp(1, from.offloads().0.max(1));
         Ok(Self { target: to.local_addr()?, bytes: vec![0; size * max], from, to, size })
     }
 
@@ -244,15 +245,15 @@ impl Sockets {
     }
 }
 
-impl Stage for Computer {
+impl PacingHost for RealHost {
     fn now(&mut self) -> Time {
         Time::from_nanos(self.began.elapsed().as_nanos() as u64)
     }
 
     fn sleep(&mut self, until: Time) {
-        let departed = until.saturating_since(self.now());
-        if departed > Duration::ZERO {
-            std::thread::sleep(std::time::Duration::from_nanos(departed.as_nanos()));
+        let remaining = until.saturating_since(self.now());
+        if remaining > Duration::ZERO {
+            std::thread::sleep(std::time::Duration::from_nanos(remaining.as_nanos()));
         }
     }
 
@@ -270,9 +271,9 @@ impl Stage for Computer {
 }
 
 /// Minimum tolerance of the lateness of the last departures.
-const LAST: Duration = Duration::from_millis(1);
+const MIN_END_TOLERANCE: Duration = Duration::from_millis(1);
 /// Maximum number of bytes in one call.
-const LONGEST: usize = 65_000;
+const MAX_BATCH_BYTES: usize = 65_000;
 
 #[cfg(test)]
 mod tests {
@@ -283,28 +284,28 @@ mod tests {
     /// A clock that advances when it is read, and sleeps that are too long.
     struct Fake {
         now: Time,
-        look: Duration,
-        oversleeps: Duration,
+        clock_read_cost: Duration,
+        wakeup_latency: Duration,
         call: Duration,
         slept: u64,
         departed: Vec<(Time, u64)>,
     }
 
     impl Fake {
-        fn new(look: Duration, oversleeps: Duration, call: Duration) -> Self {
-            Self { now: Time::ZERO, look, oversleeps, call, slept: 0, departed: Vec::new() }
+        fn new(clock_read_cost: Duration, wakeup_latency: Duration, call: Duration) -> Self {
+            Self { now: Time::ZERO, clock_read_cost, wakeup_latency, call, slept: 0, departed: Vec::new() }
         }
     }
 
-    impl Stage for Fake {
+    impl PacingHost for Fake {
         fn now(&mut self) -> Time {
-            self.now += self.look;
+            self.now += self.clock_read_cost;
             self.now
         }
 
         fn sleep(&mut self, until: Time) {
             self.slept += 1;
-            self.now = self.now.max(until) + self.oversleeps;
+            self.now = self.now.max(until) + self.wakeup_latency;
         }
 
         fn cpu(&mut self) -> Duration {
@@ -323,57 +324,57 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeper_is_late_by_what_it_oversleeps_and_no_later() {
-        let mut stage = Fake::new(Duration::ZERO, Duration::from_micros(60), Duration::ZERO);
-        let found = pace(&mut stage, Method::Sleep, Duration::from_millis(1), Duration::from_millis(100));
-        assert_eq!((found.scheduled, found.departed, found.calls, stage.slept), (100, 100, 100, 100));
+    fn sleep_is_late_by_the_wakeup_latency() {
+        let mut host = Fake::new(Duration::ZERO, Duration::from_micros(60), Duration::ZERO);
+        let found = pace(&mut host, Method::Sleep, Duration::from_millis(1), Duration::from_millis(100));
+        assert_eq!((found.scheduled, found.departed, found.calls, host.slept), (100, 100, 100, 100));
         assert_eq!(found.lateness, micros([60; 4]), "lateness does not add up");
         assert_eq!((found.gap_deviation, found.uneven), (Duration::ZERO, 0.0));
     }
 
     #[test]
-    fn who_oversleeps_by_more_than_the_interval_sends_in_bursts() {
-        let mut stage = Fake::new(Duration::ZERO, Duration::from_micros(95), Duration::ZERO);
-        let found = pace(&mut stage, Method::Sleep, Duration::from_micros(10), Duration::from_millis(10));
+    fn a_wakeup_latency_above_the_interval_causes_bursts() {
+        let mut host = Fake::new(Duration::ZERO, Duration::from_micros(95), Duration::ZERO);
+        let found = pace(&mut host, Method::Sleep, Duration::from_micros(10), Duration::from_millis(10));
         // it sleeps to 10 µs and wakes at 105: ten are due, and so on every 100 µs
-        assert_eq!((found.departed, stage.slept), (1000, 100));
+        assert_eq!((found.departed, host.slept), (1000, 100));
         assert_eq!(found.lateness, micros([45, 95, 95, 95]));
         assert_eq!((found.gap_max, found.uneven), (Duration::from_micros(100), 1.0));
     }
 
     #[test]
-    fn who_spins_is_late_by_a_look_at_the_clock() {
-        let mut stage = Fake::new(Duration::from_nanos(25), Duration::from_millis(9), Duration::ZERO);
-        let found = pace(&mut stage, Method::Spin, MICRO, Duration::from_millis(1));
-        assert_eq!((found.departed, stage.slept), (1000, 0));
+    fn polling_is_late_by_at_most_one_clock_reading() {
+        let mut host = Fake::new(Duration::from_nanos(25), Duration::from_millis(9), Duration::ZERO);
+        let found = pace(&mut host, Method::Spin, MICRO, Duration::from_millis(1));
+        assert_eq!((found.departed, host.slept), (1000, 0));
         assert!(found.lateness[3] <= Duration::from_nanos(25), "{:?}", found.lateness);
     }
 
     #[test]
-    fn who_sleeps_and_then_spins_makes_up_for_what_it_oversleeps() {
-        let oversleeps = Duration::from_micros(60);
-        let mut stage = Fake::new(Duration::from_nanos(25), oversleeps, Duration::ZERO);
+    fn sleep_then_spin_hides_the_wakeup_latency() {
+        let wakeup_latency = Duration::from_micros(60);
+        let mut host = Fake::new(Duration::from_nanos(25), wakeup_latency, Duration::ZERO);
         let method = Method::SleepThenSpin(Duration::from_micros(100));
-        let found = pace(&mut stage, method, Duration::from_millis(1), Duration::from_millis(50));
-        assert_eq!((found.departed, stage.slept), (50, 50));
+        let found = pace(&mut host, method, Duration::from_millis(1), Duration::from_millis(50));
+        assert_eq!((found.departed, host.slept), (50, 50));
         assert!(found.lateness[3] <= Duration::from_nanos(50), "{:?}", found.lateness);
     }
 
     #[test]
-    fn a_tick_lets_go_together_all_that_is_due() {
-        let mut stage = Fake::new(Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    fn a_tick_sends_all_packets_that_are_due() {
+        let mut host = Fake::new(Duration::ZERO, Duration::ZERO, Duration::ZERO);
         let method = Method::Tick(Duration::from_micros(100));
-        let found = pace(&mut stage, method, Duration::from_micros(10), Duration::from_millis(1));
+        let found = pace(&mut host, method, Duration::from_micros(10), Duration::from_millis(1));
         assert_eq!((found.departed, found.calls), (100, 10));
-        assert!(stage.departed.iter().all(|(_, packets)| *packets == 10), "{:?}", stage.departed);
+        assert!(host.departed.iter().all(|(_, packets)| *packets == 10), "{:?}", host.departed);
         assert_eq!(found.lateness, micros([40, 90, 90, 90]));
     }
 
     #[test]
-    fn what_takes_longer_than_the_interval_is_not_all_sent() {
+    fn a_call_longer_than_the_interval_limits_the_rate() {
         // 10 ms and one more are 5500 departures of 2 µs
-        let mut stage = Fake::new(Duration::from_nanos(1), Duration::ZERO, Duration::from_micros(2));
-        let found = pace(&mut stage, Method::Spin, MICRO, Duration::from_millis(10));
+        let mut host = Fake::new(Duration::from_nanos(1), Duration::ZERO, Duration::from_micros(2));
+        let found = pace(&mut host, Method::Spin, MICRO, Duration::from_millis(10));
         assert_eq!(found.scheduled, 10_000);
         assert!((5495..=5505).contains(&found.departed), "{}", found.departed);
         assert_eq!(found.cpu, Duration::from_nanos(found.departed * 2000));
@@ -381,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn this_computer_sends_what_it_is_asked_to() {
+    fn this_host_sends_what_is_scheduled() {
         for (method, bytes) in [
             (Method::Sleep, None),
             (Method::SleepExact, Some(50)),

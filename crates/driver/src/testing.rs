@@ -70,8 +70,6 @@ struct HostState {
     arrived: VecDeque<(InFlight, Option<SocketAddr>)>,
     /// It waits until then; `None` when its thread has ended.
     until: Option<Time>,
-    /// Each wait takes this much longer than requested.
-    oversleeps: Duration,
     /// It receives nothing before this instant.
     started: bool,
     /// The group that it has joined.
@@ -108,7 +106,6 @@ impl VirtualNetwork {
             address,
             arrived: VecDeque::new(),
             until,
-            oversleeps: Duration::ZERO,
             started: false,
             joined: None,
             dies_at: Time::NEVER,
@@ -123,7 +120,7 @@ impl VirtualNetwork {
 
     /// Makes a datagram arrive, from any sender.
     pub fn inject(&self, in_flight: InFlight) {
-        self.world().carry(in_flight, None);
+        self.world().schedule_arrival(in_flight, None);
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
@@ -136,13 +133,13 @@ fn lock(shared: &Shared) -> MutexGuard<'_, World> {
 }
 
 impl World {
-    fn carry(&mut self, in_flight: InFlight, group: Option<SocketAddr>) {
+    fn schedule_arrival(&mut self, in_flight: InFlight, group: Option<SocketAddr>) {
         self.in_flight_datagrams.insert((in_flight.at.max(self.clock), self.serial), (in_flight, group));
         self.serial += 1;
     }
 
     /// No thread runs: the clock advances to the next event, and the thread of that event runs.
-    fn pass_on(&mut self) {
+    fn run_next_event(&mut self) {
         loop {
             let waiting = self.hosts.iter().enumerate().filter_map(|(n, state)| Some((state.until?, n)));
             let next = waiting.min();
@@ -182,16 +179,10 @@ pub struct VirtualHost {
 }
 
 impl VirtualHost {
-    /// Each wait takes this much longer than requested.
-    pub fn oversleeping(self, span: Duration) -> Self {
-        lock(&self.shared).hosts[self.me].oversleeps = span;
-        self
-    }
-
-    /// Its program is killed after this time, without a leave.
-    pub fn dying(self, start_delay: Duration) -> Self {
+    /// Its program is killed after this time, without closing its connections.
+    pub fn killed_after(self, delay: Duration) -> Self {
         let mut world = lock(&self.shared);
-        let at = world.clock + start_delay;
+        let at = world.clock + delay;
         world.hosts[self.me].dies_at = at;
         drop(world);
         self
@@ -202,13 +193,13 @@ impl VirtualHost {
         let mut world = lock(&self.shared);
         loop {
             if world.running.is_none() {
-                world.pass_on();
+                world.run_next_event();
                 self.shared.turn.notify_all();
             }
             if world.running == Some(self.me) {
                 if world.clock >= world.hosts[self.me].dies_at {
                     drop(world);
-                    std::panic::panic_any("killed, as the test wanted");
+                    std::panic::panic_any("killed by the test");
                 }
                 return world;
             }
@@ -227,7 +218,7 @@ impl Platform for VirtualHost {
         let now = world.clock;
         let state = &mut world.hosts[self.me];
         // time advances with every call
-        let until = if until > now { until } else { now + Duration::from_micros(1) } + state.oversleeps;
+        let until = if until > now { until } else { now + Duration::from_micros(1) };
         state.until = Some(if state.arrived.is_empty() { until } else { now });
         world.running = None;
         drop(world);
@@ -263,7 +254,7 @@ impl Platform for VirtualHost {
             };
             let group = in_flight.to.ip().is_multicast().then_some(in_flight.to);
             let arrivals = (world.model)(&in_flight);
-            arrivals.into_iter().for_each(|arrival| world.carry(arrival, group));
+            arrivals.into_iter().for_each(|arrival| world.schedule_arrival(arrival, group));
         }
         SendOutcome::Accepted
     }

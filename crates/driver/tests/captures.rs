@@ -13,7 +13,7 @@ const fn ms(millis: u64) -> Duration {
 }
 
 #[test]
-fn a_capture_that_cannot_be_written_on_harms_nothing_and_says_why() {
+fn a_full_disk_ends_the_capture_with_its_error_and_packets_are_still_sent() {
     /// Room for this many bytes.
     struct Full(usize);
     impl Write for Full {
@@ -42,11 +42,11 @@ fn a_capture_that_cannot_be_written_on_harms_nothing_and_says_why() {
 }
 
 #[test]
-fn what_waits_is_written_out_each_second_and_groups_and_marks_are_in_it() {
+fn captures_are_flushed_every_second_with_groups_and_ecn_marks() {
     let net = VirtualNetwork::plain(ms(1));
     let (a, b) = (SocketAddr::from(([10, 0, 0, 1], 1)), SocketAddr::from(([10, 0, 0, 2], 2)));
-    let page = CaptureFile::default();
-    let recorder = Recorder::new(page.clone(), 0).expect("memory");
+    let file = CaptureFile::default();
+    let recorder = Recorder::new(file.clone(), 0).expect("memory");
     let mut here = Tapped::new(net.host(a, ms(0)), Some(recorder));
     let group = SocketAddr::from(([239, 1, 2, 3], 9));
     net.inject(InFlight {
@@ -67,7 +67,7 @@ fn what_waits_is_written_out_each_second_and_groups_and_marks_are_in_it() {
     here.wait(until);
     let until = here.now() + ms(1);
     here.wait(until);
-    let seen = page.packets();
+    let seen = file.packets();
     let seen: Vec<_> = seen.iter().map(|packet| (packet.interface, packet.datagram())).collect();
     assert_eq!(
         seen,

@@ -9,7 +9,7 @@ use wire::UDP_HEADERS;
 use wire::stream::{Datagram, Envelope, Frame, TAG};
 
 /// Bytes of the headers of IP and UDP.
-pub(crate) const OUTER: u32 = UDP_HEADERS as u32;
+pub(crate) const IP_UDP_HEADERS: u32 = UDP_HEADERS as u32;
 
 /// Writes a packet into `out` as a datagram. The content is zeros up to the size of the packet, and empty if the size has no room for the
 /// headers. For a TCP segment, `content` is its length if the packet's size is not. Feedback has no content. Returns false for packets that
@@ -21,7 +21,7 @@ pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mu
     let whole = match (packet.header, content) {
         (Header::Feedback | Header::Player { .. }, _) => 0,
         (Header::Tcp(_), Some(content)) => out.len() + content as usize,
-        _ => (packet.size_bytes.saturating_sub(OUTER) as usize).saturating_sub(TAG),
+        _ => (packet.size_bytes.saturating_sub(IP_UDP_HEADERS) as usize).saturating_sub(TAG),
     };
     out.resize(whole.max(out.len()) + TAG, 0);
     true
@@ -31,7 +31,7 @@ pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mu
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     datagram: Vec<u8>,
-    frame: Vec<u8>,
+    ip_packet: Vec<u8>,
     /// Number of packets written.
     count: u64,
 }
@@ -47,8 +47,8 @@ impl Writer {
         let to = packet.to.as_group().map_or_else(|| wire::address_of(node), wire::address_of_group);
         let from = wire::address_of(packet.source.node);
         let ttl = 64u8.saturating_sub(packet.hops).max(1);
-        wire::datagram((from, port), (to, port), packet.ecn, ttl, &self.datagram, &mut self.frame);
-        Some(&self.frame)
+        wire::datagram((from, port), (to, port), packet.ecn, ttl, &self.datagram, &mut self.ip_packet);
+        Some(&self.ip_packet)
     }
 }
 
@@ -57,12 +57,12 @@ pub(crate) fn read(datagram: &[u8], envelope: &Envelope) -> Option<(Packet, u32)
     let (body, _) = Datagram::split(datagram)?;
     let frame = Datagram::read(body).ok()?.frame;
     let packet = frame.packet(datagram.len(), envelope);
-    let carried = match frame {
+    let content_length = match frame {
         Frame::Data(data) => data.content.len() + data.padding,
         Frame::Segment(segment) => segment.content.len(),
         _ => 0,
     };
-    Some((Packet { size_bytes: OUTER + datagram.len() as u32, ..packet }, carried as u32))
+    Some((Packet { size_bytes: IP_UDP_HEADERS + datagram.len() as u32, ..packet }, content_length as u32))
 }
 
 #[cfg(test)]
@@ -93,9 +93,14 @@ mod tests {
     fn a_packet_is_unchanged_by_its_datagram() {
         let header = StreamHeader { seq: 5, bytes_before: 5000, ..StreamHeader::default() };
         let ack = TcpHeader { ack: 9, window_bytes: 1000, ..TcpHeader::default() };
-        let envelope =
-            Envelope { flow: FlowId(3), source: FROM, to: TO.into(), ecn: Ecn::Capable, outer_bytes: OUTER };
-        for (sent, content, size, carried) in [
+        let envelope = Envelope {
+            flow: FlowId(3),
+            source: FROM,
+            to: TO.into(),
+            ecn: Ecn::Capable,
+            outer_bytes: IP_UDP_HEADERS,
+        };
+        for (sent, content, size, content_length) in [
             (packet(Header::Stream(header), 1000), None, 1000, 882),
             (packet(Header::Feedback, 100), None, 100, 0),
             // as long as their headers, regardless of the given size
@@ -113,9 +118,9 @@ mod tests {
         ] {
             let mut bytes = Vec::new();
             assert!(write(&sent, 7, content, &mut bytes));
-            let (came, bytes) = read(&bytes, &envelope).expect("it was written");
+            let (received, bytes) = read(&bytes, &envelope).expect("it was written");
             let expected = Packet { size_bytes: size, ..sent };
-            assert_eq!((format!("{came:?}"), bytes), (format!("{expected:?}"), carried));
+            assert_eq!((format!("{received:?}"), bytes), (format!("{expected:?}"), content_length));
         }
         assert!(!write(&packet(Header::Datagram { seq: 1 }, 100), 1, None, &mut Vec::new()));
         assert!(read(&[0; 100], &envelope).is_none());

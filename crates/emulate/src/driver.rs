@@ -245,7 +245,7 @@ fn live_packet(bytes: &[u8], read: &Ipv4, way: &Way) -> Option<Packet> {
         source: way.from,
         to: way.to,
         ecn: read.ecn,
-        outer_bytes: datagrams::OUTER,
+        outer_bytes: datagrams::IP_UDP_HEADERS,
     };
     datagrams::read(payload, &envelope).map(|(packet, _)| packet)
 }

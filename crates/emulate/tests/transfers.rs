@@ -28,7 +28,7 @@ fn possible(test: &str) -> bool {
     }
 }
 
-fn messages(name: &str) -> String {
+fn env_var(name: &str) -> String {
     std::env::var(name).expect("the test says it")
 }
 
@@ -56,19 +56,19 @@ fn receive(sender: SocketAddr, into: &Path) {
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_transfer() {
-    let (folder, port) = (PathBuf::from(messages("FOLDER")), messages("PORT").parse().unwrap());
-    let sender = SocketAddr::new(messages("SENDER").parse().unwrap(), port);
-    if messages("ROLE") == "receiver" {
-        return receive(sender, &folder.join(messages("HERE")));
+    let (folder, port) = (PathBuf::from(env_var("FOLDER")), env_var("PORT").parse().unwrap());
+    let sender = SocketAddr::new(env_var("SENDER").parse().unwrap(), port);
+    if env_var("ROLE") == "receiver" {
+        return receive(sender, &folder.join(env_var("HERE")));
     }
     let mut udp = Udp::bind(sender).unwrap();
     udp.set_multicast(&Multicast::default()).unwrap();
-    let scheme = Scheme { packet: 1250, ..Scheme::new(&messages("SCHEME")) };
-    let min = messages("RECEIVERS").parse().unwrap();
+    let scheme = Scheme { packet: 1250, ..Scheme::new(&env_var("SCHEME")) };
+    let min = env_var("RECEIVERS").parse().unwrap();
     let (Outgoing::Paced(payload), about) = load(&folder.join("file"), &scheme, None, min) else {
         panic!("{} paces", scheme.name)
     };
-    let group = Group { address: SocketAddr::new(messages("GROUP").parse().unwrap(), port), max: 64 };
+    let group = Group { address: SocketAddr::new(env_var("GROUP").parse().unwrap(), port), max: 64 };
     let server_settings = settings(Handshake::Listen);
     let (outcome, left) =
         multicast::send(&server_settings, &group, &scheme, payload, about, &mut udp, &Control::new());
@@ -172,12 +172,12 @@ commands = {{ sender = "{}", receiver = "{}" }}
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_file() {
-    let folder = PathBuf::from(messages("FOLDER"));
-    let sender = SocketAddr::new(messages("SENDER").parse().unwrap(), messages("PORT").parse().unwrap());
-    if messages("ROLE") == "receiver" {
-        return receive(sender, &folder.join(messages("SCHEME")));
+    let folder = PathBuf::from(env_var("FOLDER"));
+    let sender = SocketAddr::new(env_var("SENDER").parse().unwrap(), env_var("PORT").parse().unwrap());
+    if env_var("ROLE") == "receiver" {
+        return receive(sender, &folder.join(env_var("SCHEME")));
     }
-    let scheme = Scheme::new(&messages("SCHEME"));
+    let scheme = Scheme::new(&env_var("SCHEME"));
     let (outgoing, about) = load(&folder.join("file"), &scheme, Some(Rate::from_mbps(2)), 1);
     let mut udp = Udp::bind(sender).unwrap();
     let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);

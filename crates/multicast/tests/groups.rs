@@ -173,7 +173,7 @@ fn with_one_that_returns(
     let sender_host = net.host(source(), ms(0));
     let hosts = [
         (net.host(member(0), ms(1)), None),
-        (net.host(member(1), ms(2)).dying(ms(300)), Some([77; 32])),
+        (net.host(member(1), ms(2)).killed_after(ms(300)), Some([77; 32])),
         (net.host(member(2), back), Some([77; 32])),
     ];
     let payload_log = Shared::default();

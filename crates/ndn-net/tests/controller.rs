@@ -352,7 +352,7 @@ fn a_controller_that_dies_leaves_its_commands_in_force_and_one_that_comes_back_l
     let net = VirtualNetwork::plain(ms(1));
     let span = secs(16);
     let places = [1, 2, 3].map(|host| net.host(address(host), ms(0)));
-    let dying = net.host(address(CONTROLLER), ms(0)).dying(secs(4));
+    let dying = net.host(address(CONTROLLER), ms(0)).killed_after(secs(4));
     let later = net.host(address(CONTROLLER), secs(9));
     let [first, second, third] = places;
     let hosts = [
@@ -380,7 +380,7 @@ fn a_controller_that_dies_leaves_its_commands_in_force_and_one_that_comes_back_l
 fn a_forwarder_that_restarts_gets_new_commands() {
     let net = VirtualNetwork::plain(ms(1));
     let span = secs(14);
-    let dying = net.host(address(1), ms(0)).dying(secs(5));
+    let dying = net.host(address(1), ms(0)).killed_after(secs(5));
     let later = net.host(address(1), secs(6));
     let [second, third, central] = [2, 3, CONTROLLER].map(|host| net.host(address(host), ms(0)));
     let start = net.now() + ms(500);

@@ -134,7 +134,7 @@ fn a_receiver_cannot_confirm_data_that_it_does_not_have() {
         folder.file("film.bin", &content(1_000_000));
         let (a, b) = addresses();
         let net = bottleneck(|in_flight| vec![in_flight.clone()]);
-        let (sender_host, receiver_host) = (net.host(a, ms(0)), net.host(b, ms(1)).dying(ms(700)));
+        let (sender_host, receiver_host) = (net.host(a, ms(0)), net.host(b, ms(1)).killed_after(ms(700)));
         let other = net.host(stranger(), ms(4000));
         let killed = receive_with(receiver_host, settings(Handshake::Connect(a), open()), folder.path("in"));
         let mut server_settings = settings(Handshake::Listen, open());
@@ -182,7 +182,8 @@ fn wrong_blocks_are_discarded() {
         folder.file("wrong.bin", &wrong);
         let (a, b) = addresses();
         let net = bottleneck(|in_flight| vec![in_flight.clone()]);
-        let (mut sender_host, receiver_host) = (net.host(a, ms(1)).dying(ms(4000)), net.host(b, ms(0)));
+        let (mut sender_host, receiver_host) =
+            (net.host(a, ms(1)).killed_after(ms(4000)), net.host(b, ms(0)));
         let mut server_settings = settings(Handshake::Listen, open());
         server_settings.limits = Limits {
             patience: Duration::from_secs(3),

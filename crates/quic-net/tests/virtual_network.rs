@@ -72,7 +72,7 @@ fn a_file_resumes_with_what_is_missing() {
         folder.file("film.bin", &content(2_000_000));
         let (a, b) = addresses();
         let net = bottleneck(|in_flight| vec![in_flight.clone()]);
-        let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)).dying(ms(1800)));
+        let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)).killed_after(ms(1800)));
         let again = net.host(b, ms(1900));
         let credentials = Credentials::insecure([1; 32]);
         let killed = receive_into(receiver_host, credentials.clone(), folder.path("in"));
@@ -185,7 +185,7 @@ fn an_end_without_a_peer_times_out() {
     folder.file("film.bin", &content(2_000_000));
     for scheme in ["cubic", "tfrc"] {
         let net = bottleneck(|in_flight| vec![in_flight.clone()]);
-        let receiver_host = net.host(b, ms(0)).dying(ms(900));
+        let receiver_host = net.host(b, ms(0)).killed_after(ms(900));
         let sender_host = net.host(a, ms(1));
         let killed = receive_into(receiver_host, credentials.clone(), folder.path("in"));
         let sender = send_files(sender_host, b, credentials.clone(), scheme, vec![folder.path("film.bin")]);

@@ -123,7 +123,7 @@ def scatter(samples: Samples, scale: Scale) -> Figure:
     }
     for axes, (quantity, (title, unit, share, at_once)) in zip(panels, titles.items(), strict=True):
         _, key, factor = SHOWN[quantity]
-        floor = {"goodput": 0.5, "queueing": 0.1, "drops": 1.0}[quantity]
+        floor = {"goodput": 2.0, "queueing": 0.1, "drops": 1.0}[quantity]
         top = floor
         for name, world, colour in (("ns-3", Key.NS3, 1), ("Thalweg", Key.SIMULATED, 0)):
             pairs = [
@@ -153,6 +153,8 @@ def scatter(samples: Samples, scale: Scale) -> Figure:
         axes.set_xlim(0.9 * floor, 1.3 * top)
         axes.set_ylim(0.9 * floor, 1.3 * top)
         _plot.finish(axes, title, f"simulated ({unit})", x=f"Linux kernel ({unit})", legend=False)
+        ticks = (2, 5, 10, 20) if quantity == "goodput" else (0.1, 1, 10, 100, 1000, 10_000)
+        _plot.whole_ticks(axes, ticks, "xy")
     _plot.legend(figure, panels[0])
     title = "Each cell beside the Linux kernel"
     words = (

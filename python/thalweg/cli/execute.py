@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EmulationError, Interrupted
-from .result_folders import folder_name, locate_run, locate_sweep, plan_digests, finalize_run
 from .output import CommandError
+from .result_folders import finalize_run, folder_name, locate_run, locate_sweep, plan_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +56,9 @@ def run_location(plan: Plan, parent: Path, given: Path | None = None) -> RunLoca
     return locate_run(plan, parent / folder_name(plan.scenario.overrides, f"seed={plan.seed}"), given)
 
 
-def emulation_location(plan: Plan, parent: Path, given: Path | None = None, *, name_seed: bool) -> RunLocation:
+def emulation_location(
+    plan: Plan, parent: Path, given: Path | None = None, *, name_seed: bool
+) -> RunLocation:
     """The folder of an emulation; its name has the seed if `name_seed`. Otherwise as that of a run."""
     words = ["emulated", f"seed={plan.seed}"] if name_seed else ["emulated"]
     return locate_run(plan, parent / folder_name(plan.scenario.overrides, *words), given, emulated=True)
@@ -81,7 +83,9 @@ def simulate(
     return Finished(result, folder, note, interrupted)
 
 
-def emulate(plan: Plan, location: RunLocation, *, progress: Callable[[Progress], object], **settings: Any) -> Finished:
+def emulate(
+    plan: Plan, location: RunLocation, *, progress: Callable[[Progress], object], **settings: Any
+) -> Finished:
     """Emulates a plan in its folder, with the other arguments of `Plan.emulate`; stops as `simulate` does."""
     interrupted = False
     try:
@@ -100,7 +104,9 @@ def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: 
     return scenario.sweep(None if use_grid else {}, runs=runs, seeds=seeds)
 
 
-def sweep_location(sweep: Sweep, scenario: Scenario, parent: Path, given: Path | None = None) -> SweepLocation:
+def sweep_location(
+    sweep: Sweep, scenario: Scenario, parent: Path, given: Path | None = None
+) -> SweepLocation:
     """The folder of a sweep: `given`, or one below `parent`. Refuses a given folder that holds something else."""
     return locate_sweep(sweep, parent, given, scenario.overrides)
 
@@ -115,7 +121,7 @@ def run_sweep(
     watch: Callable[[JobProgress], object] | None = None,
 ) -> FinishedSweep:
     """Runs a sweep in its folder. `KeyboardInterrupt` in `watch` stops it, as Ctrl-C does; finished runs are kept."""
-    from ..report import begin_sweep, is_sweep, sweep_plan_digests, save_sweep, write
+    from ..report import begin_sweep, is_sweep, save_sweep, sweep_plan_digests, write
 
     earlier = set(sweep_plan_digests(location.folder) or ()) if is_sweep(location.folder) else set()
     begin_sweep(location.plans, location.folder)
@@ -150,6 +156,8 @@ def reproduce(
     except KeyError as error:
         raise CommandError(str(error.args[0])) from error
     except KeyboardInterrupt:
-        raise CommandError("interrupted", "the same command again runs only what is missing", code=130) from None
+        raise CommandError(
+            "interrupted", "the same command again runs only what is missing", code=130
+        ) from None
     save_reproduction(done, folder)
     return done, write(folder)

@@ -80,7 +80,7 @@ def run(
     qlog
         Log the congestion controller of this flow in `FLOW.sqlog`, which qvis reads; may be repeated.
     live
-        Watch the run in the browser: its charts while it runs, then its page. It stays until it is closed, or Ctrl-C.
+        Show the run in the browser: its charts while it runs, then its page. It stays until it is closed, or Ctrl-C.
     json
         Print one JSON object.
     """

@@ -50,7 +50,7 @@ class Place:
         return frame.path + (frame.key or ())
 
 
-def place_of(before: str) -> Place:
+def cursor_position(before: str) -> Place:
     """The place after this text. The text may have mistakes."""
     scanner = _Scanner(before)
     return scanner.place()
@@ -180,7 +180,7 @@ def complete(before: str, after: str = "") -> dict[str, Any]:
     `written` is the part before the place that an option replaces. An option has `label`, `type`, `detail`, `info` and
     `apply`, the text to insert.
     """
-    place = place_of(before)
+    place = cursor_position(before)
     _see_after(place.frames, after)
     if place.kind == "header":
         return {"written": place.written, "options": list(_headers(place.lists))}

@@ -95,7 +95,11 @@ class Folder:
             "folder": self.root.resolve().name or str(self.root),
             "scenarios": [row for row in map(self._entry, files) if row is not None],
             "starters": [
-                {"name": name, "question": starter_question(name), "title": tomllib.loads(new.starter_text(name))["title"]}
+                {
+                    "name": name,
+                    "question": starter_question(name),
+                    "title": tomllib.loads(new.starter_text(name))["title"],
+                }
                 for name in STARTERS
             ],
         }

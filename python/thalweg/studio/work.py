@@ -206,7 +206,9 @@ class Activity(ABC):
 class RunActivity(Activity):
     """A run, or an emulation, of one plan."""
 
-    def __init__(self, plan: Plan, location: RunLocation, command: str, file: str, *, emulated: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, location: RunLocation, command: str, file: str, *, emulated: bool = False
+    ) -> None:
         title = with_overrides(plan.title, plan.scenario.overrides) or file
         super().__init__(title, command, file, location.folder, location.folder)
         self.kind = "emulation" if emulated else "run"
@@ -235,7 +237,9 @@ class RunActivity(Activity):
         if self.kind == "emulation":
             done = execute.emulate(self._plan, location, progress=self._look, **self._settings)
         else:
-            done = execute.simulate(self._plan, location, progress=self._look, keep_s=LIVE_S, **self._settings)
+            done = execute.simulate(
+                self._plan, location, progress=self._look, keep_s=LIVE_S, **self._settings
+            )
         self.finished, self.folder = done, done.folder
         self._said |= {"note": done.note, "passed": done.result.passed}
         if not done.result.valid:

@@ -9,7 +9,7 @@ use super::{Mode, Params};
 use crate::shared::stream_testing::{PACKET, StreamBench, ms};
 
 const SOURCE: EndpointId = EndpointId(1);
-const VIEWER: EndpointId = EndpointId(2);
+const RECEIVER: EndpointId = EndpointId(2);
 
 /// A receiver that is given packets by their delay, one packet per second, and what it answers.
 struct Path {
@@ -27,7 +27,7 @@ struct Path {
 impl Path {
     fn new(params: &Params) -> Self {
         Self {
-            end: StreamBench::new(VIEWER),
+            end: StreamBench::new(RECEIVER),
             algorithm: Receiver::new(params),
             seq: 0,
             mode: params.mode,

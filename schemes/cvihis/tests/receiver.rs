@@ -260,7 +260,7 @@ fn a_source_says_its_mode_and_its_round_trip_times() {
         end.now = ms(now);
         end.send_feedback(
             &mut algorithm,
-            VIEWER,
+            RECEIVER,
             ms(now - 20),
             label([0x4356_4943 << 32, ms(sent).as_nanos(), 0, 0]),
         );
@@ -338,7 +338,7 @@ proptest! {
     /// Whatever comes, a receiver goes on.
     #[test]
     fn strange_times_break_nothing(times in prop::collection::vec((any::<u64>(), any::<u64>(), any::<bool>()), 1..40)) {
-        let (mut end, mut algorithm) = (StreamBench::new(VIEWER), Receiver::new(&real_time()));
+        let (mut end, mut algorithm) = (StreamBench::new(RECEIVER), Receiver::new(&real_time()));
         let path = Path::new(&real_time());
         for (sent, now, lost) in times {
             end.now = Time::from_nanos(now);

@@ -23,7 +23,7 @@ fn answer(end: &mut StreamBench, algorithm: &mut Sender, command: u64, rtt_ms: u
     let echo = end.now - Duration::from_millis(rtt_ms);
     end.send_feedback(
         algorithm,
-        VIEWER,
+        RECEIVER,
         end.now,
         label([0x4356_4943 << 32 | command, echo.as_nanos(), 0, 0]),
     );
@@ -228,7 +228,7 @@ fn what_no_receiver_would_say_is_ignored() {
         [4, ms(300).as_nanos(), 0, 0],
         [0; 4],
     ] {
-        end.send_feedback(&mut algorithm, VIEWER, ms(300), label(words));
+        end.send_feedback(&mut algorithm, RECEIVER, ms(300), label(words));
     }
     assert_eq!((end.meter.count(Count::Ignored), end.meter.rtt_count), (5, 0));
     // a source that was started again is told of what it did not send

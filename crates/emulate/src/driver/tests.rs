@@ -13,20 +13,20 @@ use crate::platform::{EndpointReport, LiveEndpoint, ProgramUpdate, SenderState};
 struct Stage {
     clock: Time,
     /// How much later than requested a wait ends.
-    oversleeps: Duration,
+    wakeup_latency: Duration,
     /// How long it pauses before it watches devices.
-    rests: Duration,
+    loop_delay: Duration,
     /// Instant, device, packet; in order.
     planned: VecDeque<(Time, usize, Vec<u8>)>,
     /// Instant, device, packet.
     out: Vec<(Time, usize, Vec<u8>)>,
     observed: Vec<(Time, bool, FlowId)>,
-    news: Vec<ProgramUpdate>,
+    updates: Vec<ProgramUpdate>,
     /// Calls for live endpoints.
     live: Vec<(Time, EndpointId, String)>,
     report: Vec<(EndpointId, EndpointReport)>,
     /// Whether devices reject packets.
-    refuses: bool,
+    rejects: bool,
 }
 
 impl Platform for Stage {
@@ -35,14 +35,14 @@ impl Platform for Stage {
     }
 
     fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time {
-        self.clock += self.rests;
+        self.clock += self.loop_delay;
         let watched = self.clock;
         match self.planned.front() {
             Some((at, device, _)) if *at <= until => {
                 self.clock = self.clock.max(*at);
                 ready.push(*device);
             }
-            _ => self.clock = self.clock.max(until) + self.oversleeps,
+            _ => self.clock = self.clock.max(until) + self.wakeup_latency,
         }
         watched
     }
@@ -60,7 +60,7 @@ impl Platform for Stage {
 
     fn send(&mut self, device: usize, bytes: &[u8]) -> bool {
         self.out.push((self.clock, device, bytes.to_vec()));
-        !self.refuses
+        !self.rejects
     }
 
     fn start(&mut self, flow: FlowId) {
@@ -72,7 +72,7 @@ impl Platform for Stage {
     }
 
     fn program_updates(&mut self, emit: &mut dyn FnMut(ProgramUpdate)) {
-        self.news.drain(..).for_each(emit);
+        self.updates.drain(..).for_each(emit);
     }
 
     fn start_endpoint(&mut self, endpoint: EndpointId, _: LiveEndpoint) {
@@ -254,10 +254,10 @@ fn datagrams_of_live_endpoints_are_converted_to_their_packets() {
     let header = Header::Stream(contract::StreamHeader { seq: 4, bytes_before: 5000, ..Default::default() });
     let data = live_packet_of(0, group, header, 77);
     let source = contract::Address { node: NodeId(0), endpoint: EndpointId(0) };
-    let word = live_packet_of(2, source.into(), Header::Feedback, 5);
+    let feedback = live_packet_of(2, source.into(), Header::Feedback, 5);
     let mut stage = Stage::default();
     stage.planned.push_back((at_ms(1), 0, data.clone()));
-    stage.planned.push_back((at_ms(20), 1, word.clone()));
+    stage.planned.push_back((at_ms(20), 1, feedback.clone()));
     // the port is right, the datagram is not ours
     let mut other = data.clone();
     other[wire::UDP_HEADERS] = 0;
@@ -268,8 +268,8 @@ fn datagrams_of_live_endpoints_are_converted_to_their_packets() {
     assert_eq!(out[..2], [(at_ms(13), 1, 1250), (at_ms(13), 2, 1250)]);
     assert_eq!((out[2].1, out[2].2, accuracy.strays), (0, 100, 1));
     let read = |bytes: &[u8]| {
-        let platform = Ipv4::read(bytes).expect("it is IPv4");
-        let envelope = Envelope { flow: FlowId(0), source, to: group, ecn: platform.ecn, outer_bytes: 28 };
+        let ip = Ipv4::read(bytes).expect("it is IPv4");
+        let envelope = Envelope { flow: FlowId(0), source, to: group, ecn: ip.ecn, outer_bytes: 28 };
         datagrams::read(&bytes[28..], &envelope).expect("it is ours").0
     };
     let (left, right, back) = (read(&stage.out[0].2), read(&stage.out[1].2), read(&stage.out[2].2));
@@ -338,7 +338,7 @@ fn a_program_packet_has_the_delay_of_its_link() {
 
 #[test]
 fn lateness_is_measured_and_does_not_add_up() {
-    let mut stage = Stage { oversleeps: Duration::from_micros(730), ..Stage::default() };
+    let mut stage = Stage { wakeup_latency: Duration::from_micros(730), ..Stage::default() };
     stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
     let (world, accuracy) = play(&wire_between(10), &mut stage);
     let max = accuracy.departures.max();
@@ -350,12 +350,12 @@ fn lateness_is_measured_and_does_not_add_up() {
 
 #[test]
 fn packets_that_wait_for_the_loop_count_as_late() {
-    let rests = Duration::from_micros(400);
-    let mut stage = Stage { rests, ..Stage::default() };
+    let loop_delay = Duration::from_micros(400);
+    let mut stage = Stage { loop_delay, ..Stage::default() };
     stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
     let (_, accuracy) = play(&wire_between(10), &mut stage);
-    assert_eq!(accuracy.pickups.max(), rests);
-    assert!(accuracy.departures.max() <= rests, "{}", accuracy.departures.max());
+    assert_eq!(accuracy.pickups.max(), loop_delay);
+    assert!(accuracy.departures.max() <= loop_delay, "{}", accuracy.departures.max());
 }
 
 #[test]
@@ -411,13 +411,13 @@ fn programs_follow_the_scenario_and_their_progress_is_in_the_tables() {
         retransmits: 2,
         ..SenderState::default()
     };
-    let news = ProgramUpdate {
+    let update = ProgramUpdate {
         delivered: Bytes::new(5000),
         completed: Some(at_ms(40)),
         sender: Some(state),
         ..ProgramUpdate::default()
     };
-    let mut stage = Stage { news: vec![news], ..Stage::default() };
+    let mut stage = Stage { updates: vec![update], ..Stage::default() };
     let (world, _) = play(&blueprint, &mut stage);
     assert_eq!(stage.observed, [(at_ms(30), true, FlowId(0)), (at_ms(80), false, FlowId(0))]);
     let trace = world.finish();
@@ -430,7 +430,7 @@ fn programs_follow_the_scenario_and_their_progress_is_in_the_tables() {
 
 #[test]
 fn a_packet_rejected_by_its_device_is_an_overrun() {
-    let mut stage = Stage { refuses: true, ..Stage::default() };
+    let mut stage = Stage { rejects: true, ..Stage::default() };
     stage.planned.push_back((at_ms(1), 0, packet(0, 1, 1250, 0)));
     let (_, accuracy) = play(&wire_between(10), &mut stage);
     assert_eq!(accuracy.overruns, 1);
@@ -448,7 +448,7 @@ fn simulated_state_machines_do_not_observe_a_late_loop() {
     net.flow("noise", None, sim::FlowKind::Datagram(config), a, &[b]);
     let mut simulated = World::new(&net).expect("the blueprint is valid");
     simulated.run(&Control::default());
-    let mut stage = Stage { oversleeps: Duration::from_millis(3), ..Stage::default() };
+    let mut stage = Stage { wakeup_latency: Duration::from_millis(3), ..Stage::default() };
     let (emulated, accuracy) = play(&net, &mut stage);
     assert_eq!(emulated.finish().hash, simulated.finish().hash);
     assert_eq!(accuracy.events.max(), Duration::from_millis(3));

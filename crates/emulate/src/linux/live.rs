@@ -395,12 +395,17 @@ impl Seat {
         let source = *self.peers.get(&from)?;
         if let Some(header) = self.machine.as_mut()?.endpoint.put_payload(bytes, now) {
             let (flow, to) = (self.flow, self.me.into());
-            let size_bytes = datagrams::OUTER + bytes.len() as u32;
+            let size_bytes = datagrams::IP_UDP_HEADERS + bytes.len() as u32;
             let label = Label::default();
             return Some(Packet { flow, size_bytes, source, to, sent_at: now, label, header, ecn, hops: 0 });
         }
-        let envelope =
-            Envelope { flow: self.flow, source, to: self.me.into(), ecn, outer_bytes: datagrams::OUTER };
+        let envelope = Envelope {
+            flow: self.flow,
+            source,
+            to: self.me.into(),
+            ecn,
+            outer_bytes: datagrams::IP_UDP_HEADERS,
+        };
         let (packet, carried) = datagrams::read(bytes, &envelope)?;
         Some(match packet.header {
             Header::Tcp(_) => Packet { size_bytes: self.header + carried, ..packet },

@@ -271,11 +271,11 @@ fn emulations_in_one_process_are_isolated() {
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_group() {
-    let messages = |name: &str| std::env::var(name).unwrap();
-    let group: std::net::Ipv4Addr = messages("GROUP").parse().unwrap();
-    let port: u16 = messages("PORT").parse().unwrap();
-    if messages("ROLE") == "sender" {
-        let socket = std::net::UdpSocket::bind((messages("HERE").as_str(), port)).unwrap();
+    let env_var = |name: &str| std::env::var(name).unwrap();
+    let group: std::net::Ipv4Addr = env_var("GROUP").parse().unwrap();
+    let port: u16 = env_var("PORT").parse().unwrap();
+    if env_var("ROLE") == "sender" {
+        let socket = std::net::UdpSocket::bind((env_var("HERE").as_str(), port)).unwrap();
         for number in 0..20u8 {
             socket.send_to(&[number; 400], (group, port)).unwrap();
             std::thread::sleep(Duration::from_millis(10));

@@ -183,9 +183,9 @@ impl Traffic {
         let schemes: BTreeSet<&str> = self.flows.iter().filter_map(Placed::scheme).collect();
         let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
         let video = [stream::VIDEO_SERIES, stream::ENCODER_SERIES, stream::PLAYER_SERIES];
-        let house = [sim::SERIES, DERIVED, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
-        let house = house.into_iter().chain(video).flatten();
-        let all = house.chain(own).chain(of_forwarders(ndn, sdn));
+        let built_in = [sim::SERIES, DERIVED, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
+        let built_in = built_in.into_iter().chain(video).flatten();
+        let all = built_in.chain(own).chain(of_forwarders(ndn, sdn));
         all.filter(|row| row.0 == series).map(|row| row.2).collect()
     }
 

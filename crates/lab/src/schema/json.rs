@@ -50,8 +50,8 @@ pub fn schema() -> Value {
     let all = || catalogue.iter().map(|entry| (entry.scheme.name, (entry.params)()));
     let links = catalogue.iter().filter(|entry| entry.link.is_some());
     let strategies = catalogue.iter().filter(|entry| entry.strategy.is_some());
-    let house = ndn::strategies::ALL.iter().map(|entry| (entry.name, (entry.params)()));
-    let strategies = house.chain(strategies.map(|entry| (entry.scheme.name, (entry.params)())));
+    let built_in = ndn::strategies::ALL.iter().map(|entry| (entry.name, (entry.params)()));
+    let strategies = built_in.chain(strategies.map(|entry| (entry.scheme.name, (entry.params)())));
     let links = links.map(|entry| (entry.scheme.name, (entry.params)()));
     schema["$defs"]["Flow"]["allOf"] = all().map(|row| of("scheme", "params", row)).collect();
     schema["$defs"]["Ndn"]["allOf"] = strategies

@@ -173,9 +173,9 @@ pub(crate) struct StrategyName(pub(crate) String);
 
 impl StrategyName {
     fn known_names() -> Vec<&'static str> {
-        let house = ndn::strategies::ALL.iter().map(|entry| entry.name);
+        let built_in = ndn::strategies::ALL.iter().map(|entry| entry.name);
         let schemes = schemes::catalogue().into_iter().filter(|entry| entry.strategy.is_some());
-        house.chain(schemes.map(|entry| entry.scheme.name)).collect()
+        built_in.chain(schemes.map(|entry| entry.scheme.name)).collect()
     }
 }
 

@@ -236,7 +236,7 @@ pub fn gather(
         .map(|n| {
             let host = net.host(member(n), ms(1 + u64::from(n)));
             match deaths.iter().find(|(who, _)| *who == n) {
-                Some((_, at)) => host.dying(*at),
+                Some((_, at)) => host.killed_after(*at),
                 None => host,
             }
         })

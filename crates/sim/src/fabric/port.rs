@@ -372,7 +372,8 @@ impl Port {
             .map_or(self.transmitter.rate, |shaper| shaper.rate().min(self.transmitter.rate))
     }
 
-    /// Drops a packet that exceeds the policer, or that the shaper can never let pass, and returns the reason.
+    /// Decides whether a packet exceeds the policer, or can never pass the shaper. Returns the reason to drop it; a packet that conforms takes
+    /// tokens of the policer.
     pub(super) fn police(&mut self, now: Time, size_bytes: u32) -> Option<DropReason> {
         let size = u64::from(size_bytes);
         let Cold { policer, shaper, .. } = &mut *self.cold;

@@ -45,7 +45,7 @@ impl Tree {
         }
         node.members.push(member);
         let mut at = at;
-        // the bound ends the walk if pinned routes form a loop
+        // the bound ends the walk if static routes form a loop
         for _ in 0..self.nodes.len() {
             if at == self.source || self.nodes[at.index()].up.is_some() {
                 return;

@@ -78,9 +78,9 @@ impl World {
     /// Loses, copies, damages or delays a packet as the impairments of its link draw it.
     fn impair(&mut self, by: PortId, node: NodeId, id: PacketId) {
         let port = self.fabric.port(by);
-        let drop_reason =
+        let fate =
             port.impairments().map_or(Fate::Arrives(self.now), |impairments| impairments.draw(self.now));
-        match drop_reason {
+        match fate {
             Fate::Lost => {
                 port.count_drop(DropReason::RandomLoss);
                 self.drop(id, DropReason::RandomLoss, Subject::Port(by));

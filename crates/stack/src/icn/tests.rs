@@ -67,9 +67,8 @@ impl SentMessage {
     }
 }
 
-/// A test bench for one state machine. Port `n` leads to node `n`, and the port to a node has its number unless `detours` has another; the
-/// cost of a path is the node's number, or that in `costs`.
-struct Bed {
+/// A test bench for one state machine. Port `n` leads to node `n`; the cost of a path is the node's number, or that in `costs`.
+struct TestBench {
     now: Time,
     meter: Meter,
     out: Outputs,
@@ -107,7 +106,7 @@ impl NodeView for Place {
     }
 }
 
-impl Bed {
+impl TestBench {
     fn new() -> Self {
         Self {
             now: Time::ZERO,
@@ -188,4 +187,4 @@ fn config() -> Config {
 }
 
 /// Lifetime of a message's state with these settings.
-const KEPT_MS: u64 = 15_500;
+const STATE_LIFETIME_MS: u64 = 15_500;

@@ -10,34 +10,34 @@ pub struct Rtt {
     /// 4·RTTVAR in nanoseconds.
     variation_4: u64,
     /// RTO, exponential backoff included.
-    timeout: Duration,
+    rto: Duration,
     min: Duration,
-    floor: Duration,
+    min_rto: Duration,
     /// Minimum of the variation term, in nanoseconds.
     variation_floor: u64,
-    ceiling: Duration,
+    max_rto: Duration,
     backed_off: bool,
 }
 
 impl Rtt {
-    /// An estimator without samples. The timeout is `initial` before the first sample [RFC6298 §2.1], then within `floor` to `ceiling`.
-    pub const fn new(initial: Duration, floor: Duration, ceiling: Duration) -> Self {
+    /// An estimator without samples. The timeout is `initial` before the first sample [RFC6298 §2.1], then within `min_rto` to `max_rto`.
+    pub const fn new(initial: Duration, min_rto: Duration, max_rto: Duration) -> Self {
         Self {
             smoothed_8: 0,
             variation_4: 0,
-            timeout: initial,
+            rto: initial,
             min: Duration::MAX,
-            floor,
+            min_rto,
             variation_floor: 1,
-            ceiling,
+            max_rto,
             backed_off: false,
         }
     }
 
-    /// Makes `floor` the minimum of the variation term that is added to SRTT, as in Linux, instead of the minimum of the whole timeout.
+    /// Makes `min_rto` the minimum of the variation term that is added to SRTT, as in Linux, instead of the minimum of the whole timeout.
     #[must_use]
     pub const fn floor_of_variation(self) -> Self {
-        Self { variation_floor: self.floor.as_nanos(), floor: Duration::ZERO, ..self }
+        Self { variation_floor: self.min_rto.as_nanos(), min_rto: Duration::ZERO, ..self }
     }
 
     /// Takes a round-trip time. The caller must not give one that could belong to either of two transmissions [RFC6298 §3].
@@ -55,14 +55,14 @@ impl Rtt {
         }
         self.min = self.min.min(rtt);
         // RTO ← SRTT + max(G, 4·RTTVAR), with a clock granularity G of one nanosecond      [RFC6298 §2.3]
-        let timeout = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(self.variation_floor));
-        self.timeout = timeout.max(self.floor).min(self.ceiling);
+        let rto = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(self.variation_floor));
+        self.rto = rto.max(self.min_rto).min(self.max_rto);
         self.backed_off = false;
     }
 
-    /// Doubles the timeout up to the ceiling, because the timer expired [RFC6298 §5.5]. The next sample ends the backoff.
+    /// Doubles the timeout up to the maximum, because the timer expired [RFC6298 §5.5]. The next sample ends the backoff.
     pub fn back_off(&mut self) {
-        self.timeout = (self.timeout * 2).min(self.ceiling);
+        self.rto = (self.rto * 2).min(self.max_rto);
         self.backed_off = true;
     }
 
@@ -73,14 +73,14 @@ impl Rtt {
 
     /// The retransmission timeout.
     #[inline]
-    pub const fn timeout(&self) -> Duration {
-        self.timeout
+    pub const fn rto(&self) -> Duration {
+        self.rto
     }
 
     /// SRTT; the timeout before the first sample.
     #[inline]
     pub const fn smoothed(&self) -> Duration {
-        if self.smoothed_8 == 0 { self.timeout } else { Duration::from_nanos(self.smoothed_8 / 8) }
+        if self.smoothed_8 == 0 { self.rto } else { Duration::from_nanos(self.smoothed_8 / 8) }
     }
 
     /// The minimum sample; [`Duration::MAX`] before the first.
@@ -103,11 +103,11 @@ mod tests {
     #[test]
     fn the_first_sample_sets_the_timeout_to_three_times_itself() {
         let mut rtt = estimator(0);
-        assert_eq!(rtt.timeout(), Duration::from_secs(1));
+        assert_eq!(rtt.rto(), Duration::from_secs(1));
         rtt.sample(Duration::from_millis(100));
         // SRTT = 100, RTTVAR = 50, RTO = 100 + 4·50 = 300 ms
         assert_eq!(rtt.smoothed(), Duration::from_millis(100));
-        assert_eq!(rtt.timeout(), Duration::from_millis(300));
+        assert_eq!(rtt.rto(), Duration::from_millis(300));
     }
 
     #[test]
@@ -117,11 +117,11 @@ mod tests {
         rtt.sample(Duration::from_millis(180));
         // RTTVAR = 3/4·50 + 1/4·80 = 57.5; SRTT = 7/8·100 + 1/8·180 = 110; RTO = 110 + 230 = 340 ms
         assert_eq!(rtt.smoothed(), Duration::from_millis(110));
-        assert_eq!(rtt.timeout(), Duration::from_millis(340));
+        assert_eq!(rtt.rto(), Duration::from_millis(340));
         rtt.sample(Duration::from_millis(30));
         // RTTVAR = 3/4·57.5 + 1/4·80 = 63.125; SRTT = 7/8·110 + 1/8·30 = 100; RTO = 100 + 252.5 ms
         assert_eq!(rtt.smoothed(), Duration::from_millis(100));
-        assert_eq!(rtt.timeout(), Duration::from_nanos(352_500_000));
+        assert_eq!(rtt.rto(), Duration::from_nanos(352_500_000));
         assert_eq!(rtt.min(), Duration::from_millis(30));
     }
 
@@ -129,9 +129,9 @@ mod tests {
     fn the_timeout_has_a_floor_and_a_ceiling() {
         let mut rtt = estimator(200);
         rtt.sample(Duration::from_nanos(10 * MS));
-        assert_eq!(rtt.timeout(), Duration::from_millis(200));
+        assert_eq!(rtt.rto(), Duration::from_millis(200));
         rtt.sample(Duration::from_secs(100));
-        assert_eq!(rtt.timeout(), Duration::from_secs(60));
+        assert_eq!(rtt.rto(), Duration::from_secs(60));
     }
 
     /// As in Linux: at least 200 ms beyond the smoothed round-trip time.
@@ -141,10 +141,10 @@ mod tests {
         for _ in 0..100 {
             rtt.sample(Duration::from_millis(90));
         }
-        assert_eq!(rtt.timeout(), Duration::from_millis(290));
+        assert_eq!(rtt.rto(), Duration::from_millis(290));
         rtt.sample(Duration::from_millis(990));
         // SRTT = 7/8·90 + 1/8·990 = 202.5; RTTVAR is above 1/4·900 = 225, four of which are more than 200 ms
-        assert!(rtt.timeout() > Duration::from_millis(1100));
+        assert!(rtt.rto() > Duration::from_millis(1100));
     }
 
     #[test]
@@ -154,14 +154,14 @@ mod tests {
         let spans: Vec<u64> = (0..9)
             .map(|_| {
                 rtt.back_off();
-                rtt.timeout().as_nanos() / MS
+                rtt.rto().as_nanos() / MS
             })
             .collect();
         assert_eq!(spans, [600, 1200, 2400, 4800, 9600, 19200, 38400, 60000, 60000]);
         assert!(rtt.backed_off());
         rtt.sample(Duration::from_millis(100));
         // RTTVAR = 3/4·50 = 37.5, RTO = 250 ms
-        assert_eq!(rtt.timeout(), Duration::from_millis(250));
+        assert_eq!(rtt.rto(), Duration::from_millis(250));
         assert!(!rtt.backed_off());
     }
 }

@@ -11,7 +11,7 @@ use crate::clock::{self, Clock};
 use crate::secrets::drawn;
 use crate::tap::{Observations, Shared, lock};
 use crate::tls::seeded;
-use crate::wire::Wire;
+use crate::wire::DatagramStore;
 use crate::{Config, Controller, Counters, HEADERS, Secrets, Stack, Transmit, controllers};
 
 /// The sender: a client that opens a stream and uploads.
@@ -33,8 +33,8 @@ pub(crate) struct Server<S>(Peer<S>);
 /// What both have.
 struct Peer<S> {
     to: Destination,
-    out: Wire,
-    incoming: Wire,
+    out: DatagramStore,
+    incoming: DatagramStore,
     mtu: u64,
     /// The stack, and random numbers of TLS.
     stack: Option<(S, Random)>,
@@ -47,7 +47,13 @@ struct Peer<S> {
 }
 
 impl<S: Stack> Client<S> {
-    pub(crate) fn new(config: &Config, log: Option<Log>, to: Destination, out: Wire, incoming: Wire) -> Self {
+    pub(crate) fn new(
+        config: &Config,
+        log: Option<Log>,
+        to: Destination,
+        out: DatagramStore,
+        incoming: DatagramStore,
+    ) -> Self {
         let logged = log.is_some();
         let observations =
             Arc::new(Mutex::new(Observations { log: log.map(Writer::new), ..Observations::default() }));
@@ -166,7 +172,7 @@ impl<S: Stack> Endpoint for Client<S> {
 }
 
 impl<S: Stack> Server<S> {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
         Self(Peer::new(mtu, to, out, incoming))
     }
 
@@ -216,7 +222,7 @@ impl<S: Stack> Endpoint for Server<S> {
 }
 
 impl<S: Stack> Peer<S> {
-    fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
+    fn new(mtu: Bytes, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
         let mtu = mtu.saturating_sub(HEADERS).as_u64();
         let (stack, deadline, running, buffer) = (None, Time::NEVER, false, Vec::new());
         Self { to, out, incoming, mtu, stack, deadline, running, buffer, log: None }

@@ -6,7 +6,7 @@
 //! scenario and its seed.
 //!
 //! The datagrams are real: a handshake of TLS 1.3, encrypted packets, ACK frames, flow control, path MTU discovery. The network carries their sizes, with
-//! headers of UDP and IPv4; their bytes wait in the flow's [`Wire`](wire::Wire). A datagram that is longer than the path MTU does not leave.
+//! headers of UDP and IPv4; their bytes wait in the flow's [`DatagramStore`](wire::DatagramStore). A datagram that is longer than the path MTU does not leave.
 
 pub mod clock;
 mod endpoint;
@@ -23,7 +23,7 @@ use units::Bytes;
 use self::endpoint::{Client, Server};
 pub use self::secrets::{Ids, Secrets};
 pub use self::stack::{CLIENT, Counters, SERVER, SERVER_NAME, Stack, Transmit};
-use self::wire::Wire;
+use self::wire::DatagramStore;
 
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 /// There is no such controller, or the scheme refuses its parameters.
 pub fn ends<S: Stack>(config: &Config, log: Option<&Log>) -> Result<(Factory, Factory), ParamError> {
     controllers::<S>(&config.controller, 0)?;
-    let (there, back) = (Wire::default(), Wire::default());
+    let (there, back) = (DatagramStore::default(), DatagramStore::default());
     let (client_config, server_wires) = (config.clone(), (back.clone(), there.clone()));
     let log = log.cloned();
     let client = move |to| -> Box<dyn Endpoint + Send> {

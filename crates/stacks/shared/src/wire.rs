@@ -8,7 +8,7 @@ use units::{Duration, Time};
 
 /// One direction of a flow, shared by its two ends.
 #[derive(Clone, Debug, Default)]
-pub struct Wire(Arc<Mutex<Datagrams>>);
+pub struct DatagramStore(Arc<Mutex<Datagrams>>);
 
 #[derive(Debug, Default)]
 struct Datagrams {
@@ -18,7 +18,7 @@ struct Datagrams {
     sent: VecDeque<(Time, Option<BytesMut>)>,
 }
 
-impl Wire {
+impl DatagramStore {
     /// Takes a datagram that leaves now; its number.
     pub fn put(&self, datagram: BytesMut, now: Time) -> u64 {
         let mut wire = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn datagrams_arrive_once_in_any_order_and_lost_ones_are_forgotten() {
-        let wire = Wire::default();
+        let wire = DatagramStore::default();
         let numbers: Vec<u64> = (0..4).map(|i: u8| wire.put(BytesMut::from(&[i][..]), Time::ZERO)).collect();
         assert_eq!(numbers, [0, 1, 2, 3]);
         let taken = |number| wire.take(number).map(|datagram| datagram[0]);

@@ -3,7 +3,7 @@
 //!
 //! str0m is sans-IO: it takes datagrams and instants, and gives datagrams and deadlines. Everything on the wire is its own: connectivity checks of ICE
 //! (RFC 8445), a handshake of DTLS (RFC 6347), SRTP (RFC 3711), RTCP with feedback and NACKs, retransmissions (RFC 4588), its pacer and its probes. The
-//! network carries the sizes of the datagrams, with headers of UDP and IPv4; their bytes wait in the flow's [`Wire`].
+//! network carries the sizes of the datagrams, with headers of UDP and IPv4; their bytes wait in the flow's [`DatagramStore`].
 //!
 //! str0m draws from the generator of the crate `fastrand` that belongs to the thread. Each call into it begins with a seed from the endpoint's stream, and
 //! keys of DTLS come from the same stream. A run is therefore a function of the scenario and its seed.
@@ -14,7 +14,7 @@ mod peer;
 mod source;
 
 use contract::{Destination, Endpoint, ParamError};
-use stack_shared::wire::Wire;
+use stack_shared::wire::DatagramStore;
 pub use stack_shared::{Factory, HEADERS};
 use units::{Bytes, Rate};
 
@@ -56,7 +56,7 @@ impl Default for Config {
 /// The rates are not in order, there are no frames, or the MTU is less than [`MIN_MTU`].
 pub fn ends(config: &Config) -> Result<(Factory, Factory), ParamError> {
     check(config)?;
-    let (there, back) = (Wire::default(), Wire::default());
+    let (there, back) = (DatagramStore::default(), DatagramStore::default());
     let (sender_config, receiver_wires) = (config.clone(), (back.clone(), there.clone()));
     let sender = move |to: Destination| -> Box<dyn Endpoint + Send> {
         Box::new(Sender::new(&sender_config, to, there.clone(), back.clone()))

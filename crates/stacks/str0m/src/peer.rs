@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label, Packet, Random};
 use stack_shared::clock::{self, Clock};
 use stack_shared::tls::seeded;
-use stack_shared::wire::Wire;
+use stack_shared::wire::DatagramStore;
 use stack_shared::{CLIENT, HEADERS, SERVER};
 use str0m::bwe::Bitrate;
 use str0m::config::DtlsCert;
@@ -25,8 +25,8 @@ use crate::{crypto, dtls};
 /// One end of a session.
 pub(crate) struct Peer {
     to: Destination,
-    out: Wire,
-    incoming: Wire,
+    out: DatagramStore,
+    incoming: DatagramStore,
     mtu: u64,
     /// Addresses of this end and of the other, inside of str0m.
     addresses: (SocketAddr, SocketAddr),
@@ -39,7 +39,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
         let mtu = mtu.saturating_sub(HEADERS).as_u64();
         let (addresses, session, deadline) = ((SERVER, CLIENT), None, Time::NEVER);
         Self { to, out, incoming, mtu, addresses, session, deadline, running: false, events: Vec::new() }
@@ -175,7 +175,7 @@ pub(crate) fn media() -> Ssrc {
 pub(crate) struct Receiver(Peer);
 
 impl Receiver {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, incoming: Wire) -> Self {
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
         Self(Peer::new(mtu, to, out, incoming))
     }
 }

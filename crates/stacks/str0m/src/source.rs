@@ -1,7 +1,7 @@
 //! The sender: an encoder whose frames have the size that str0m's estimate permits.
 
 use contract::{Count, Cx, Destination, Endpoint, Input};
-use stack_shared::wire::Wire;
+use stack_shared::wire::DatagramStore;
 use str0m::bwe::{Bitrate, BweKind};
 use str0m::format::{Codec, PayloadParams};
 use str0m::media::Pt;
@@ -27,7 +27,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(config: &Config, to: Destination, out: Wire, incoming: Wire) -> Self {
+    pub(crate) fn new(config: &Config, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
         Self {
             peer: Peer::new(config.mtu, to, out, incoming),
             config: config.clone(),

@@ -11,8 +11,8 @@ fn member() -> Attachment {
 }
 
 /// Handles the timers of an attachment up to and including `end`; returns its messages, with the times in ms.
-fn run(bed: &mut Bed, host: &mut Attachment, end: u64) -> Vec<(u64, u32, Signal)> {
-    let messages = |bed: &mut Bed| {
+fn run(bed: &mut TestBench, host: &mut Attachment, end: u64) -> Vec<(u64, u32, Signal)> {
+    let messages = |bed: &mut TestBench| {
         let millis = bed.now.as_nanos() / 1_000_000;
         bed.signals().into_iter().map(move |(to, signal)| (millis, to, signal)).collect::<Vec<_>>()
     };
@@ -27,18 +27,18 @@ fn run(bed: &mut Bed, host: &mut Attachment, end: u64) -> Vec<(u64, u32, Signal)
     all
 }
 
-fn started(probe: bool) -> (Bed, Attachment) {
-    let (mut bed, mut host) = (Bed::new(), member());
+fn started(probe: bool) -> (TestBench, Attachment) {
+    let (mut bed, mut host) = (TestBench::new(), member());
     bed.host(|cx| host.start(probe, cx));
     (bed, host)
 }
 
-fn receive(bed: &mut Bed, host: &mut Attachment, from: Address, signal: Signal) -> bool {
+fn receive(bed: &mut TestBench, host: &mut Attachment, from: Address, signal: Signal) -> bool {
     bed.host(|cx| host.on_signal(&signal, from, cx))
 }
 
 /// A member whose access router has accepted it after 100 ms, and which now measures its access link.
-fn probing() -> (Bed, Attachment) {
+fn probing() -> (TestBench, Attachment) {
     let (mut bed, mut host) = started(true);
     run(&mut bed, &mut host, 100);
     assert!(!receive(&mut bed, &mut host, ACCESS, accepted()), "it is not yet ready");
@@ -47,7 +47,7 @@ fn probing() -> (Bed, Attachment) {
 }
 
 /// The probe `index` arrives the given number of microseconds after the previous one.
-fn probed(bed: &mut Bed, host: &mut Attachment, index: u8, later_us: u64) -> bool {
+fn probed(bed: &mut TestBench, host: &mut Attachment, index: u8, later_us: u64) -> bool {
     bed.now += Duration::from_micros(later_us);
     receive(bed, host, ACCESS, Signal::Probed { group: G, index })
 }
@@ -80,7 +80,7 @@ fn state_is_refreshed_every_period() {
 
 #[test]
 fn a_source_publishes_and_says_when_it_stops() {
-    let (mut bed, mut host) = (Bed::new(), Attachment::source(G, NAME, ACCESS, &config()));
+    let (mut bed, mut host) = (TestBench::new(), Attachment::source(G, NAME, ACCESS, &config()));
     bed.host(|cx| host.start(false, cx));
     assert_eq!(run(&mut bed, &mut host, 100), [(0, 2, Signal::Publish { group: G, gumgid: NAME })]);
     assert!(receive(&mut bed, &mut host, ACCESS, accepted()));
@@ -169,7 +169,7 @@ fn invalid_numbers_in_packet_trains_are_ignored() {
 
 #[test]
 fn trains_of_less_than_two_are_not_asked_for() {
-    let (mut bed, config) = (Bed::new(), Config { probe_packets: 1, ..config() });
+    let (mut bed, config) = (TestBench::new(), Config { probe_packets: 1, ..config() });
     let mut host = Attachment::member(G, NAME, ACCESS, &config);
     bed.host(|cx| host.start(true, cx));
     assert!(receive(&mut bed, &mut host, ACCESS, accepted()), "it is attached at once");

@@ -69,7 +69,7 @@ proptest! {
     fn a_router_tolerates_random_signals(steps in steps()) {
         let row = |part| GroupPart { part, feedback: Bytes::new(40) };
         let mut router = Router::new(&config(), NRS, vec![Observed::default()], vec![row(None), row(Some(0))]);
-        let mut bed = Bed::new();
+        let mut bed = TestBench::new();
         for (step, who, port, group) in steps {
             let packet = |header| Packet { flow: FlowId(group.0), ..packet(address(who), header) };
             let mut waited = Duration::ZERO;
@@ -101,7 +101,7 @@ proptest! {
             }
         }
         // without input it deletes all state
-        bed.run(&mut router, bed.now + ms(3 * KEPT_MS));
+        bed.run(&mut router, bed.now + ms(3 * STATE_LIFETIME_MS));
         prop_assert_eq!((router.groups(), router.wake()), (0, Time::NEVER));
     }
 }

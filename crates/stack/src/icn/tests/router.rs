@@ -40,9 +40,9 @@ impl RouterAlgorithm for Observed {
 }
 
 /// A router with one group, whose scheme has a part in routers or none.
-pub(super) fn fresh(with_part: bool) -> (Bed, Router<Observed>) {
+pub(super) fn fresh(with_part: bool) -> (TestBench, Router<Observed>) {
     let row = GroupPart { part: with_part.then_some(0), feedback: Bytes::new(40) };
-    (Bed::new(), Router::new(&config(), NRS, vec![Observed::default()], vec![row]))
+    (TestBench::new(), Router::new(&config(), NRS, vec![Observed::default()], vec![row]))
 }
 
 fn node(number: u32, cost: u64) -> Registration {
@@ -67,7 +67,7 @@ const WITHDRAW: Signal = Signal::Withdraw { gumgid: NAME };
 const PUBLISH: Signal = Signal::Publish { group: G, gumgid: NAME };
 
 /// A router on the tree since 0 s: its parent is node 2, the root, at a cost of 2; its children are given.
-fn joined(with_part: bool, children: &[u32]) -> (Bed, Router<Observed>) {
+fn joined(with_part: bool, children: &[u32]) -> (TestBench, Router<Observed>) {
     let (mut bed, mut router) = fresh(with_part);
     for &child in children {
         bed.receive(&mut router, address(child), child, join());
@@ -85,7 +85,7 @@ fn children(router: &Router<Observed>) -> Vec<u32> {
     branches.iter().map(|branch| branch.child.node.0).collect()
 }
 
-fn data(bed: &mut Bed, router: &mut Router<Observed>, port: u32) -> Option<DropReason> {
+fn data(bed: &mut TestBench, router: &mut Router<Observed>, port: u32) -> Option<DropReason> {
     let packet = packet(
         SOURCE,
         Header::Stream(StreamHeader { seq: 7, bytes_before: 7000, ..StreamHeader::default() }),
@@ -93,7 +93,7 @@ fn data(bed: &mut Bed, router: &mut Router<Observed>, port: u32) -> Option<DropR
     bed.handle(router, RouterInput::Packet(&packet, PortId(port)))
 }
 
-fn feedback(bed: &mut Bed, router: &mut Router<Observed>, from: u32) -> Vec<SentMessage> {
+fn feedback(bed: &mut TestBench, router: &mut Router<Observed>, from: u32) -> Vec<SentMessage> {
     let packet = Packet {
         size_bytes: 40,
         sent_at: at_ms(3),
@@ -218,11 +218,11 @@ fn a_silent_child_expires() {
         bed.receive(&mut router, address(4), 4, join());
         bed.receive(&mut router, address(2), 2, accepted());
     }
-    bed.run(&mut router, at_ms(KEPT_MS - 1));
+    bed.run(&mut router, at_ms(STATE_LIFETIME_MS - 1));
     assert_eq!(children(&router), [3, 4]);
-    bed.run(&mut router, at_ms(KEPT_MS));
+    bed.run(&mut router, at_ms(STATE_LIFETIME_MS));
     assert_eq!(children(&router), [4]);
-    let messages = bed.run(&mut router, at_ms(15_000 + KEPT_MS));
+    let messages = bed.run(&mut router, at_ms(15_000 + STATE_LIFETIME_MS));
     assert_eq!(
         messages.iter().filter(|(_, messages)| messages.signal() == leave()).count(),
         1,
@@ -240,7 +240,7 @@ fn a_silent_parent_is_abandoned() {
     }
     assert_eq!(data(&mut bed, &mut router, 2), None);
     bed.messages();
-    let messages = bed.run(&mut router, at_ms(KEPT_MS));
+    let messages = bed.run(&mut router, at_ms(STATE_LIFETIME_MS));
     let signals: Vec<_> = messages.iter().map(|(_, messages)| (messages.to().0, messages.signal())).collect();
     assert_eq!(signals, [(2, leave()), (9, resolve())]);
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
@@ -256,14 +256,14 @@ fn a_silent_parent_is_abandoned() {
 
 #[test]
 fn a_possible_descendant_is_not_joined() {
-    // no parent since KEPT_MS; this node cost 3
+    // no parent since STATE_LIFETIME_MS; this node cost 3
     let lost = || {
         let (mut bed, mut router) = joined(false, &[3]);
         for second in [5, 10, 15] {
             bed.run(&mut router, at_ms(second * 1000));
             bed.receive(&mut router, address(3), 3, join());
         }
-        bed.run(&mut router, at_ms(KEPT_MS));
+        bed.run(&mut router, at_ms(STATE_LIFETIME_MS));
         (bed, router)
     };
     let joins = |known: &[Registration]| {
@@ -278,7 +278,7 @@ fn a_possible_descendant_is_not_joined() {
     assert_eq!(joins(&[]), []);
     // after twice the lifetime all nodes below it have given up as well
     let (mut bed, mut router) = lost();
-    for (at, expected) in [(KEPT_MS * 3 - 1, vec![]), (KEPT_MS * 3, vec![(7, join())])] {
+    for (at, expected) in [(STATE_LIFETIME_MS * 3 - 1, vec![]), (STATE_LIFETIME_MS * 3, vec![(7, join())])] {
         while bed.now < at_ms(at) {
             let next = (bed.now + ms(5000)).min(at_ms(at));
             bed.run(&mut router, next);
@@ -451,9 +451,9 @@ fn the_sources_router_is_the_root() {
 fn a_root_with_a_silent_source_stops_being_root() {
     let (mut bed, mut router) = fresh(false);
     bed.receive(&mut router, SOURCE, 80, PUBLISH);
-    bed.run(&mut router, at_ms(KEPT_MS - 1));
+    bed.run(&mut router, at_ms(STATE_LIFETIME_MS - 1));
     assert_eq!(router.groups(), 1);
-    let messages = bed.run(&mut router, at_ms(KEPT_MS));
+    let messages = bed.run(&mut router, at_ms(STATE_LIFETIME_MS));
     assert_eq!(messages.iter().map(|(_, messages)| messages.signal()).collect::<Vec<_>>(), [WITHDRAW]);
     assert_eq!((router.groups(), router.wake()), (0, Time::NEVER));
 }

@@ -45,7 +45,7 @@ impl Estimator {
         if self.fixed {
             return;
         }
-        self.timeout = (self.rtt.timeout() * u64::from(self.factor)).min(self.config.max);
+        self.timeout = (self.rtt.rto() * u64::from(self.factor)).min(self.config.max);
     }
 
     /// Takes the timeout of a controller with its own timer, which expires exactly. Returns whether it is shorter than the last.

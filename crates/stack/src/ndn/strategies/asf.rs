@@ -107,7 +107,7 @@ impl Asf {
 
     /// Starts the timeout of a face that was used.
     fn watch(&mut self, pending: Pending, face: FaceId, prefix: u32, now: Time) {
-        let deadline = now + self.face(prefix, face).rtt.timeout();
+        let deadline = now + self.face(prefix, face).rtt.rto();
         let place =
             self.watched.iter().rposition(|watched| watched.deadline <= deadline).map_or(0, |at| at + 1);
         self.watched.insert(place, Watched { deadline, pending, face, prefix, sent_at: now });

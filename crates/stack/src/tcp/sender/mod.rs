@@ -469,7 +469,7 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         let idle = cx.now().saturating_since(self.pacing.last_sent_at);
-        if idle > self.timer.rtt().timeout() && self.unsent(cx.now()) > 0 {
+        if idle > self.timer.rtt().rto() && self.unsent(cx.now()) > 0 {
             self.controller.on_idle(idle, cx);
             self.read_allowance();
         }

@@ -1,5 +1,6 @@
-//! TCP losses, timeouts and marks without SACK: fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582) or slow start (Tahoe), the retransmission timer (RFC 6298 §5),
-//! explicit congestion notification (RFC 3168 §6.1), spurious retransmissions (RFC 3522, RFC 4015).
+//! TCP loss recovery, the part of all modes: begin and end of recovery, proportional rate reduction, the retransmission timer (RFC 6298 §5), explicit congestion
+//! notification (RFC 3168 §6.1), spurious retransmissions (RFC 3522, RFC 4015). And loss recovery without SACK: fast retransmit and fast recovery (RFC 5681 §3.2,
+//! RFC 6582) or slow start (Tahoe). Losses with SACK are detected and retransmitted in `sack.rs`.
 
 use contract::{Cause, Congestion, CongestionControl, Count, Cx};
 use units::{Bytes, Time};

@@ -1,5 +1,5 @@
-//! Loss recovery with selective acknowledgements (RFC 2018, RFC 6675), optionally with loss detection by time (RFC 8985). This file
-//! combines the parts of the sender.
+//! TCP loss recovery with SACK (RFC 2018, RFC 6675), optionally with RACK-TLP (RFC 8985). It updates `scoreboard.rs`, calls the loss detection and the
+//! timers of `rack.rs`, and retransmits.
 
 use contract::{Cause, CongestionControl, Cx, TcpHeader};
 use units::Time;

@@ -40,7 +40,7 @@ impl RetransmissionTimer {
     /// Starts or restarts the timer.
     #[inline]
     pub(super) fn start(&mut self, now: Time) {
-        self.expires_at = now + self.rtt.timeout();
+        self.expires_at = now + self.rtt.rto();
     }
 
     #[inline]

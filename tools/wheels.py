@@ -1,9 +1,9 @@
 """Builds wheels and the source distribution in `dist/`, and gives the working copy the core of a wheel.
 
-    python tools/wheel.py build     both wheels and the source distribution: `make wheel`
-    python tools/wheel.py install   a wheel's core into the working copy, built where none is at hand: `make setup`
-    python tools/wheel.py source    the source distribution and the wheel of the papers only
-    python tools/wheel.py gather    the libraries that the wheels need, as requirements.txt locks them, for `make wheel-test`
+    python tools/wheels.py build     both wheels and the source distribution: `make wheel`
+    python tools/wheels.py install   a wheel's core into the working copy, built where none is at hand: `make setup`
+    python tools/wheels.py source    the source distribution and the wheel of the papers only
+    python tools/wheels.py gather    what the wheels need, as requirements.txt locks it, for `make wheel-test`
 
 A wheel is at hand if it is in `dist/`, has the version of the working copy, fits this interpreter and host, and was built
 from the same Rust sources: `thalweg/_sources.txt` in it has their digest. Its Python files may be others, because the
@@ -169,7 +169,7 @@ def gather():
 def main():
     verbs = {"build": build, "install": install, "source": source, "gather": gather}
     if len(sys.argv) != 2 or sys.argv[1] not in verbs:
-        raise SystemExit(f"usage: wheel.py {' | '.join(verbs)}")
+        raise SystemExit(f"usage: wheels.py {' | '.join(verbs)}")
     verbs[sys.argv[1]]()
     return 0
 
