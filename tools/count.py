@@ -4,7 +4,8 @@ A step whose output holds a tally (of cargo, pytest or this script) counts its t
 counts as one. Every step runs, also after a failure; the exit code is 1 when anything failed.
 
 Tests that wait for real time run beside tests that compute: the latter at a lower priority, so that they take what the
-former leave. The output of the former is shown when they have ended.
+former leave. The output of the former is shown when they have ended. Of these, a few tests that fail run once more by
+themselves: another program may have taken the processor from them. Tests that compute run once.
 """
 
 import contextlib
@@ -42,7 +43,7 @@ CHECK = [
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),
 ]
 CARGO_TEST = ["cargo", "test", "--workspace", "--locked", "--profile", "suite", "--no-fail-fast"]
-WALL_CLOCK = ["--test", "programs", "--test", "testbed"]
+WALL_CLOCK = ["--test", "forwarders", "--test", "programs", "--test", "testbed"]
 """Test programs of Rust with a module `wall_clock`."""
 TEST = [
     ("dependencies", [PYTHON, "tools/dependencies.py"]),
@@ -56,6 +57,8 @@ WAITING = [
     ("real-time tests (Rust)", [*CARGO_TEST, *WALL_CLOCK]),
 ]
 """Steps of `test` that wait for real time most of the time, and must not wait for a processor."""
+MAX_REPEATED = 5
+"""Failed tests of such a step that are repeated: if there are more, the cause is not another program."""
 # CI runs the dependencies and the registry within `make test`, the catalogue by the installed package, and slow scenarios.
 CI = [step for step in CHECK[:-1] if step not in TEST] + [
     ("catalogue", [*CHECK[-1][1], "--installed"]),
@@ -68,6 +71,8 @@ SUITES = {"check": CHECK, "test": TEST, "ci": CI}
 CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed")
 PYTEST_RESULT = re.compile(r"^(=+ )?\d+ (passed|failed|errors?|skipped|deselected|warnings?).* in [\d.]+s")
 OWN_RESULT = re.compile(r"^(\d+) passed, (\d+) failed$")
+CARGO_FAILED = re.compile(r"^test (\S+) \.\.\. FAILED$")
+PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$")
 
 
 def tally(line):
@@ -121,6 +126,31 @@ def timed(name, argv, show=print, started=None):
     return name, passed, failed, time.monotonic() - start
 
 
+def repeated(argv, lines):
+    """The command for the tests that failed by these lines of a step, or nothing if there is none or there are too many."""
+    pattern = PYTEST_FAILED if argv[:3] == PYTEST else CARGO_FAILED
+    failed = sorted({found[1] for line in lines if (found := pattern.match(line.rstrip()))})
+    if not 0 < len(failed) <= MAX_REPEATED:
+        return None
+    return [*PYTEST, *failed] if argv[:3] == PYTEST else [*argv, "--", "--exact", *failed]
+
+
+def timed_in_real_time(name, argv, show=print, started=None):
+    """Runs one step of tests that wait for real time, and those of its tests that failed once more; returns its row."""
+    lines = []
+
+    def keep(line, **how):
+        lines.append(str(line))
+        show(line, **how)
+
+    row = timed(name, argv, keep, started)
+    again = repeated(argv, lines) if row[2] else None
+    if again is None:
+        return row
+    _, passed, failed, seconds = timed(f"{name}: once more what failed", again, show, started)
+    return name, row[1] + passed, failed, row[3] + seconds
+
+
 class ParallelSteps:
     """Steps that run one after the other in a thread, beside those of the main one; their output is kept."""
 
@@ -149,7 +179,7 @@ class ParallelSteps:
     def _run_steps(self):
         for name, argv in self._steps:
             if not self._stopped:
-                self._rows.append(timed(name, argv, self._show, self._started))
+                self._rows.append(timed_in_real_time(name, argv, self._show, self._started))
 
     def _started(self, step):
         self._step = step
@@ -170,7 +200,8 @@ def main():
     # where there is one processor only, or no priorities, nothing runs beside anything else
     alone = suite is not TEST or (os.cpu_count() or 1) < 2 or os.name != "posix"
     if alone:
-        rows = [timed(*step) for step in (suite + WAITING if suite is TEST else suite)]
+        rows = [timed(*step) for step in suite]
+        rows += [timed_in_real_time(*step) for step in (WAITING if suite is TEST else [])]
     else:
         beside = ParallelSteps(WAITING)
         try:

@@ -10,13 +10,10 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ._base import Sample, Scale, Tree
-
-REPETITIONS = 3
-"""Runs of which the minimum time counts: other programs on the computer only add to it."""
 
 
 def own_process(module: str, variant: str, seed: int, scale: Scale) -> Sample:
@@ -28,7 +25,7 @@ def own_process(module: str, variant: str, seed: int, scale: Scale) -> Sample:
 
 
 def spend(group: Callable[[int, float], Tree], size: int, long_s: float, seed: int) -> Sample:
-    """Processor time of a long run, in total and per packet-hop without the start; memory without that of the interpreter.
+    """Processor time of a long run and of one half as long; memory without that of the interpreter.
 
     `group` makes the scenario of a group with this number of receivers and this duration in seconds.
     """
@@ -39,22 +36,28 @@ def spend(group: Callable[[int, float], Tree], size: int, long_s: float, seed: i
     short = Scenario.from_tree(group(size, long_s / 2)).run(seed=seed)
     long = Scenario.from_tree(group(size, long_s)).run(seed=seed)
     after = peak_bytes()
-    short_cpu_s, long_cpu_s = short.cpu_s, long.cpu_s
-    for _ in range(REPETITIONS - 1):
-        short_cpu_s = min(short_cpu_s, Scenario.from_tree(group(size, long_s / 2)).run(seed=seed).cpu_s)
-        long_cpu_s = min(long_cpu_s, Scenario.from_tree(group(size, long_s)).run(seed=seed).cpu_s)
     hops = long.packet_hops - short.packet_hops
     return {
         "receivers": float(size),
         "simulated_s": long_s,
-        "cpu_s": long_cpu_s,
+        "cpu_s": long.cpu_s,
+        "short_cpu_s": short.cpu_s,
         "delivered": float(long.receivers["packets"].sum()),
-        "ns_per_hop": 1e9 * (long_cpu_s - short_cpu_s) / hops,
+        "hops": float(hops),
         "entries_per_hop": (long.record["events_handled"] - short.record["events_handled"]) / hops,
         "bytes_per_receiver": (after - before) / size,
         "packet_hops": float(long.packet_hops + short.packet_hops),
         "trace_hash": long.trace_hash,
     }
+
+
+def ns_per_hop(runs: Sequence[Sample]) -> float:
+    """Processor time per packet-hop without the start, in ns.
+
+    Of each duration the run with the minimum time counts: other programs on the computer only add to it.
+    """
+    long_s, short_s = (min(float(run[key]) for run in runs) for key in ("cpu_s", "short_cpu_s"))
+    return 1e9 * (long_s - short_s) * len(runs) / sum(float(run["hops"]) for run in runs)
 
 
 def peak_bytes() -> float:

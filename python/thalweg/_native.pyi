@@ -332,8 +332,8 @@ class Transfer:
     def change_mode(self, mode: str) -> None:
         """Asks both ends to change to this mode of the scheme."""
 
-    def told(self) -> str:
-        """How it stands, as JSON."""
+    def status(self) -> str:
+        """Its status, as JSON."""
 
 @final
 class NdnControl:
@@ -345,8 +345,8 @@ class NdnControl:
         """Bytes that are there, in order; of a producer, bytes of content sent."""
 
     @property
-    def whole(self) -> int:
-        """Bytes of the whole; 0 while that is not known."""
+    def total(self) -> int:
+        """Total size in bytes; 0 while it is unknown."""
 
     @property
     def segments(self) -> int:

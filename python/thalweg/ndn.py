@@ -30,7 +30,7 @@ class Progress:
     """The version is found, or the prefix is registered."""
     bytes: int
     """Bytes received in order; of a producer, bytes of content sent."""
-    whole: int
+    total: int
     """Total size in bytes; 0 while it is unknown."""
     segments: int
     """Segments received; of a producer, Interests received."""
@@ -204,7 +204,7 @@ def _watch(
                 Progress(
                     ready=control.ready,
                     bytes=control.bytes,
-                    whole=control.whole,
+                    total=control.total,
                     segments=control.segments,
                     again=control.again,
                     wall_s=time.monotonic() - began,

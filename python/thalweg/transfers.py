@@ -64,7 +64,7 @@ class Transfer:
     def states(self) -> Iterator[dict[str, Any]]:
         """The status, ten times per second, until the transfer is over."""
         while not self._work.finished:
-            yield self._with_mode(json.loads(self._native.told()))
+            yield self._with_mode(json.loads(self._native.status()))
             self._work.wait(EVERY_S)
 
     def result(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Transfer:
             if "Address already in use" in message:
                 hint = "another program, or another transfer, has this port: take another one"
             raise TransferError(message, hint or None) from failure
-        status["called"], status["security"] = self._connects, self.security.mode
+        status["connects"], status["security"] = self._connects, self.security.mode
         self._with_mode(status)
         status["why"] = status["why"] and without_number(status["why"])
         status["notes"] = [without_number(note) for note in status["notes"]]
@@ -316,7 +316,7 @@ def describe_outcome(result: dict[str, Any], *, sending: bool) -> str:
         case "stopped":
             return f"{prefix}: it was stopped"
         case "unanswered":
-            return f"{prefix}: no {other} {'answered' if result['called'] else 'connected'}"
+            return f"{prefix}: no {other} {'answered' if result['connects'] else 'connected'}"
         case "silent":
             return f"{prefix}: the {other} stopped answering"
         case "quiet" if sending:
@@ -356,7 +356,7 @@ def outcome_hint(result: dict[str, Any], *, sending: bool) -> str | None:
         return INTERFACE_HINT
     if "No space left" in why:
         return "free space at the receiver and repeat the command: the transfer of a file resumes"
-    if result["end"] == "unanswered" and result["called"]:
+    if result["end"] == "unanswered" and result["connects"]:
         command = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
         return (
             f"run `{command}` at the other side, with the same `--key` if it has one and the same version of Thalweg; "

@@ -1,13 +1,13 @@
 //! CHoPCoP at links: random early marking of Data, and fair-share Interest shaping while a queue of Data is long.
 
 use contract::{
-    Admission, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, Setup, Transit,
+    Admission, Ecn, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, Packet, PortView, Setup, Transit,
     TransitCx,
 };
 use units::{Duration, Time};
 
 use super::Params;
-use crate::shared::{FifoModel, LaneNumbers, Red, RedRules, filled, serve_due};
+use crate::shared::{FifoModel, InterestQueueNumbers, Red, RedRules, filled, serve_due};
 
 /// The link part of a node.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub struct Hops {
     data_bits: f64,
     /// By face.
     queues: Vec<Queue>,
-    lanes: LaneNumbers,
-    /// By [`LaneId`].
+    interest_queues: InterestQueueNumbers,
+    /// By [`InterestQueueId`].
     lines: Vec<Line>,
     wake: Time,
     queued: u32,
@@ -56,7 +56,7 @@ impl Hops {
             queue_limit: params.queue_limit,
             data_bits: setup.segment.as_f64() * 8.0,
             queues: Vec::new(),
-            lanes: LaneNumbers::default(),
+            interest_queues: InterestQueueNumbers::default(),
             lines: Vec::new(),
             wake: Time::NEVER,
             queued: 0,
@@ -85,11 +85,11 @@ impl Hops {
         Some(Duration::from_secs_f64(gap_s.min(LONGEST_S)).max(Duration::from_nanos(1)))
     }
 
-    /// Sends the Interests of a lane that are due.
+    /// Sends the Interests of an Interest queue that are due.
     fn serve(&mut self, line: u32, cx: &mut dyn LinkCx) {
-        let (lane, now) = (LaneId(line), cx.now());
+        let (interest_queue, now) = (InterestQueueId(line), cx.now());
         let down = self.lines[line as usize].down;
-        while cx.lane(lane).packets > 0 {
+        while cx.interest_queue(interest_queue).packets > 0 {
             let last = self.lines[line as usize].last;
             if let Some(gap) = self.gap(down, cx)
                 && now < last + gap
@@ -97,7 +97,7 @@ impl Hops {
                 self.lines[line as usize].at = last + gap;
                 return;
             }
-            if cx.release(lane).is_some() {
+            if cx.release(interest_queue).is_some() {
                 self.lines[line as usize].last = now;
             }
         }
@@ -106,7 +106,8 @@ impl Hops {
 
     /// Records changed means.
     fn show(&mut self, cx: &mut dyn LinkCx) {
-        let queued = (0..self.lines.len() as u32).map(|line| cx.lane(LaneId(line)).packets).sum();
+        let queued =
+            (0..self.lines.len() as u32).map(|line| cx.interest_queue(InterestQueueId(line)).packets).sum();
         if queued != self.queued {
             self.queued = queued;
             cx.probe("shaper_queue", f64::from(queued));
@@ -121,13 +122,13 @@ impl LinkAlgorithm for Hops {
         if cx.face(path.from).link.is_none() {
             return Admission::Pass;
         }
-        let lane = self.lanes.lane(path.from, asked.name.prefix, path.to);
-        if self.lines.len() <= lane.index() {
+        let interest_queue = self.interest_queues.interest_queue(path.from, asked.name.prefix, path.to);
+        if self.lines.len() <= interest_queue.index() {
             self.lines.push(Line { down: path.from, last: Time::ZERO, at: Time::NEVER });
         }
         let (gap, now) = (self.gap(path.from, cx), cx.now());
-        let queue_length = cx.lane(lane).packets;
-        let line = &mut self.lines[lane.index()];
+        let queue_length = cx.interest_queue(interest_queue).packets;
+        let line = &mut self.lines[interest_queue.index()];
         if line.at == Time::NEVER {
             match gap.map(|gap| line.last + gap) {
                 Some(free_at) if now < free_at => line.at = free_at,
@@ -145,7 +146,7 @@ impl LinkAlgorithm for Hops {
         self.wake = self.wake.min(line.at);
         self.queued += 1;
         cx.probe("shaper_queue", f64::from(self.queued));
-        Admission::Hold(lane)
+        Admission::Hold(interest_queue)
     }
 
     fn on_data_out(&mut self, _data: &mut Packet, path: &Transit, cx: &mut dyn LinkCx) {

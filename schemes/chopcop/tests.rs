@@ -1,7 +1,8 @@
 //! One test per rule of the reconstruction. Links take 10 Mbit/s and 100 packets, Data have 1000 bytes: 0.8 ms each.
 
 use contract::{
-    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, LaneId, LinkAlgorithm, Name, NameId,
+    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, InterestQueueId, LinkAlgorithm, Name,
+    NameId,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -76,7 +77,7 @@ fn each_flow_has_a_line_of_its_own() {
     for segment in 0..5 {
         for flow in 0..2 {
             let admission = node.interest(&mut controller, name(flow, segment), DOWN, UP);
-            let queued = Admission::Hold(LaneId(flow as u32));
+            let queued = Admission::Hold(InterestQueueId(flow as u32));
             assert_eq!(admission, if segment == 0 { Admission::Pass } else { queued });
         }
     }
@@ -113,7 +114,7 @@ fn an_interest_that_comes_later_waits_for_those_before_it() {
         node.interest(&mut controller, name(0, segment), DOWN, UP);
     }
     node.link(DOWN).backlog.packets = 10;
-    assert_eq!(node.interest(&mut controller, name(0, 2), DOWN, UP), Admission::Hold(LaneId(0)));
+    assert_eq!(node.interest(&mut controller, name(0, 2), DOWN, UP), Admission::Hold(InterestQueueId(0)));
     node.run(&mut controller, begun);
     assert_eq!(released(&node, begun), [(0, 1), (0, 2)]);
 }
@@ -124,7 +125,7 @@ fn a_full_line_drops_and_endpoints_of_the_node_pass() {
     fill(&mut node, &mut controller, [80, 0, 0]);
     let admissions: Vec<Admission> =
         (0..5).map(|segment| node.interest(&mut controller, name(0, segment), DOWN, UP)).collect();
-    let queued = Admission::Hold(LaneId(0));
+    let queued = Admission::Hold(InterestQueueId(0));
     assert_eq!(admissions, [Admission::Pass, queued, queued, queued, Admission::Drop]);
     assert_eq!(node.interest(&mut controller, name(0, 9), HERE, UP), Admission::Pass);
 }

@@ -1,15 +1,15 @@
 //! ECP at links: Interests leave at the rate at which their Data can return, and the level of their queue is written into Data.
 
 use contract::{
-    Admission, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Setup,
-    Transit,
+    Admission, Ecn, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath,
+    Setup, Transit,
 };
 use units::{Duration, Time};
 
 use super::Params;
 use crate::shared::serve_due;
 
-/// The Interest queues of a node. The lane of a link has the number of its face.
+/// The Interest queues of a node. The Interest queue of a link has the number of its face.
 #[derive(Clone, Debug)]
 pub struct Levels {
     gain: f64,
@@ -74,18 +74,19 @@ impl Levels {
 
     /// Sends Interests that are due.
     fn serve(&mut self, face: FaceId, cx: &mut dyn LinkCx) {
-        let (lane, now, gap) = (LaneId(face.0), cx.now(), self.gap(face, cx));
+        let (interest_queue, now, gap) = (InterestQueueId(face.0), cx.now(), self.gap(face, cx));
         let queue = &mut self.queues[face.index()];
-        while queue.free_at <= now && cx.lane(lane).packets > 0 {
-            if cx.release(lane).is_some() {
+        while queue.free_at <= now && cx.interest_queue(interest_queue).packets > 0 {
+            if cx.release(interest_queue).is_some() {
                 queue.free_at = now + gap;
             }
         }
-        queue.waiting = cx.lane(lane).packets > 0;
+        queue.waiting = cx.interest_queue(interest_queue).packets > 0;
     }
 
     fn show(&mut self, cx: &mut dyn LinkCx) {
-        let queued = (0..self.queues.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
+        let queued =
+            (0..self.queues.len() as u32).map(|face| cx.interest_queue(InterestQueueId(face)).packets).sum();
         if queued != self.queued {
             self.queued = queued;
             cx.probe("shaper_queue", f64::from(queued));
@@ -102,8 +103,8 @@ impl Queue {
 
 impl LinkAlgorithm for Levels {
     fn on_interest(&mut self, _interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
-        let (face, now, lane, gain) = (path.to, cx.now(), LaneId(path.to.0), self.gain);
-        let queue_length = cx.lane(lane).packets;
+        let (face, now, interest_queue, gain) = (path.to, cx.now(), InterestQueueId(path.to.0), self.gain);
+        let queue_length = cx.interest_queue(interest_queue).packets;
         // the length of the outgoing Interest queue                                         [REN16]
         // our choice: avg ← 0.8·avg + 0.2·q with each Interest
         let queue = self.queue(face);
@@ -129,7 +130,7 @@ impl LinkAlgorithm for Levels {
         self.wake = self.wake.min(free_at);
         self.queued += 1;
         cx.probe("shaper_queue", f64::from(self.queued));
-        Admission::Hold(lane)
+        Admission::Hold(interest_queue)
     }
 
     fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, _cx: &mut dyn LinkCx) {

@@ -1,8 +1,8 @@
 //! One test per rule of the reconstruction. Links take 10 Mbit/s, Data have 1000 bytes: an Interest leaves every 0.8 ms.
 
 use contract::{
-    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, Label, LaneId, LinkAlgorithm, NackReason,
-    Name, NameId,
+    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, InterestQueueId, Label, LinkAlgorithm,
+    NackReason, Name, NameId,
 };
 use units::{Duration, Rate, Time};
 
@@ -38,7 +38,7 @@ fn interests_leave_at_the_rate_of_their_data() {
     let begun = node.now;
     let admissions: Vec<Admission> =
         (0..4).map(|segment| node.interest(&mut controller, name(segment), DOWN, UP)).collect();
-    let queued = Admission::Hold(LaneId(0));
+    let queued = Admission::Hold(InterestQueueId(0));
     assert_eq!(admissions, [Admission::Pass, queued, queued, queued]);
     node.run(&mut controller, begun + Duration::from_millis(3));
     let at = |micros| begun + Duration::from_micros(micros);
@@ -86,7 +86,7 @@ fn a_full_queue_refuses() {
     let (mut node, mut controller) = node(&Params { queue_limit: 3, ..Params::default() });
     let admissions: Vec<Admission> =
         (0..6).map(|segment| node.interest(&mut controller, name(segment), DOWN, UP)).collect();
-    assert_eq!(admissions[1..4], [Admission::Hold(LaneId(0)); 3]);
+    assert_eq!(admissions[1..4], [Admission::Hold(InterestQueueId(0)); 3]);
     assert_eq!(admissions[4..], [Admission::Refuse(NackReason::Congestion); 2]);
 }
 

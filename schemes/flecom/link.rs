@@ -1,8 +1,8 @@
 //! FleCom at links: measures the trend of the queueing delay, writes reductions into Data, and shapes Interests with a single next hop.
 
 use contract::{
-    Admission, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, ReturnPath, Transit,
-    TransitCx,
+    Admission, Ecn, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, Packet, PortView, ReturnPath,
+    Transit, TransitCx,
 };
 use units::{Duration, Time};
 
@@ -29,7 +29,7 @@ struct Link {
     gap: Duration,
     /// No Interest before this while they are shaped.
     next: Time,
-    /// Interests in its lane.
+    /// Interests in its Interest queue.
     queued: u32,
 }
 
@@ -121,7 +121,7 @@ impl LinkAlgorithm for Trends {
             return Admission::Pass;
         }
         link.queued += 1;
-        Admission::Hold(LaneId(path.to.0))
+        Admission::Hold(InterestQueueId(path.to.0))
     }
 
     fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, cx: &mut dyn LinkCx) {
@@ -170,11 +170,11 @@ impl LinkAlgorithm for Trends {
         for (face, link) in (0u32..).zip(&mut self.links) {
             // when shaping ends, all others leave at once
             while link.queued > 0 && (now >= link.until || now >= link.next) {
-                if cx.release(LaneId(face)).is_none() {
+                if cx.release(InterestQueueId(face)).is_none() {
                     link.queued = 0;
                     break;
                 }
-                link.queued = cx.lane(LaneId(face)).packets;
+                link.queued = cx.interest_queue(InterestQueueId(face)).packets;
                 link.next = now + link.gap;
             }
         }

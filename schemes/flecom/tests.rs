@@ -1,8 +1,8 @@
 //! One test per rule of the reconstruction.
 
 use contract::{
-    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, FibEntry, Label, LaneId, LinkAlgorithm,
-    Name, NameId, Packet, Setup,
+    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, FibEntry, InterestQueueId, Label,
+    LinkAlgorithm, Name, NameId, Packet, Setup,
 };
 use units::{Bytes, Duration, Rate};
 
@@ -127,7 +127,7 @@ fn interests_with_one_way_are_shaped_after_a_cut() {
     };
     assert_eq!(request(&mut gate, &mut controller, 300), Admission::Pass);
     for segment in 301..320 {
-        assert_eq!(request(&mut gate, &mut controller, segment), Admission::Hold(LaneId(1)));
+        assert_eq!(request(&mut gate, &mut controller, segment), Admission::Hold(InterestQueueId(1)));
     }
     assert_eq!(
         gate.interest(&mut controller, name(999), CONSUMER, FAR),

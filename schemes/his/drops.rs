@@ -1,6 +1,6 @@
 //! Length control of a queue of Interests: drop-tail, PIE, or CoDel. Rules that the release of HIS does not set are those of RFC 8033 and RFC 8289.
 
-use contract::{LaneView, Random};
+use contract::{InterestQueueView, Random};
 use units::{Duration, Time};
 
 use super::Params;
@@ -29,25 +29,25 @@ pub(super) struct Pie {
 }
 
 /// The queueing delay of the first Interest.
-fn wait(lane: &LaneView, now: Time) -> Duration {
-    lane.since.map_or(Duration::ZERO, |since| now.saturating_since(since))
+fn wait(interest_queue: &InterestQueueView, now: Time) -> Duration {
+    interest_queue.since.map_or(Duration::ZERO, |since| now.saturating_since(since))
 }
 
 impl Pie {
     /// Whether an arriving Interest is refused.
     pub(super) fn refuses(
         &mut self,
-        lane: &LaneView,
+        interest_queue: &InterestQueueView,
         now: Time,
         params: &Params,
         random: &mut Random,
     ) -> bool {
-        self.update_probability(lane, now, params);
+        self.update_probability(interest_queue, now, params);
         let target_s = params.pie_target.as_secs_f64();
         // no refusal in a burst, nor while the queue is short                                [RFC8033 §4.1, §4.4]
         if self.burst > Duration::ZERO
             || (self.wait_s < target_s / 2.0 && self.probability < 0.2)
-            || lane.packets <= 2
+            || interest_queue.packets <= 2
         {
             return false;
         }
@@ -55,7 +55,7 @@ impl Pie {
     }
 
     /// Updates the probability, once per interval.
-    fn update_probability(&mut self, lane: &LaneView, now: Time, params: &Params) {
+    fn update_probability(&mut self, interest_queue: &InterestQueueView, now: Time, params: &Params) {
         if self.updated_at == Time::ZERO {
             (self.updated_at, self.burst) = (now, params.pie_max_burst);
         }
@@ -64,7 +64,7 @@ impl Pie {
         while now.saturating_since(self.updated_at) >= params.pie_update_interval {
             self.updated_at = if remaining == 0 { now } else { self.updated_at + params.pie_update_interval };
             remaining = remaining.saturating_sub(1);
-            let wait_s = wait(lane, self.updated_at).as_secs_f64();
+            let wait_s = wait(interest_queue, self.updated_at).as_secs_f64();
             // p += α·(delay − target) + β·(delay − old), in smaller steps while p is small  [CCNEW, RFC8033 §4.2]
             let step = params.pie_alpha * (wait_s - target_s) + params.pie_beta * (wait_s - self.wait_s);
             let scale = match self.probability {
@@ -103,10 +103,10 @@ pub(super) struct Codel {
 
 impl Codel {
     /// Whether the first Interest, which could leave, is refused. If so, this is called for the next one.
-    pub(super) fn refuses(&mut self, lane: &LaneView, now: Time, params: &Params) -> bool {
+    pub(super) fn refuses(&mut self, interest_queue: &InterestQueueView, now: Time, params: &Params) -> bool {
         let interval = params.codel_interval;
         // above the target for an interval; the last Interest of a queue is not refused        [RFC8289 §4.4]
-        let bad = if wait(lane, now) < params.codel_target || lane.packets <= 1 {
+        let bad = if wait(interest_queue, now) < params.codel_target || interest_queue.packets <= 1 {
             self.above_at = Time::ZERO;
             false
         } else if self.above_at == Time::ZERO {

@@ -1,7 +1,8 @@
 //! HIS at links: every node shapes at every link, including the nodes of consumers.
 
 use contract::{
-    Admission, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Setup, Transit,
+    Admission, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, NackReason, Packet, ReturnPath, Setup,
+    Transit,
 };
 use units::{Bytes, Duration, Time};
 
@@ -10,7 +11,7 @@ use super::drops::{Codel, Pie, Queue};
 use super::share::LinkRates;
 use crate::shared::serve_due;
 
-/// The shaper of a node. The lane of a link has the number of its face.
+/// The shaper of a node. The Interest queue of a link has the number of its face.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     params: Params,
@@ -100,27 +101,28 @@ impl Shaper {
 
     /// Sends Interests that are due.
     fn serve(&mut self, face: FaceId, cx: &mut dyn LinkCx) {
-        let (lane, now) = (LaneId(face.0), cx.now());
+        let (interest_queue, now) = (InterestQueueId(face.0), cx.now());
         while self.links[face.index()].free_at <= now {
-            let view = cx.lane(lane);
+            let view = cx.interest_queue(interest_queue);
             if self.params.queue == Queue::Codel && view.packets > 0 {
                 let params = &self.params;
                 if self.links[face.index()].codel.refuses(&view, now, params) {
-                    cx.refuse(lane, NackReason::Congestion);
+                    cx.refuse(interest_queue, NackReason::Congestion);
                     continue;
                 }
             }
-            let Some(size) = cx.release(lane) else {
+            let Some(size) = cx.release(interest_queue) else {
                 self.links[face.index()].waiting = false;
                 return;
             };
             self.charge(face, size, cx);
         }
-        self.links[face.index()].waiting = cx.lane(lane).packets > 0;
+        self.links[face.index()].waiting = cx.interest_queue(interest_queue).packets > 0;
     }
 
     fn count_held(&mut self, cx: &mut dyn LinkCx) {
-        let queued = (0..self.links.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
+        let queued =
+            (0..self.links.len() as u32).map(|face| cx.interest_queue(InterestQueueId(face)).packets).sum();
         if queued != self.queued {
             self.queued = queued;
             cx.probe("shaper_queue", f64::from(queued));
@@ -166,15 +168,15 @@ impl LinkAlgorithm for Shaper {
 
     fn on_interest(&mut self, interest: &mut Packet, path: &mut Transit, cx: &mut dyn LinkCx) -> Admission {
         let (face, now, size) = (path.to, cx.now(), interest.size());
-        let lane = cx.lane(LaneId(face.0));
+        let interest_queue = cx.interest_queue(InterestQueueId(face.0));
         let link = self.link(face);
         if !link.waiting && link.free_at <= now {
             self.charge(face, size, cx);
             return Admission::Pass;
         }
-        let refused = lane.packets >= self.params.queue_limit
+        let refused = interest_queue.packets >= self.params.queue_limit
             || (self.params.queue == Queue::Pie
-                && self.links[face.index()].pie.refuses(&lane, now, &self.params, cx.random()));
+                && self.links[face.index()].pie.refuses(&interest_queue, now, &self.params, cx.random()));
         if refused {
             return if self.params.nacks {
                 Admission::Refuse(NackReason::Congestion)
@@ -187,7 +189,7 @@ impl LinkAlgorithm for Shaper {
         self.wake = self.wake.min(link.free_at);
         cx.probe("shaper_queue", f64::from(self.queued + 1));
         self.queued += 1;
-        Admission::Hold(LaneId(face.0))
+        Admission::Hold(InterestQueueId(face.0))
     }
 
     fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, _cx: &mut dyn LinkCx) {

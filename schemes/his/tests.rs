@@ -1,8 +1,8 @@
 //! One test per claim about HIS. Interests have 40 bytes and Data 1000 where rates are computed by hand: r₁ = r₂ = 25.
 
 use contract::{
-    Admission, Cause, Congestion, CongestionControl, FaceId, LaneId, LaneView, NackReason, Name, NameId,
-    Random,
+    Admission, Cause, Congestion, CongestionControl, FaceId, InterestQueueId, InterestQueueView, NackReason,
+    Name, NameId, Random,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -86,7 +86,7 @@ fn interests_leave_a_gap_apart() {
     let (mut node, mut controller) = shaper(&Params::default());
     let begun = node.now;
     assert_eq!(node.interest(&mut controller, name(0), DOWN, UP), Admission::Pass);
-    assert_eq!(node.interest(&mut controller, name(1), DOWN, UP), Admission::Hold(LaneId(0)));
+    assert_eq!(node.interest(&mut controller, name(1), DOWN, UP), Admission::Hold(InterestQueueId(0)));
     node.run(&mut controller, begun + Duration::from_millis(5));
     let gap = Duration::from_secs_f64(400.0 / (0.98 * 412_500.0));
     assert_eq!(node.outcomes, [Outcome::Released(begun + gap, name(1))]);
@@ -104,7 +104,7 @@ fn a_full_line_refuses() {
         let admitted: Vec<Admission> =
             (0..102).map(|segment| node.interest(&mut controller, name(segment), DOWN, UP)).collect();
         assert_eq!(admitted[0], Admission::Pass);
-        assert!(admitted[1..101].iter().all(|admission| *admission == Admission::Hold(LaneId(0))));
+        assert!(admitted[1..101].iter().all(|admission| *admission == Admission::Hold(InterestQueueId(0))));
         assert_eq!(admitted[101], full);
     }
 }
@@ -128,8 +128,8 @@ fn what_the_other_side_asks_for_is_measured() {
     close(controller.rate(UP, &mut node), max);
 }
 
-fn lane(packets: u32, since: Time) -> LaneView {
-    LaneView {
+fn interest_queue(packets: u32, since: Time) -> InterestQueueView {
+    InterestQueueView {
         packets,
         bytes: Bytes::new(50) * u64::from(packets),
         since: Some(since),
@@ -146,14 +146,20 @@ fn codel_refuses_the_first_of_a_standing_line() {
     let refused: Vec<u64> = (0..400)
         .filter(|millis| {
             let now = begun + Duration::from_millis(*millis);
-            codel.refuses(&lane(50, now - Duration::from_millis(30)), now, &params)
+            codel.refuses(&interest_queue(50, now - Duration::from_millis(30)), now, &params)
         })
         .collect();
     // 100, 200, 200 + 70.7, + 57.7, + 50
     assert_eq!(refused, [100, 200, 271, 329, 379]);
     let now = begun + Duration::from_millis(500);
-    assert!(!codel.refuses(&lane(50, now - Duration::from_millis(10)), now, &params), "below the target");
-    assert!(!codel.refuses(&lane(1, now - Duration::from_millis(90)), now, &params), "the last one goes");
+    assert!(
+        !codel.refuses(&interest_queue(50, now - Duration::from_millis(10)), now, &params),
+        "below the target"
+    );
+    assert!(
+        !codel.refuses(&interest_queue(1, now - Duration::from_millis(90)), now, &params),
+        "the last one goes"
+    );
 }
 
 /// [RFC8033 §4.2]: nothing for 100 ms; then with a wait of 60 ms for good p grows by 0.125·0.04 + 0 per 30 ms, scaled while it is small,
@@ -166,7 +172,8 @@ fn pie_refuses_the_more_the_longer_the_line_stands() {
     let mut pie = Pie::default();
     let mut at = |pie: &mut Pie, millis: u64| {
         let now = begun + Duration::from_millis(millis);
-        let refused = pie.refuses(&lane(50, now - Duration::from_millis(60)), now, &params, &mut random);
+        let refused =
+            pie.refuses(&interest_queue(50, now - Duration::from_millis(60)), now, &params, &mut random);
         (pie.probability, refused)
     };
     assert_eq!(at(&mut pie, 0), (0.0, false));
@@ -180,7 +187,7 @@ fn pie_refuses_the_more_the_longer_the_line_stands() {
     assert!(late > 10_000, "{late}");
     // an empty line lets it fall
     let now = begun + Duration::from_secs(40);
-    assert!(!pie.refuses(&LaneView::default(), now, &params, &mut random));
+    assert!(!pie.refuses(&InterestQueueView::default(), now, &params, &mut random));
     assert!(pie.probability < 1.0);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Admission, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, NameId, Packet, PortView,
+    Admission, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, NackReason, NameId, Packet, PortView,
     ReturnPath, Setup, Transit, TransitCx,
 };
 use units::{Duration, Time};
@@ -45,7 +45,7 @@ pub struct Shaper {
     links: Vec<Link>,
     /// Indexed by the number in the entries of pending Interests minus one.
     conversations: Vec<Conversation>,
-    /// By [`LaneId`].
+    /// By [`InterestQueueId`].
     lines: Vec<Waiting>,
     wake: Time,
     queued: u32,
@@ -262,13 +262,13 @@ impl Shaper {
 
     /// Handles the deadline of a queue.
     fn serve(&mut self, line: u32, cx: &mut dyn LinkCx) {
-        let lane = LaneId(line);
+        let interest_queue = InterestQueueId(line);
         loop {
             let waiting = &mut self.lines[line as usize];
             if !waiting.recomputes {
-                let released = cx.release(lane);
+                let released = cx.release(interest_queue);
                 // answered and expired Interests before it were removed as well
-                let remaining = cx.lane(lane).packets as usize;
+                let remaining = cx.interest_queue(interest_queue).packets as usize;
                 while waiting.line.len() > remaining {
                     waiting.line.pop_front();
                 }
@@ -334,7 +334,7 @@ impl LinkAlgorithm for Shaper {
         (known.down, known.asked_at) = (path.from, cx.now());
         let line = known.line;
         path.note = conversation + 1;
-        let queue_length = cx.lane(LaneId(line)).packets;
+        let queue_length = cx.interest_queue(InterestQueueId(line)).packets;
         if queue_length >= self.params.queue_limit {
             return match self.params.when_full {
                 WhenFull::Drop => Admission::Drop,
@@ -350,7 +350,7 @@ impl LinkAlgorithm for Shaper {
             return Admission::Pass;
         }
         self.count_held(cx);
-        Admission::Hold(LaneId(line))
+        Admission::Hold(InterestQueueId(line))
     }
 
     fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, cx: &mut dyn LinkCx) {

@@ -1,7 +1,7 @@
 //! One test per claim about HoBHIS. The upstream link has 10 Mbit/s, the downstream link 1 Mbit/s; Data have 1000 bytes, Interests 50.
 
 use contract::{
-    Admission, Backlog, Cause, Congestion, CongestionControl, FaceId, Label, LaneId, LinkAlgorithm,
+    Admission, Backlog, Cause, Congestion, CongestionControl, FaceId, InterestQueueId, Label, LinkAlgorithm,
     NackReason, Name, NameId,
 };
 use units::{Bytes, Duration, Rate, Time};
@@ -78,7 +78,7 @@ fn the_gap_is_one_over_the_rate() {
 fn before_the_first_data_interests_go_at_the_rate_of_interests() {
     let (mut node, mut controller) = shaper(&Params::default());
     let begun = node.now;
-    assert_eq!(node.interest(&mut controller, name(0, 0), DOWN, UP), Admission::Hold(LaneId(0)));
+    assert_eq!(node.interest(&mut controller, name(0, 0), DOWN, UP), Admission::Hold(InterestQueueId(0)));
     node.run(&mut controller, begun + Duration::from_millis(1));
     assert_eq!(node.outcomes, [Outcome::Released(begun + Duration::from_micros(320), name(0, 0))]);
     assert_eq!(controller.wake(), Time::NEVER);
@@ -153,7 +153,7 @@ fn a_full_line_drops_or_refuses() {
         for segment in 0..2 {
             assert_eq!(
                 node.interest(&mut controller, name(0, segment), DOWN, UP),
-                Admission::Hold(LaneId(0))
+                Admission::Hold(InterestQueueId(0))
             );
         }
         assert_eq!(node.interest(&mut controller, name(1, 0), DOWN, UP), expected);

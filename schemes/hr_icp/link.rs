@@ -2,14 +2,14 @@
 //! delayed.
 
 use contract::{
-    Admission, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NameId, Packet, PortView, Setup, Transit,
-    TransitCx,
+    Admission, FaceId, Header, InterestQueueId, LinkAlgorithm, LinkCx, NameId, Packet, PortView, Setup,
+    Transit, TransitCx,
 };
 use units::Time;
 
 use super::Params;
 use super::rounds::Rounds;
-use crate::shared::LaneNumbers;
+use crate::shared::InterestQueueNumbers;
 
 /// The shaper of a node.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Shaper {
     data: u64,
     /// Per face.
     faces: Vec<Face>,
-    lanes: LaneNumbers,
+    interest_queues: InterestQueueNumbers,
     wake: Time,
     queued: u32,
 }
@@ -53,7 +53,7 @@ impl Shaper {
             queue_limit: params.queue_limit,
             data,
             faces: Vec::new(),
-            lanes: LaneNumbers::default(),
+            interest_queues: InterestQueueNumbers::default(),
             wake: Time::NEVER,
             queued: 0,
         }
@@ -69,14 +69,14 @@ impl Shaper {
     /// Sends the Interests that the credit of a flow allows.
     fn serve(&mut self, down: FaceId, flow: u32, cx: &mut dyn LinkCx) {
         let Face { rounds, queued } = &mut self.faces[down.index()];
-        for lane in self.lanes.of_flow(down, NameId(flow)) {
-            let before = cx.lane(lane).packets;
-            while cx.lane(lane).packets > 0 && rounds.admits(flow, self.data) {
-                if cx.release(lane).is_some() {
+        for interest_queue in self.interest_queues.of_flow(down, NameId(flow)) {
+            let before = cx.interest_queue(interest_queue).packets;
+            while cx.interest_queue(interest_queue).packets > 0 && rounds.admits(flow, self.data) {
+                if cx.release(interest_queue).is_some() {
                     rounds.charge(flow, self.data);
                 }
             }
-            *queued -= before - cx.lane(lane).packets;
+            *queued -= before - cx.interest_queue(interest_queue).packets;
         }
     }
 
@@ -95,8 +95,8 @@ impl LinkAlgorithm for Shaper {
         // Data for an endpoint on the node use no link
         let Some(port) = cx.face(path.from).link else { return Admission::Pass };
         let (flow, now, data, queue_limit) = (asked.name.prefix, cx.now(), self.data, self.queue_limit);
-        let lane: LaneId = self.lanes.lane(path.from, flow, path.to);
-        let queue_length = cx.lane(lane).packets;
+        let interest_queue: InterestQueueId = self.interest_queues.interest_queue(path.from, flow, path.to);
+        let queue_length = cx.interest_queue(interest_queue).packets;
         let face = self.face(path.from);
         face.advance(now, &port);
         // Interests of a flow leave at the rate of its Data: each uses the credit of one     [MA24 Table 1, CCNPL]
@@ -112,7 +112,7 @@ impl LinkAlgorithm for Shaper {
         let at = if face.rounds.ended.is_empty() { face.rounds.ends() } else { now };
         self.wake = self.wake.min(at);
         self.show(cx);
-        Admission::Hold(lane)
+        Admission::Hold(interest_queue)
     }
 
     fn observes_enqueue(&self) -> bool {

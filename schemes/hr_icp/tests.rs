@@ -1,6 +1,6 @@
 //! One test per rule of the reconstruction. Links take 10 Mbit/s and 100 packets, Data have 1000 bytes, so that a turn of 10 000 bytes takes 8 ms.
 
-use contract::{Admission, CongestionControl, FaceId, LaneId, LinkAlgorithm, Name, NameId};
+use contract::{Admission, CongestionControl, FaceId, InterestQueueId, LinkAlgorithm, Name, NameId};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::rounds::Rounds;
@@ -118,7 +118,7 @@ fn interests_beyond_the_credit_wait_for_the_next_round() {
     let admissions: Vec<Admission> =
         (0..25).map(|segment| node.interest(&mut controller, name(0, segment), DOWN, UP)).collect();
     assert_eq!(admissions[..10], [Admission::Pass; 10]);
-    assert_eq!(admissions[10..], [Admission::Hold(LaneId(0)); 15]);
+    assert_eq!(admissions[10..], [Admission::Hold(InterestQueueId(0)); 15]);
     node.run(&mut controller, begun + Duration::from_millis(30));
     let expected = (10..20).map(|segment| (8_000, segment)).chain((20..25).map(|segment| (16_000, segment)));
     assert_eq!(released(&node, begun), expected.collect::<Vec<_>>());
@@ -148,7 +148,7 @@ fn a_full_line_drops_and_endpoints_of_the_node_pass() {
     fill(&mut node, &mut controller, 0, 30);
     let admissions: Vec<Admission> =
         (0..15).map(|segment| node.interest(&mut controller, name(0, segment), DOWN, UP)).collect();
-    assert_eq!(admissions[10..13], [Admission::Hold(LaneId(0)); 3]);
+    assert_eq!(admissions[10..13], [Admission::Hold(InterestQueueId(0)); 3]);
     assert_eq!(admissions[13..], [Admission::Drop; 2]);
     assert_eq!(node.interest(&mut controller, name(0, 99), HERE, UP), Admission::Pass);
 }

@@ -1,6 +1,7 @@
 use contract::{
-    Admission, Data, Ecn, FaceId, FaceView, Header, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx,
-    NackReason, Name, Names, NodeId, Packet, ParamTable, PortId, PortView, Random, ReturnPath, Transit,
+    Admission, Data, Ecn, FaceId, FaceView, Header, Interest, InterestQueueId, InterestQueueView, Label,
+    LinkAlgorithm, LinkCx, NackReason, Name, Names, NodeId, Packet, ParamTable, PortId, PortView, Random,
+    ReturnPath, Transit,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -64,13 +65,13 @@ impl LinkCx for Node {
         });
         FaceView { face, link, pending: 0 }
     }
-    fn lane(&self, _lane: LaneId) -> LaneView {
-        LaneView::default()
+    fn interest_queue(&self, _interest_queue: InterestQueueId) -> InterestQueueView {
+        InterestQueueView::default()
     }
-    fn release(&mut self, _lane: LaneId) -> Option<Bytes> {
+    fn release(&mut self, _interest_queue: InterestQueueId) -> Option<Bytes> {
         None
     }
-    fn refuse(&mut self, _lane: LaneId, _reason: NackReason) -> Option<Bytes> {
+    fn refuse(&mut self, _interest_queue: InterestQueueId, _reason: NackReason) -> Option<Bytes> {
         None
     }
     fn probe(&mut self, series: &'static str, value: f64) {

@@ -1,8 +1,8 @@
 use contract::{
     Admission, ArrivingData, ArrivingInterest, CongestionControl, Data, Ecn, FaceId, FaceView, FibEntry,
-    Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx, NackReason, Name, NameId,
-    Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, ReturnPath, SendResult,
-    Strategy as _, StrategyCx, Transit,
+    Header, InRecord, Interest, InterestQueueId, InterestQueueView, Label, LinkAlgorithm, LinkCx, NackReason,
+    Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, ReturnPath,
+    SendResult, Strategy as _, StrategyCx, Transit,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -67,13 +67,13 @@ impl LinkCx for Node {
     fn face(&mut self, face: FaceId) -> FaceView {
         Self::view(face)
     }
-    fn lane(&self, _lane: LaneId) -> LaneView {
-        LaneView::default()
+    fn interest_queue(&self, _interest_queue: InterestQueueId) -> InterestQueueView {
+        InterestQueueView::default()
     }
-    fn release(&mut self, _lane: LaneId) -> Option<Bytes> {
+    fn release(&mut self, _interest_queue: InterestQueueId) -> Option<Bytes> {
         None
     }
-    fn refuse(&mut self, _lane: LaneId, _reason: NackReason) -> Option<Bytes> {
+    fn refuse(&mut self, _interest_queue: InterestQueueId, _reason: NackReason) -> Option<Bytes> {
         None
     }
     fn probe(&mut self, _series: &'static str, _value: f64) {}

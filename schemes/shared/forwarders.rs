@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use contract::{
     Admission, ArrivingData, ArrivingInterest, ArrivingNack, Backlog, Data, Ecn, FaceId, FaceView, FibEntry,
-    FlowId, Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx, Nack, NackReason,
-    Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, ReturnPath,
-    SendResult, Strategy, StrategyCx, Transit, TransitCx,
+    FlowId, Header, InRecord, Interest, InterestQueueId, InterestQueueView, Label, LinkAlgorithm, LinkCx,
+    Nack, NackReason, Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView,
+    Random, ReturnPath, SendResult, Strategy, StrategyCx, Transit, TransitCx,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -377,7 +377,7 @@ pub struct LinkBench {
     pub store: Vec<Name>,
     /// When an Interest was sent to a face, and the note of the part.
     sent: BTreeMap<u64, (FaceId, Option<Time>, u32)>,
-    lanes: Vec<VecDeque<Held>>,
+    interest_queues: Vec<VecDeque<Held>>,
     random: Random,
     names: Names,
     timer: bool,
@@ -400,7 +400,7 @@ impl LinkBench {
             hops: 1,
             store: Vec::new(),
             sent: BTreeMap::new(),
-            lanes: Vec::new(),
+            interest_queues: Vec::new(),
             random: Random::new(1, "gate", ""),
             names: names(),
             timer: false,
@@ -433,12 +433,12 @@ impl LinkBench {
                 self.sent.insert(name.key(), (to, Some(self.now), path.note));
                 self.enqueue(algorithm, &mut packet, to);
             }
-            Admission::Hold(lane) => {
+            Admission::Hold(interest_queue) => {
                 self.sent.insert(name.key(), (to, None, path.note));
-                if self.lanes.len() <= lane.index() {
-                    self.lanes.resize_with(lane.index() + 1, VecDeque::new);
+                if self.interest_queues.len() <= interest_queue.index() {
+                    self.interest_queues.resize_with(interest_queue.index() + 1, VecDeque::new);
                 }
-                self.lanes[lane.index()].push_back(Held { name, size, since: self.now });
+                self.interest_queues[interest_queue.index()].push_back(Held { name, size, since: self.now });
             }
             Admission::Refuse(_) | Admission::Drop => {}
         }
@@ -530,14 +530,14 @@ impl LinkBench {
         self.now = end;
     }
 
-    /// Interests in lanes.
+    /// Interests in Interest queues.
     pub fn queued(&self) -> usize {
-        self.lanes.iter().map(VecDeque::len).sum()
+        self.interest_queues.iter().map(VecDeque::len).sum()
     }
 
-    fn pop(&mut self, lane: LaneId) -> Option<Held> {
-        assert!(self.timer, "lanes are released in `on_timer`");
-        self.lanes.get_mut(lane.index())?.pop_front()
+    fn pop(&mut self, interest_queue: InterestQueueId) -> Option<Held> {
+        assert!(self.timer, "interest_queues are released in `on_timer`");
+        self.interest_queues.get_mut(interest_queue.index())?.pop_front()
     }
 }
 
@@ -566,9 +566,11 @@ impl LinkCx for LinkBench {
         self.store.contains(&name).then_some(NodeId(7))
     }
 
-    fn lane(&self, lane: LaneId) -> LaneView {
-        let Some(waiting) = self.lanes.get(lane.index()) else { return LaneView::default() };
-        LaneView {
+    fn interest_queue(&self, interest_queue: InterestQueueId) -> InterestQueueView {
+        let Some(waiting) = self.interest_queues.get(interest_queue.index()) else {
+            return InterestQueueView::default();
+        };
+        InterestQueueView {
             packets: waiting.len() as u32,
             bytes: Bytes::new(waiting.iter().map(|queued| queued.size.as_u64()).sum()),
             since: waiting.front().map(|queued| queued.since),
@@ -576,8 +578,8 @@ impl LinkCx for LinkBench {
         }
     }
 
-    fn release(&mut self, lane: LaneId) -> Option<Bytes> {
-        let queued = self.pop(lane)?;
+    fn release(&mut self, interest_queue: InterestQueueId) -> Option<Bytes> {
+        let queued = self.pop(interest_queue)?;
         if let Some(sent) = self.sent.get_mut(&queued.name.key()) {
             sent.1 = Some(self.now);
         }
@@ -585,8 +587,8 @@ impl LinkCx for LinkBench {
         Some(queued.size)
     }
 
-    fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes> {
-        let queued = self.pop(lane)?;
+    fn refuse(&mut self, interest_queue: InterestQueueId, reason: NackReason) -> Option<Bytes> {
+        let queued = self.pop(interest_queue)?;
         self.outcomes.push(Outcome::Refused(self.now, queued.name, reason));
         Some(queued.size)
     }

@@ -1,29 +1,29 @@
-//! Lanes of shapers per flow: one for the Interests of a flow that arrive on one link and leave on another; and
+//! InterestQueues of shapers per flow: one for the Interests of a flow that arrive on one link and leave on another; and
 //! the loop that serves what is due.
 
 use std::collections::BTreeMap;
 
-use contract::{FaceId, LaneId, NameId};
+use contract::{FaceId, InterestQueueId, NameId};
 use units::Time;
 
-/// Lane numbers by the link that Data leave on, the flow, and the link that Interests leave on. A flow is a name without its segment.
+/// InterestQueue numbers by the link that Data leave on, the flow, and the link that Interests leave on. A flow is a name without its segment.
 #[derive(Clone, Debug, Default)]
-pub struct LaneNumbers(BTreeMap<(FaceId, NameId, FaceId), u32>);
+pub struct InterestQueueNumbers(BTreeMap<(FaceId, NameId, FaceId), u32>);
 
-impl LaneNumbers {
-    /// The lane of a flow; a new one if there is none.
-    pub fn lane(&mut self, down: FaceId, flow: NameId, up: FaceId) -> LaneId {
+impl InterestQueueNumbers {
+    /// The Interest queue of a flow; a new one if there is none.
+    pub fn interest_queue(&mut self, down: FaceId, flow: NameId, up: FaceId) -> InterestQueueId {
         let next = self.0.len() as u32;
-        LaneId(*self.0.entry((down, flow, up)).or_insert(next))
+        InterestQueueId(*self.0.entry((down, flow, up)).or_insert(next))
     }
 
-    /// The lanes of a flow whose Data leave on `down`, in the order of the links of Interests.
-    pub fn of_flow(&self, down: FaceId, flow: NameId) -> impl Iterator<Item = LaneId> {
+    /// The Interest queues of a flow whose Data leave on `down`, in the order of the links of Interests.
+    pub fn of_flow(&self, down: FaceId, flow: NameId) -> impl Iterator<Item = InterestQueueId> {
         let all = (down, flow, FaceId(0))..=(down, flow, FaceId(u32::MAX));
-        self.0.range(all).map(|(_, number)| LaneId(*number))
+        self.0.range(all).map(|(_, number)| InterestQueueId(*number))
     }
 
-    /// Number of lanes.
+    /// Number of Interest queues.
     pub fn count(&self) -> u32 {
         self.0.len() as u32
     }
@@ -55,12 +55,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_has_one_lane_per_outgoing_link() {
-        let mut lines = LaneNumbers::default();
+    fn a_flow_has_one_interest_queue_per_outgoing_link() {
+        let mut lines = InterestQueueNumbers::default();
         let ways = [(1, 5, 0), (1, 5, 2), (1, 6, 0), (3, 5, 0), (1, 5, 0)];
-        let lanes = ways.map(|(down, flow, up)| lines.lane(FaceId(down), NameId(flow), FaceId(up)).0);
-        assert_eq!(lanes, [0, 1, 2, 3, 0]);
-        assert_eq!(lines.of_flow(FaceId(1), NameId(5)).collect::<Vec<_>>(), [LaneId(0), LaneId(1)]);
+        let interest_queues =
+            ways.map(|(down, flow, up)| lines.interest_queue(FaceId(down), NameId(flow), FaceId(up)).0);
+        assert_eq!(interest_queues, [0, 1, 2, 3, 0]);
+        assert_eq!(
+            lines.of_flow(FaceId(1), NameId(5)).collect::<Vec<_>>(),
+            [InterestQueueId(0), InterestQueueId(1)]
+        );
         assert_eq!(lines.count(), 4);
     }
 

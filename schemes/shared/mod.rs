@@ -29,7 +29,7 @@ pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use gradual::Gradual;
 pub use hystart::{Ending, HyStart};
-pub use lines::{LaneNumbers, serve_due};
+pub use lines::{InterestQueueNumbers, serve_due};
 pub use loss_events::LossEvents;
 pub use loss_state::LossState;
 pub use mirror::{FifoModel, filled};

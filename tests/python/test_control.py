@@ -167,7 +167,7 @@ def test_forwarders_move_a_prefix_as_a_controller_in_another_process_orders(
         controller.join(30)
     (central,) = controlled
     assert (tmp_path / "copy").read_bytes() == film.read_bytes()
-    assert fetched["whole"]
+    assert fetched["complete"]
     # it asked at `r2`, since the link to there comes first, until it was moved
     frames = {face["name"]: face["frames_received"] for face in ended["r1"]["faces"]}
     assert min(frames["first"], frames["second"]) > 100

@@ -286,7 +286,7 @@ def test_a_file_goes_through_a_network_of_processes_by_two_ways(tmp_path: Path) 
         for process in running:
             process.kill()
             process.wait()
-    assert fetched["whole"], fetched
+    assert fetched["complete"], fetched
     assert copy.read_bytes() == file.read_bytes()
     assert served["segments"] >= 3000
     faces = {face["name"]: face for face in stood["a"]["faces"]}

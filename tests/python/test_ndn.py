@@ -109,7 +109,7 @@ def test_a_file_is_served_and_fetched(tmp_path: Path, capsys: pytest.CaptureFixt
     stop.set()
     producer.join(20)
     assert copy.read_bytes() == file.read_bytes()
-    assert told["whole"]
+    assert told["complete"]
     assert told["error"] is None
     assert (told["bytes"], told["segments"], told["segments_written"]) == (512_000, 64, 64)
     assert told["name"].startswith("/test/f/v=")
@@ -189,7 +189,7 @@ def test_files_go_through_the_go_forwarder_both_ways() -> None:
     rows = answer["rows"]
     ways = {(row["producer"], row["client"]) for row in rows}
     assert ways == {("ndnd", "ndnd"), ("ndnd", "cubic"), ("thalweg", "ndnd"), ("thalweg", "cubic")}
-    assert all(row["whole"] for row in rows), rows
+    assert all(row["complete"] for row in rows), rows
 
 
 SCENARIO = """

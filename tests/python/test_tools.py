@@ -192,6 +192,36 @@ def test_a_step_that_fails_without_a_tally_counts_as_one_failure() -> None:
     assert count.run(["sh", "-c", "echo '5 passed in 0.10s'; echo '5 passed, 0 failed'"]) == (5, 0)
 
 
+def test_what_failed_in_real_time_runs_once_more() -> None:
+    cargo = [*count.CARGO_TEST, *count.WALL_CLOCK]
+    lines = [
+        "test wall_clock::a ... ok",
+        "test wall_clock::b ... FAILED",
+        "test result: FAILED. 1 passed; 1 failed;",
+    ]
+    assert count.repeated(cargo, lines) == [*cargo, "--", "--exact", "wall_clock::b"]
+    lines = ["FAILED tests/python/test_x.py::test_a[1-2] - assert 0", "ERROR tests/python/test_x.py::test_b"]
+    assert count.repeated([*count.PYTEST, "-m", "wall_clock"], lines) == [
+        *count.PYTEST,
+        "tests/python/test_x.py::test_a[1-2]",
+        "tests/python/test_x.py::test_b",
+    ]
+    assert count.repeated(cargo, ["error: could not compile `sim`"]) is None
+    assert count.repeated(cargo, [f"test t{n} ... FAILED" for n in range(count.MAX_REPEATED + 1)]) is None
+
+
+def test_a_failure_counts_if_it_returns(tmp_path: Path) -> None:
+    script = tmp_path / "step.sh"
+
+    def row(again: str) -> tuple[str, int, int]:
+        first = "test a ... FAILED\\ntest result: FAILED. 4 passed; 1 failed;\\n"
+        script.write_text(f"if [ $1 ]; then echo '{again}'; else printf '{first}'; fi\n", encoding="utf-8")
+        return count.timed_in_real_time("step", ["sh", str(script)], lambda *_, **__: None)[:3]
+
+    assert row("test result: ok. 1 passed; 0 failed;") == ("step", 5, 0)
+    assert row("test result: FAILED. 0 passed; 1 failed;") == ("step", 4, 1)
+
+
 def test_a_suite_within_a_suite_is_counted_once() -> None:
     assert count.run(["printf", "5 passed in 0.10s\\n7 passed in 0.10s\\n12 passed, 0 failed\\n"]) == (12, 0)
 

@@ -18,12 +18,12 @@ pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
 @pytest.mark.parametrize("scheme", ["cvihis", "tfrc", "ledbat", "cubic"])
 def test_a_file_arrives_complete(file: Path, into: Path, scheme: str) -> None:
     sent, got = both(file, into, sending=("--scheme", scheme))
-    assert (sent["code"], got["code"], sent["whole"], got["whole"]) == (0, 0, True, True)
+    assert (sent["code"], got["code"], sent["complete"], got["complete"]) == (0, 0, True, True)
     assert (into / "film.bin").read_bytes() == file.read_bytes()
     assert [path.name for path in into.iterdir()] == ["film.bin"]
     assert got["path"] == str(into / "film.bin")
     assert sent["stats"]["packets"] * 1428 >= 3_000_000
-    assert (sent["receivers"], sent["whole_receivers"]) == (1, 1)
+    assert (sent["receivers"], sent["complete_receivers"]) == (1, 1)
     # the tables of the golden files are made of answers with the same keys
     recorded = json.loads((Path(__file__).parent / "golden" / "transfers.json").read_text(encoding="utf-8"))
     for answer, golden in ((sent, recorded["send-end"]), (got, recorded["recv-end"])):
@@ -62,8 +62,8 @@ def test_an_existing_file_is_kept_and_both_ends_report_it(file: Path, into: Path
     (into / "film.bin").write_bytes(there)
     sent, got = both(file, into)
     assert (sent["code"], got["code"]) == (1, 1)
-    assert "is there already" in sent["said"]
-    assert "is there already" in got["said"]
+    assert "is there already" in sent["outcome"]
+    assert "is there already" in got["outcome"]
     assert "--overwrite" in got["hint"]
     assert (got["done_bytes"], got["resumed_bytes"]) == (0, 0)
     assert (into / "film.bin").read_bytes() == there
@@ -75,7 +75,7 @@ def test_a_hard_link_in_place_of_an_unfinished_file_is_refused(file: Path, into:
     (into / "film.bin.thalweg-part").hardlink_to(precious)
     sent, got = both(file, into)
     assert (sent["code"], got["code"]) == (1, 1)
-    assert "hard link" in got["said"]
+    assert "hard link" in got["outcome"]
     assert precious.read_bytes() == b"precious"
 
 
@@ -96,14 +96,14 @@ def test_text_of_the_other_end_is_escaped(file: Path, tmp_path: Path) -> None:
 
 def test_a_missing_peer_is_reported(file: Path) -> None:
     sent = end(start("send", file, f"127.0.0.1:{port()}", "--patience", 0.5, "--json"))
-    assert (sent["code"], sent["said"]) == (1, "nothing was sent: no receiver answered")
+    assert (sent["code"], sent["outcome"]) == (1, "nothing was sent: no receiver answered")
     assert "thalweg recv" in sent["hint"]
 
 
 @pytest.mark.parametrize("words", [(), ("--bind", "127.0.0.1")])
 def test_a_listener_with_patience_gives_up(words: tuple[str, ...], into: Path) -> None:
     got = end(start("recv", port(), "--into", into, "--patience", 0.5, *words, "--json"))
-    assert (got["code"], got["end"], got["said"]) == (
+    assert (got["code"], got["end"], got["outcome"]) == (
         1,
         "unanswered",
         "nothing was received: no sender connected",

@@ -39,7 +39,7 @@ def contents(top: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
 def test_all_files_arrive_and_the_others_are_listed(folder: Path, into: Path, scheme: str) -> None:
     sent, got = both(folder, into, sending=("--scheme", scheme))
-    assert (sent["code"], got["code"], sent["whole"], got["whole"]) == (0, 0, True, True)
+    assert (sent["code"], got["code"], sent["complete"], got["complete"]) == (0, 0, True, True)
     assert contents(into / "photos") == FILES
     assert sent["files"] == {"complete": 4, "total": 4}
     assert got["files"] == {"complete": 4, "total": None}
@@ -64,7 +64,7 @@ def test_existing_files_are_not_retransmitted_and_a_different_one_ends_the_trans
     (there / "sub" / "b.bin").write_bytes(b"another")
     sent, got = both(folder, into, receiving=("--name", "album"))
     assert (sent["code"], got["code"]) == (1, 1)
-    assert "b.bin is there already" in got["said"]
+    assert "b.bin is there already" in got["outcome"]
     assert (there / "sub" / "b.bin").read_bytes() == b"another"
 
 
@@ -74,7 +74,7 @@ def test_a_link_in_place_of_a_folder_is_not_followed(folder: Path, into: Path, t
     (into / "photos").symlink_to(elsewhere)
     sent, got = both(folder, into)
     assert (sent["code"], got["code"]) == (1, 1)
-    assert "no folder" in got["said"]
+    assert "no folder" in got["outcome"]
     assert not any(elsewhere.iterdir())
 
 

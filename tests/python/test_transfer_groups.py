@@ -35,9 +35,9 @@ def test_a_file_goes_to_a_group(file: Path, tmp_path: Path) -> None:
         more = ("--into", folder, "--interface", "127.0.0.1", "--json")
         receivers.append(start("recv", f"127.0.0.1:{at}", *more))
     sent, got = end(sender), [end(receiver) for receiver in receivers]
-    assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0, 0], sent["said"]
+    assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0, 0], sent["outcome"]
     assert all((folder / "film.bin").read_bytes() == file.read_bytes() for folder in folders)
-    assert (sent["receivers"], sent["whole_receivers"], len(sent["members"])) == (3, 3, 3)
+    assert (sent["receivers"], sent["complete_receivers"], len(sent["members"])) == (3, 3, 3)
     # to all at once, not to each
     assert sent["stats"]["bytes"] < 2 * 3_000_000
 
@@ -58,10 +58,10 @@ def test_a_killed_and_restarted_member_of_a_group_counts_once(file: Path, tmp_pa
     began = time.monotonic()
     again = receiver(folders[1])
     got, sent = [end(stays), end(again)], end(sender)
-    assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0], sent["said"]
+    assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0], sent["outcome"]
     assert all((folder / "film.bin").read_bytes() == file.read_bytes() for folder in folders)
     assert got[1]["resumed_bytes"] >= 2 * BLOCK_BYTES
-    assert (sent["receivers"], sent["whole_receivers"]) == (2, 2)
+    assert (sent["receivers"], sent["complete_receivers"]) == (2, 2)
     assert [member["end"] for member in sent["members"]] == ["complete", "complete"]
     assert sent["stats"]["sessions"] == 3
     # the one that it was is not waited for
@@ -89,7 +89,7 @@ def test_a_file_goes_to_a_group_of_ipv6(file: Path, tmp_path: Path) -> None:
     assert process.returncode == 0, process.stderr.decode()
     said = [json.loads((tmp_path / name).read_text()) for name in ("sent", "got0", "got1")]
     assert [one["end"] for one in said] == ["complete"] * 3
-    assert said[0]["whole_receivers"] == 2
+    assert said[0]["complete_receivers"] == 2
     assert all((tmp_path / name / "film.bin").read_bytes() == file.read_bytes() for name in "01")
 
 

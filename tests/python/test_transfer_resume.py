@@ -57,7 +57,7 @@ def test_a_restarted_sender_is_told_when_it_can_resume_and_resumes(file: Path, i
     # how soon this computer gets to it decides whether the receiver still waits for the other
     said = end(start(*words))
     if said["end"] == "refused":
-        assert (said["code"], said["said"][:16]) == (1, "nothing was sent")
+        assert (said["code"], said["outcome"][:16]) == (1, "nothing was sent")
         assert "three seconds later" in said["hint"]
         time.sleep(4)
         said = end(start(*words))
@@ -73,7 +73,7 @@ def test_ctrl_c_stops_and_keeps_written_data(file: Path, into: Path) -> None:
     receiver.send_signal(signal.SIGINT)
     got, sent = end(receiver), end(sender)
     assert (got["code"], got["end"], sent["code"]) == (130, "stopped", 1)
-    assert "it was stopped" in sent["said"]
+    assert "it was stopped" in sent["outcome"]
     assert not (into / "film.bin").exists()
     assert blocks(into) >= 2
     receiver = start("recv", at, "--into", into, "--json")
@@ -118,7 +118,7 @@ def test_a_stream_into_a_folder_resumes(file: Path, into: Path) -> None:
         receiver.wait(LONGEST_S)
         got = end(start("recv", at, "--into", into, "--json"))
         sent = end(sender)
-    assert (sent["code"], got["code"]) == (0, 0), sent["said"]
+    assert (sent["code"], got["code"]) == (0, 0), sent["outcome"]
     assert got["resumed_bytes"] >= 3 * 64 * 1000
     assert (into / "stdin").read_bytes() == file.read_bytes()
 
@@ -139,7 +139,7 @@ def test_a_stream_into_a_closed_pipe_cannot_resume_and_both_ends_report_it(file:
         sent = end(sender)
     assert (sent["code"], again.returncode) == (1, 1)
     assert out == b""
-    assert "the beginning of the stream was gone, " in sent["said"]
+    assert "the beginning of the stream was gone, " in sent["outcome"]
     assert "the sender closed the session: the beginning of the stream is gone" in err.decode()
 
 
@@ -189,7 +189,7 @@ def test_a_quiet_sender_does_not_keep_another_away(file: Path, into: Path) -> No
     got = end(receiver)
     quiet.kill()
     quiet.wait(LONGEST_S)
-    assert (sent["code"], got["code"]) == (0, 0), sent["said"]
+    assert (sent["code"], got["code"]) == (0, 0), sent["outcome"]
     assert (into / "film.bin").read_bytes() == file.read_bytes()
 
 
@@ -198,7 +198,7 @@ def test_patience_counts_data_and_not_signs_of_life(into: Path) -> None:
     receiver = start("recv", at, "--into", into, "--patience", 4, "--insecure", "--json")
     sender = start("send", "-", f"127.0.0.1:{at}", "--insecure", "--json", stdin=subprocess.PIPE)
     got = end(receiver)
-    assert (got["code"], got["whole"]) == (1, False)
+    assert (got["code"], got["complete"]) == (1, False)
     assert got["end"] in ("unanswered", "quiet")
     sender.kill()
     sender.wait(LONGEST_S)

@@ -23,8 +23,8 @@ def test_a_client_with_another_key_is_not_served(file: Path, into: Path, tmp_pat
     receiver = start("recv", at, "--into", into, "--key", tmp_path / "right", "--json")
     began = time.monotonic()
     wrong = end(start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "wrong", "--json"))
-    assert (wrong["code"], wrong["end"], wrong["whole"]) == (1, "failed", False)
-    assert "seems to have another key" in wrong["said"]
+    assert (wrong["code"], wrong["end"], wrong["complete"]) == (1, "failed", False)
+    assert "seems to have another key" in wrong["outcome"]
     assert "the same `--key`" in wrong["hint"]
     assert time.monotonic() - began < 30, "long before the patience of a minute is over"
     assert list(into.iterdir()) == []
@@ -44,7 +44,7 @@ def test_a_listener_that_met_only_other_keys_is_told(file: Path, into: Path, tmp
     assert "the same `--key`" in sent["hint"]
     receiver.send_signal(signal.SIGINT)
     got = end(receiver)
-    assert (got["code"], got["said"]) == (130, "nothing was received: it was stopped")
+    assert (got["code"], got["outcome"]) == (130, "nothing was received: it was stopped")
     assert "the same `--key`" in got["hint"]
 
 

@@ -113,7 +113,7 @@ for name, words in json.loads(sys.argv[1]).items():
     print(f"@@@ {name}", flush=True)
     if isinstance(words, dict):
         with redirect_stderr(sys.stdout):
-            transfer._print_result(words, words["said"], words["hint"], sending=name == "send-end", table=True)
+            transfer._print_result(words, words["outcome"], words["hint"], sending=name == "send-end", table=True)
         continue
     code = call(words)
     print(f"exit code {code}", flush=True)

@@ -8,7 +8,8 @@ use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Time};
 
 use crate::{
-    FaceId, Label, LaneId, NackReason, Name, NameId, Names, NodeId, Packet, PortView, Random, TransitCx,
+    FaceId, InterestQueueId, Label, NackReason, Name, NameId, Names, NodeId, Packet, PortView, Random,
+    TransitCx,
 };
 
 /// A pending Interest: an entry of the PIT. Stale after the end of the entry; a stale one refers to nothing.
@@ -44,7 +45,7 @@ pub trait Strategy {
     /// ends; this method is for measurements only.
     fn on_data(&mut self, _data: &ArrivingData<'_>, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
 
-    /// A neighbour, or this node's [`LinkAlgorithm`] when it releases a lane, refused an Interest.
+    /// A neighbour, or this node's [`LinkAlgorithm`] when it releases an Interest queue, refused an Interest.
     ///
     /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any downstream, or reject it. The default
     /// is [`StrategyCx::propagate_nacks`].
@@ -159,9 +160,9 @@ pub struct OutRecord {
     pub face: FaceId,
     /// The nonce of the last transmission.
     pub nonce: u32,
-    /// Time of the last transmission; time of the decision, while it waits in a lane.
+    /// Time of the last transmission; time of the decision, while it waits in an Interest queue.
     pub sent_at: Time,
-    /// Whether it waits in a lane of the link part.
+    /// Whether it waits in an Interest queue of the link part.
     pub queued: bool,
     /// Whether it was sent more than once.
     pub retransmitted: bool,
@@ -176,7 +177,7 @@ pub struct FaceView {
     pub face: FaceId,
     /// The link and its queue; `None` for an endpoint on this node.
     pub link: Option<PortView>,
-    /// Interests that were sent there and are pending, including those in lanes.
+    /// Interests that were sent there and are pending, including those in Interest queues.
     pub pending: u32,
 }
 
@@ -185,7 +186,7 @@ pub struct FaceView {
 pub enum SendResult {
     /// It was sent.
     Sent,
-    /// It waits in a lane of the link part.
+    /// It waits in an Interest queue of the link part.
     Held,
     /// The link part refused it. There is no out-record; another face can be tried.
     Refused(NackReason),
@@ -396,23 +397,23 @@ pub struct ReturnPath {
 pub enum Admission {
     /// It is sent.
     Pass,
-    /// It waits at the end of a lane, until [`LinkCx::release`] or [`LinkCx::refuse`]. The part numbers its lanes from 0, each for Interests to one
-    /// link, and determines their limits, see [`LinkCx::lane`].
-    Hold(LaneId),
+    /// It waits at the end of an Interest queue, until [`LinkCx::release`] or [`LinkCx::refuse`]. The part numbers its Interest queues from 0, each for Interests to one
+    /// link, and determines their limits, see [`LinkCx::interest_queue`].
+    Hold(InterestQueueId),
     /// It is refused, and the strategy is informed.
     Refuse(NackReason),
     /// It is dropped.
     Drop,
 }
 
-/// Contents of a lane.
+/// Contents of an Interest queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LaneView {
+pub struct InterestQueueView {
     /// Interests, including those that were answered or expired and have not been removed yet.
     pub packets: u32,
     /// Their bytes.
     pub bytes: Bytes,
-    /// Start of the first Interest's wait; `None` if the lane is empty.
+    /// Start of the first Interest's wait; `None` if the Interest queue is empty.
     pub since: Option<Time>,
     /// Size of the first Interest.
     pub first: Bytes,
@@ -440,14 +441,14 @@ pub trait LinkCx {
         None
     }
 
-    /// Contents of a lane.
-    fn lane(&self, lane: LaneId) -> LaneView;
+    /// Contents of an Interest queue.
+    fn interest_queue(&self, interest_queue: InterestQueueId) -> InterestQueueView;
 
-    /// Sends the first pending Interest of a lane, and removes those before it. Returns its size, if there was one. Only in `on_timer`.
-    fn release(&mut self, lane: LaneId) -> Option<Bytes>;
+    /// Sends the first pending Interest of an Interest queue, and removes those before it. Returns its size, if there was one. Only in `on_timer`.
+    fn release(&mut self, interest_queue: InterestQueueId) -> Option<Bytes>;
 
     /// The same, but the Interest is refused: the strategy is informed when `on_timer` has returned. Only in `on_timer`.
-    fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes>;
+    fn refuse(&mut self, interest_queue: InterestQueueId, reason: NackReason) -> Option<Bytes>;
 
     /// Records the present value of a series of this node.
     fn probe(&mut self, series: &'static str, value: f64);

@@ -24,7 +24,7 @@ ids! {
     /// A multicast group.
     GroupId;
     /// A queue of Interests in a link part of an NDN forwarder.
-    LaneId;
+    InterestQueueId;
     /// A link between two nodes, both directions.
     LinkId;
     /// A prefix: a node of the tree of name components, see [`crate::Names`].

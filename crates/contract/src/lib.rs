@@ -32,13 +32,13 @@ pub use delays::Delays;
 pub use egress::{Egress, EgressEvent};
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{
-    Admission, ArrivingData, ArrivingInterest, ArrivingNack, FaceView, FibEntry, InRecord, LaneView,
+    Admission, ArrivingData, ArrivingInterest, ArrivingNack, FaceView, FibEntry, InRecord, InterestQueueView,
     LinkAlgorithm, LinkCx, NextHop, OutRecord, Pending, ReturnPath, SendResult, Strategy, StrategyCx,
     Transit, ambassador_impl_LinkAlgorithm, ambassador_impl_Strategy,
 };
 pub use ids::{
-    Address, Destination, EndpointId, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId,
-    PayloadId, PortId,
+    Address, Destination, EndpointId, FaceId, FlowId, GroupId, InterestQueueId, LinkId, NameId, NodeId,
+    PacketId, PayloadId, PortId,
 };
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
 pub use packet::{Ecn, Fragment, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader};

@@ -390,10 +390,16 @@ mod tests {
             (Method::SleepThenSpin(Duration::from_micros(100)), None),
             (Method::Tick(Duration::from_millis(2)), Some(50)),
         ] {
-            let (interval, span) = (Duration::from_millis(1), Duration::from_millis(20));
-            let found = measure(method, interval, span, bytes).expect("there is a loopback device");
-            assert_eq!(found.scheduled, 20);
-            assert!(found.departed > 0 && found.departed <= 20, "{method:?}: {found:?}");
+            // a host may keep a thread off its processor for all of a short span
+            let of_span = |ms: u64| {
+                let found = measure(method, Duration::from_millis(1), Duration::from_millis(ms), bytes);
+                let found = found.expect("there is a loopback device");
+                assert_eq!(found.scheduled, ms);
+                assert!(found.departed <= ms, "{method:?}: {found:?}");
+                found
+            };
+            let found = [20, 200, 2000].into_iter().map(of_span).find(|found| found.departed > 0);
+            let found = found.unwrap_or_else(|| panic!("{method:?}: nothing departed in two seconds"));
             assert!(found.lateness[0] <= found.lateness[3], "{found:?}");
         }
     }

@@ -401,52 +401,57 @@ fn tried(case: &Case, what: &str, judge: impl Fn(&Seen) -> Option<String>) {
     assert!(wrong.len() < 3, "{wrong:?}");
 }
 
-#[test]
-fn pcon_uses_two_paths_and_responds_to_marks() {
-    let case = two_ways();
-    tried(&case, "pcon", |seen| {
-        let (fast, slow) = (&seen.port("a-r1").counts, &seen.port("a-r2").counts);
-        assert!(seen.marks() > 0, "queues stand, and are marked");
-        assert!(slow.bytes_in > 0 && fast.bytes_in > slow.bytes_in, "{fast:?} {slow:?}");
-        let share = slow.bytes_in as f64 / (fast.bytes_in + slow.bytes_in) as f64;
-        let report = case.simulated(seen.data("a-r1"));
-        let carried = |link: &str, mbps: f64| {
-            mbps * report.value(&format!("link.{link}.backward.utilisation")).expect("it is measured")
-        };
-        let (near_way, far_way) = (carried("a-r1", 8.0), carried("a-r2", 4.0));
-        let simulated_share = far_way / (near_way + far_way);
-        let simulated = report.value("flow.file0.fct").expect("it arrives");
-        let took = seen.took()[0];
-        let words = format!(
-            "{took:.2} s, simulated {simulated:.2} s; share of the slow way {share:.3}, simulated {simulated_share:.3}"
-        );
-        seen.send_feedback("pcon", &words, &report, &case);
-        let right = near(took, simulated, 0.15) && (share - simulated_share).abs() < 0.1;
-        (!right || seen.dropped() > 0).then_some(words)
-    });
-}
+mod wall_clock {
+    use super::*;
 
-/// Two files over one link, on sockets and simulated.
-fn shared(scheme: &'static str) {
-    let case = dumbbell(scheme);
-    tried(&case, scheme, |seen| {
-        let report = case.simulated(seen.data("r-p"));
-        let simulated: Vec<f64> =
-            (0..2).map(|file| report.value(&format!("flow.file{file}.fct")).expect("it arrives")).collect();
-        let took = seen.took();
-        let words = format!("{took:.2?} s, simulated {simulated:.2?} s");
-        seen.send_feedback(scheme, &words, &report, &case);
-        let longest = |times: &[f64]| times.iter().fold(0.0f64, |max, time| max.max(*time));
-        (!near(longest(&took), longest(&simulated), 0.15)).then_some(words)
-    });
-}
+    #[test]
+    fn pcon_uses_two_paths_and_responds_to_marks() {
+        let case = two_ways();
+        tried(&case, "pcon", |seen| {
+            let (fast, slow) = (&seen.port("a-r1").counts, &seen.port("a-r2").counts);
+            assert!(seen.marks() > 0, "queues stand, and are marked");
+            assert!(slow.bytes_in > 0 && fast.bytes_in > slow.bytes_in, "{fast:?} {slow:?}");
+            let share = slow.bytes_in as f64 / (fast.bytes_in + slow.bytes_in) as f64;
+            let report = case.simulated(seen.data("a-r1"));
+            let carried = |link: &str, mbps: f64| {
+                mbps * report.value(&format!("link.{link}.backward.utilisation")).expect("it is measured")
+            };
+            let (near_way, far_way) = (carried("a-r1", 8.0), carried("a-r2", 4.0));
+            let simulated_share = far_way / (near_way + far_way);
+            let simulated = report.value("flow.file0.fct").expect("it arrives");
+            let took = seen.took()[0];
+            let words = format!(
+                "{took:.2} s, simulated {simulated:.2} s; share of the slow way {share:.3}, simulated {simulated_share:.3}"
+            );
+            seen.send_feedback("pcon", &words, &report, &case);
+            let right = near(took, simulated, 0.15) && (share - simulated_share).abs() < 0.1;
+            (!right || seen.dropped() > 0).then_some(words)
+        });
+    }
 
-#[test]
-fn ndnsieve_keeps_a_short_queue_without_a_controller() {
-    shared("ndnsieve");
-}
+    /// Two files over one link, on sockets and simulated.
+    fn shared(scheme: &'static str) {
+        let case = dumbbell(scheme);
+        tried(&case, scheme, |seen| {
+            let report = case.simulated(seen.data("r-p"));
+            let simulated: Vec<f64> = (0..2)
+                .map(|file| report.value(&format!("flow.file{file}.fct")).expect("it arrives"))
+                .collect();
+            let took = seen.took();
+            let words = format!("{took:.2?} s, simulated {simulated:.2?} s");
+            seen.send_feedback(scheme, &words, &report, &case);
+            let longest = |times: &[f64]| times.iter().fold(0.0f64, |max, time| max.max(*time));
+            (!near(longest(&took), longest(&simulated), 0.15)).then_some(words)
+        });
+    }
 
-#[test]
-fn mircc_consumers_send_at_the_rates_of_the_routers() {
-    shared("mircc");
+    #[test]
+    fn ndnsieve_keeps_a_short_queue_without_a_controller() {
+        shared("ndnsieve");
+    }
+
+    #[test]
+    fn mircc_consumers_send_at_the_rates_of_the_routers() {
+        shared("mircc");
+    }
 }

@@ -32,7 +32,7 @@ impl NdnControl {
 
     /// Bytes of the whole object; 0 while unknown.
     #[getter]
-    fn whole(&self) -> u64 {
+    fn total(&self) -> u64 {
         self.0.whole.load(Ordering::Relaxed)
     }
 
@@ -115,7 +115,7 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
         })
     });
     let fetched = fetched.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
-    let mut report = told_of_fetch(&fetched);
+    let mut report = fetch_report(&fetched);
     say(&mut report, captured.as_ref());
     Ok(report.to_string())
 }
@@ -163,7 +163,7 @@ pub fn ndn_put(
         })
     });
     let served = served.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
-    let mut report = told_of_serving(&served);
+    let mut report = serving_report(&served);
     report["version"] = json!(version);
     say(&mut report, captured.as_ref());
     Ok(report.to_string())
@@ -255,7 +255,7 @@ fn traffic(traffic: &ndn::Traffic) -> Value {
     })
 }
 
-fn told_of_fetch(fetched: &Fetched) -> Value {
+fn fetch_report(fetched: &Fetched) -> Value {
     let meter: &Meter = &fetched.meter;
     let seconds = |span: Duration| span.as_secs_f64();
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64 / 1e9);
@@ -289,7 +289,7 @@ fn told_of_fetch(fetched: &Fetched) -> Value {
     })
 }
 
-fn told_of_serving(served: &Served) -> Value {
+fn serving_report(served: &Served) -> Value {
     json!({
         "failure": failed(served.failure.as_ref()),
         "interests": served.interests,

@@ -89,7 +89,7 @@ impl Transfer {
     }
 
     /// Status as JSON.
-    fn told(&self) -> String {
+    fn status(&self) -> String {
         self.state().to_string()
     }
 }
@@ -246,7 +246,7 @@ impl Transfer {
             "sent": {"first": snapshot.sent[0], "coded": snapshot.sent[1], "again": snapshot.sent[2]},
             "received": {"useful": snapshot.received[0], "useless": snapshot.received[1], "unkept": snapshot.received[2]},
             "receivers": snapshot.receivers,
-            "whole_receivers": snapshot.complete_receivers,
+            "complete_receivers": snapshot.complete_receivers,
             "dropped": snapshot.dropped,
             "late": snapshot.late,
             "missed": snapshot.missed,

@@ -155,7 +155,7 @@ def get(
                 patience=patience,
                 sha256=sha256,
                 pcap=pcap,
-                progress=lambda at: meter.show(at.bytes, at.whole, _progress_text(at)),
+                progress=lambda at: meter.show(at.bytes, at.total, _progress_text(at)),
             )
         except ValueError as error:
             raise CommandError(str(error)) from error
@@ -167,11 +167,11 @@ def get(
             code, result = 130, stop.result
     if json:
         details = None if failure is None else {"message": str(failure), "hint": failure.hint}
-        show_json({"out": out, "whole": code == 0, "scheme": scheme, **result, "error": details})
+        show_json({"out": out, "complete": code == 0, "scheme": scheme, **result, "error": details})
         return code
     _note_capture_failure(result)
     if result.get("segments"):
-        _print_fetched(result, out, whole=code == 0)
+        _print_fetched(result, out, complete=code == 0)
     if failure is not None:
         raise CommandError(str(failure), failure.hint, code=1)
     return code
@@ -226,7 +226,7 @@ def put(
         nonlocal ready
         if at.ready and not ready:
             ready = True
-            console(error=True).print(f"serving {name}: {_size(at.whole)}; Ctrl-C ends this command")
+            console(error=True).print(f"serving {name}: {_size(at.total)}; Ctrl-C ends this command")
 
     try:
         result = library.put(
@@ -270,19 +270,19 @@ def _progress_text(at: Progress) -> str:
     if not at.ready:
         return "discovering the version"
     rate = at.bytes * 8 / at.wall_s if at.wall_s > 0 else 0.0
-    of = f" of {_size(at.whole)}" if at.whole else ""
+    of = f" of {_size(at.total)}" if at.total else ""
     return f"{_size(at.bytes)}{of}, {_rate(rate)}, {at.again} retransmitted"
 
 
-def _print_fetched(result: dict[str, Any], out: str, *, whole: bool) -> None:
+def _print_fetched(result: dict[str, Any], out: str, *, complete: bool) -> None:
     # with the file on standard output, messages go to standard error
     screen = console(error=out == "-")
-    state = "" if whole else " (incomplete)"
+    state = "" if complete else " (incomplete)"
     screen.print(
         f"{result['name']}: {_size(result['bytes'])} in {result['segments_written']:,} of "
         f"{result['segments']:,} segments{state}"
     )
-    if whole and result["sha256"] is not None:
+    if complete and result["sha256"] is not None:
         screen.print(f"sha256 {result['sha256']}")
     screen.print(
         f"{number(result['span_s'])} s, {number(result['finding_s'])} s of it for discovery; "

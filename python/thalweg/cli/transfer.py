@@ -71,15 +71,15 @@ def run_transfer(
                 rates = sent.rate(now, state["bytes"]), done.rate(now, state["done_bytes"])
                 meter.show(*_progress(state), _status_line(state, now, *rates), estimate=False)
         result = transfer.result()
-    result["whole"] = is_complete(result)
+    result["complete"] = is_complete(result)
     outcome, hint = describe_outcome(result, sending=sending), outcome_hint(result, sending=sending)
     if json:
-        show_json({"said": outcome, "hint": hint, **result})
+        show_json({"outcome": outcome, "hint": hint, **result})
     else:
         _print_result(result, outcome, hint, sending=sending, table=not pipe)
     if stopped:
         return 130
-    return 0 if result["whole"] else INCOMPLETE
+    return 0 if result["complete"] else INCOMPLETE
 
 
 @contextmanager
@@ -219,7 +219,7 @@ def _print_result(
     where = f": {result['path']}" if result["path"] else ""
     if result["files"]["complete"] > 1:
         where = f": {result['files']['complete']:,} files"
-    screen.print(printable(outcome + where), style="green" if result["whole"] else "red", markup=False)
+    screen.print(printable(outcome + where), style="green" if result["complete"] else "red", markup=False)
     if hint:
         screen.print(f"hint: {hint}", style="dim", markup=False)
 
@@ -263,7 +263,7 @@ def _result_rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool
             yield {"what": "packets lost", "value": f"{stats['retransmits']:,}"}
         yield {
             "what": "receivers that have it",
-            "value": f"{result['whole_receivers']} of {result['receivers']}",
+            "value": f"{result['complete_receivers']} of {result['receivers']}",
         }
         if stats["lateness_p99_s"] is not None:
             yield {

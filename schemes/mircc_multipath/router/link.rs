@@ -28,15 +28,15 @@ pub struct Link {
 /// A link towards producers.
 #[derive(Clone, Copy, Debug)]
 struct Upstream {
-    primary: Lane,
-    secondary: Lane,
+    primary: InterestQueue,
+    secondary: InterestQueue,
     rtt: Option<f64>,
     interests: u64,
 }
 
 /// One class of a link.
 #[derive(Clone, Copy, Debug)]
-struct Lane {
+struct InterestQueue {
     /// Its capacity, in Data packets per second.
     capacity: f64,
     rater: LinkRate,
@@ -52,7 +52,7 @@ struct Division {
     owed: Vec<f64>,
 }
 
-impl Lane {
+impl InterestQueue {
     fn new(capacity: f64) -> Self {
         Self { capacity, rater: LinkRate::new(capacity), bucket: Bucket::default(), count: 0 }
     }
@@ -138,8 +138,13 @@ impl LinkAlgorithm for Link {
             if view.link.is_none() {
                 break;
             }
-            let lane = Lane::new(self.capacity(&view));
-            self.upstreams.push(Upstream { primary: lane, secondary: lane, rtt: None, interests: 0 });
+            let interest_queue = InterestQueue::new(self.capacity(&view));
+            self.upstreams.push(Upstream {
+                primary: interest_queue,
+                secondary: interest_queue,
+                rtt: None,
+                interests: 0,
+            });
         }
         self.next_tick = cx.now() + self.params.interval;
     }
@@ -152,12 +157,16 @@ impl LinkAlgorithm for Link {
         }
         let upstream = &mut self.upstreams[path.to.index()];
         upstream.interests += 1;
-        let lane = match headers::class(interest.label) {
+        let interest_queue = match headers::class(interest.label) {
             Class::Primary => &mut upstream.primary,
             Class::Secondary => &mut upstream.secondary,
         };
-        lane.count += 1;
-        if lane.bucket.add(now, lane.capacity, self.params.depth) { Admission::Pass } else { Admission::Drop }
+        interest_queue.count += 1;
+        if interest_queue.bucket.add(now, interest_queue.capacity, self.params.depth) {
+            Admission::Pass
+        } else {
+            Admission::Drop
+        }
     }
 
     fn on_data_in(&mut self, data: &mut Packet, path: &ReturnPath, cx: &mut dyn LinkCx) {

@@ -161,7 +161,7 @@ type Passed = (Vec<Admission>, Vec<Outcome>, Vec<(Label, contract::Ecn)>);
 fn pass(algorithm: &mut impl LinkAlgorithm, operations: &[Operation]) -> Passed {
     let mut node = LinkBench::new(faces(3, Rate::from_mbps(10), 2));
     let (mut admissions, mut stamps) = (Vec::new(), Vec::new());
-    let mut lanes: Vec<Option<u32>> = Vec::new();
+    let mut interest_queues: Vec<Option<u32>> = Vec::new();
     algorithm.on_start(&mut node);
     for operation in operations {
         match *operation {
@@ -171,11 +171,15 @@ fn pass(algorithm: &mut impl LinkAlgorithm, operations: &[Operation]) -> Passed 
             }
             Operation::Interest { name, from, to } if from != to => {
                 let admission = node.interest(algorithm, name, FaceId(from), FaceId(to));
-                if let Admission::Hold(lane) = admission {
-                    if lanes.len() <= lane.index() {
-                        lanes.resize(lane.index() + 1, None);
+                if let Admission::Hold(interest_queue) = admission {
+                    if interest_queues.len() <= interest_queue.index() {
+                        interest_queues.resize(interest_queue.index() + 1, None);
                     }
-                    assert_eq!(*lanes[lane.index()].get_or_insert(to), to, "a lane is for one link");
+                    assert_eq!(
+                        *interest_queues[interest_queue.index()].get_or_insert(to),
+                        to,
+                        "an Interest queue is for one link"
+                    );
                     assert!(algorithm.wake() != Time::NEVER, "what is held is thought of");
                 }
                 admissions.push(admission);

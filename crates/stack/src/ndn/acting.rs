@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use contract::{
-    Admission, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, LaneId, LaneView, LinkAlgorithm,
-    LinkCx, Nack, NackReason, Name, Names, NodeCx, NodeId, OutRecord, Packet, Pending, Random, SendResult,
-    StrategyCx, Transit,
+    Admission, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, InterestQueueId, InterestQueueView,
+    LinkAlgorithm, LinkCx, Nack, NackReason, Name, Names, NodeCx, NodeId, OutRecord, Packet, Pending, Random,
+    SendResult, StrategyCx, Transit,
 };
 use units::{Bytes, Duration, Time};
 
 use super::Config;
 use super::counters::{Counters, Tally};
 use super::faces::Faces;
-use super::lanes::{Held, Lanes};
+use super::interest_queues::{Held, InterestQueues};
 use super::nonces::DeadNonces;
 use super::pit::Pit;
 use super::store::ContentStore;
@@ -25,7 +25,7 @@ pub(super) struct Core {
     pub pit: Pit,
     pub store: ContentStore,
     pub dead: DeadNonces,
-    pub lanes: Lanes,
+    pub interest_queues: InterestQueues,
     pub counters: Counters,
     /// Interests that the link part refused during its timer and of which the strategy must be informed.
     pub refusals: Vec<(Pending, FaceId, NackReason)>,
@@ -160,10 +160,10 @@ impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
             }
             match admission {
                 Admission::Pass => {}
-                Admission::Hold(lane) => {
+                Admission::Hold(interest_queue) => {
                     core.counters.add(Tally::Delayed);
                     core.record_sent(pending, name, face, nonce, now, true);
-                    core.lanes.push(lane, Held { pending, face, since: now, packet });
+                    core.interest_queues.push(interest_queue, Held { pending, face, since: now, packet });
                     return SendResult::Held;
                 }
                 Admission::Refuse(reason) => {
@@ -262,11 +262,11 @@ pub(super) struct LinkContext<'a, 'b, 'c> {
 }
 
 impl LinkContext<'_, '_, '_> {
-    /// Removes the first Interest of a lane that is still pending.
-    fn next(&mut self, lane: LaneId) -> Option<Held> {
-        debug_assert!(self.timer, "lanes are released in `on_timer`");
+    /// Removes the first Interest of an Interest queue that is still pending.
+    fn next(&mut self, interest_queue: InterestQueueId) -> Option<Held> {
+        debug_assert!(self.timer, "interest_queues are released in `on_timer`");
         while self.timer {
-            let queued = self.core.lanes.pop(lane)?;
+            let queued = self.core.interest_queues.pop(interest_queue)?;
             let record = self.core.pit.out_record(queued.pending, queued.face);
             if record.is_some_and(|record| record.queued) {
                 return Some(queued);
@@ -301,12 +301,12 @@ impl LinkCx for LinkContext<'_, '_, '_> {
         self.core.store.has(name).then(|| self.cx.me().node)
     }
 
-    fn lane(&self, lane: LaneId) -> LaneView {
-        self.core.lanes.view(lane)
+    fn interest_queue(&self, interest_queue: InterestQueueId) -> InterestQueueView {
+        self.core.interest_queues.view(interest_queue)
     }
 
-    fn release(&mut self, lane: LaneId) -> Option<Bytes> {
-        let mut queued = self.next(lane)?;
+    fn release(&mut self, interest_queue: InterestQueueId) -> Option<Bytes> {
+        let mut queued = self.next(interest_queue)?;
         self.core.pit.leave(queued.pending, queued.face, self.cx.now());
         self.core.counters.add(Tally::InterestsOut);
         let size = queued.packet.size();
@@ -314,8 +314,8 @@ impl LinkCx for LinkContext<'_, '_, '_> {
         Some(size)
     }
 
-    fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes> {
-        let queued = self.next(lane)?;
+    fn refuse(&mut self, interest_queue: InterestQueueId, reason: NackReason) -> Option<Bytes> {
+        let queued = self.next(interest_queue)?;
         self.core.pit.refuse(queued.pending, queued.face, reason);
         self.core.faces.remove_pending(queued.face.0);
         self.core.counters.add(Tally::Nacked);

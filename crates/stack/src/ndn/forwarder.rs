@@ -16,7 +16,7 @@ use super::acting::{Core, LinkContext, StrategyContext, round_trip};
 use super::counters::{Counters, Tally};
 use super::faces::Faces;
 use super::fib::Fib;
-use super::lanes::Lanes;
+use super::interest_queues::InterestQueues;
 use super::nonces::DeadNonces;
 use super::pit::Pit;
 use super::store::ContentStore;
@@ -63,7 +63,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             pit: Pit::new(),
             store: ContentStore::new(config.store),
             dead: DeadNonces::new(config.dead_nonces),
-            lanes: Lanes::default(),
+            interest_queues: InterestQueues::default(),
             counters: Counters::default(),
             refusals: Vec::new(),
             strategy_random,

@@ -9,7 +9,7 @@ mod counters;
 mod faces;
 mod fib;
 mod forwarder;
-mod lanes;
+mod interest_queues;
 mod nonces;
 mod pit;
 mod producer;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use contract::{
     Address, Admission, ArrivingInterest, Backlog, Cx, Data, DropReason, Ecn, EndpointId, FaceId, FibEntry,
-    FlowId, Header, Interest, Label, LaneId, LinkAlgorithm, LinkCx, Meter, Nack, NackReason, Name, NameId,
-    Names, NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReturnPath, Router,
-    RouterInput, Strategy, StrategyCx, Transit, TransitCx,
+    FlowId, Header, Interest, InterestQueueId, Label, LinkAlgorithm, LinkCx, Meter, Nack, NackReason, Name,
+    NameId, Names, NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReturnPath,
+    Router, RouterInput, Strategy, StrategyCx, Transit, TransitCx,
 };
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
@@ -482,7 +482,7 @@ impl LinkAlgorithm for Algorithm {
             REFUSE.. => Admission::Refuse(NackReason::Congestion),
             HOLD.. => {
                 self.release_at = Some(cx.now() + Duration::from_millis(10));
-                Admission::Hold(LaneId(2))
+                Admission::Hold(InterestQueueId(2))
             }
             _ => Admission::Pass,
         }
@@ -502,11 +502,11 @@ impl LinkAlgorithm for Algorithm {
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
         self.release_at = None;
         if self.refuse {
-            while cx.refuse(LaneId(2), NackReason::Congestion).is_some() {}
+            while cx.refuse(InterestQueueId(2), NackReason::Congestion).is_some() {}
         } else {
-            while cx.release(LaneId(2)).is_some() {}
+            while cx.release(InterestQueueId(2)).is_some() {}
         }
-        assert_eq!(cx.lane(LaneId(2)).packets, 0);
+        assert_eq!(cx.interest_queue(InterestQueueId(2)).packets, 0);
     }
     fn observes_enqueue(&self) -> bool {
         true
@@ -596,7 +596,7 @@ fn a_refusal_of_a_link_part_reaches_the_strategy_and_a_drop_expires() {
 }
 
 #[test]
-fn a_lane_releases_interests_in_order_except_satisfied_ones() {
+fn an_interest_queue_releases_interests_in_order_except_satisfied_ones() {
     let mut node = shaped(Algorithm::default());
     for segment in HOLD..HOLD + 3 {
         assert!(node.take(0, interest(segment, segment as u32)).is_empty());
@@ -610,11 +610,11 @@ fn a_lane_releases_interests_in_order_except_satisfied_ones() {
     node.now = at(40);
     node.take(1, data(HOLD));
     let line = format!("data {HOLD} 1 Some(30) 5");
-    assert!(seen(&mut node).contains(&line), "the time in the lane is not the link's");
+    assert!(seen(&mut node).contains(&line), "the time in the interest_queue is not the link's");
 }
 
 #[test]
-fn an_interest_refused_by_a_lane_returns_a_nack() {
+fn an_interest_refused_by_an_interest_queue_returns_a_nack() {
     let mut node = shaped(Algorithm { refuse: true, ..Algorithm::default() });
     node.take(0, interest(HOLD, 11));
     node.take(3, interest(HOLD, 12));

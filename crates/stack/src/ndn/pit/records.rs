@@ -30,7 +30,7 @@ pub struct Out {
     pub(super) next: u32,
     /// The Interest was sent more than once.
     pub retransmitted: bool,
-    /// The Interest is queued in a lane.
+    /// The Interest is queued in an Interest queue.
     pub queued: bool,
     /// Reason of the NACK that it returned.
     pub refused: Option<NackReason>,
