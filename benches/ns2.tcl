@@ -35,8 +35,11 @@ proc datagrams {from rate start} {
 }
 
 switch $workload {
-    w1 - w2 {
-        lassign [expr {$workload eq "w1" ? {10 100Mb 100} : {1000 1000Mb 1000}}] count rate packets
+    w1 - w2 - s10 - s100 - s1k - s10k {
+        lassign [dict get {
+            w1 {10 100Mb 100 0.01} w2 {1000 1000Mb 1000 0.01}
+            s10 {10 10Mb 10 0.1} s100 {100 100Mb 100 0.01} s1k {1000 1000Mb 1000 0.001} s10k {10000 10000Mb 10000 0.0001}
+        } $workload] count rate packets stagger
         set left [$sim node]; set right [$sim node]
         wire $left $right $rate 10ms $packets
         gateway $left $right; gateway $right $left
@@ -61,7 +64,7 @@ switch $workload {
             $sim connect $tcp($i) $sink
             set ftp [new Application/FTP]
             $ftp attach-agent $tcp($i)
-            $sim at [expr {0.01 * $i}] "$ftp start"
+            $sim at [expr {$stagger * $i}] "$ftp start"
         }
         # one link for every data packet, two more and three back for every one that is acknowledged
         proc hops {} {

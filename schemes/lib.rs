@@ -23,8 +23,11 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::registry::registry;
 
+mod registered;
 mod registry;
 pub mod shared;
+
+pub use registered::{NameTaken, register};
 
 // registry: begin (written by `make registry` from the folders)
 pub mod aimd;
@@ -176,7 +179,7 @@ pub struct Entry {
     /// Its catalogue entry.
     pub scheme: Scheme,
     /// Its parameters.
-    pub params: fn() -> Vec<ParamInfo>,
+    pub params: &'static (dyn Fn() -> Vec<ParamInfo> + Send + Sync),
     /// Reads parameters and returns all of them, with defaults.
     pub resolve: Resolve,
     /// Makes its parts at endpoints.
@@ -190,10 +193,10 @@ pub struct Entry {
 }
 
 /// Reads parameters and returns all of them, with defaults.
-pub type Resolve = fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>;
+pub type Resolve = &'static (dyn Fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError> + Send + Sync);
 
 /// Makes a part from parameters and the properties of its endpoint.
-pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;
+pub type Make<T> = &'static (dyn Fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError> + Send + Sync);
 
 /// How the parts of a scheme at endpoints are made.
 #[derive(Clone, Copy)]
@@ -213,11 +216,23 @@ pub enum Build {
     Forwarder,
 }
 
+/// The schemes of this crate.
+static BUILT_IN: LazyLock<Vec<Entry>> = LazyLock::new(built_in);
+
+/// Every scheme, in the order of names: those of this crate, and those that the program registered.
+pub fn catalogue() -> Vec<Entry> {
+    let mut all = BUILT_IN.clone();
+    all.extend(registered::all());
+    all.sort_by_key(|entry| entry.scheme.name);
+    all
+}
+
 /// The scheme called `name`.
 pub fn find(name: &str) -> Option<Entry> {
-    static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(catalogue);
-    let at = CATALOGUE.binary_search_by_key(&name, |entry| entry.scheme.name).ok()?;
-    Some(CATALOGUE[at])
+    match BUILT_IN.binary_search_by_key(&name, |entry| entry.scheme.name) {
+        Ok(at) => Some(BUILT_IN[at]),
+        Err(_) => registered::find(name).map(|(entry, _)| entry),
+    }
 }
 
 /// How a scheme over TCP uses explicit congestion notification; `None` if it does not need it.
@@ -227,7 +242,7 @@ pub fn ecn_use(name: &str) -> Option<EcnUse> {
         "dctcp" => Some(EcnUse { feedback: EcnFeedback::Dctcp, l4s: false }),
         // packets are ECT(1), and the receiver counts the marks                          [RFC9331 §4.1, §4.2]
         "prague" => Some(EcnUse { feedback: EcnFeedback::Accurate, l4s: true }),
-        _ => None,
+        _ => registered::find(name)?.1,
     }
 }
 

@@ -12,15 +12,15 @@ macro_rules! registry {
         app { $($app:ident : $App:ident),* $(,)? }
         forwarder { $($forwarder:ident),* $(,)? }
     ) => {
-        /// Every scheme, in the order of names.
-        pub fn catalogue() -> Vec<Entry> {
+        /// Every scheme of this crate, in the order of names.
+        fn built_in() -> Vec<Entry> {
             #[allow(unused_mut, reason = "the registry may be empty")]
             let mut entries = vec![
                 $(Entry {
                     scheme: $control::SCHEME,
-                    params: <$control::Params as ParamTable>::table,
-                    resolve: |given| Ok(<$control::Params as ParamTable>::with(given)?.list()),
-                    build: Build::Control(|given, setup| {
+                    params: &<$control::Params as ParamTable>::table,
+                    resolve: &|given| Ok(<$control::Params as ParamTable>::with(given)?.list()),
+                    build: Build::Control(&|given, setup| {
                         Ok(AnyControl::$Control($control::control(&ParamTable::with(given)?, setup)))
                     }),
                     strategy: None,
@@ -29,13 +29,13 @@ macro_rules! registry {
                 },)*
                 $(Entry {
                     scheme: $stream::SCHEME,
-                    params: <$stream::Params as ParamTable>::table,
-                    resolve: |given| Ok(<$stream::Params as ParamTable>::with(given)?.list()),
+                    params: &<$stream::Params as ParamTable>::table,
+                    resolve: &|given| Ok(<$stream::Params as ParamTable>::with(given)?.list()),
                     build: Build::Stream {
-                        sender: |given, setup| {
+                        sender: &|given, setup| {
                             Ok(AnySender::$Stream($stream::sender(&ParamTable::with(given)?, setup)))
                         },
-                        receiver: |given, setup| {
+                        receiver: &|given, setup| {
                             Ok(AnyReceiver::$Stream($stream::receiver(&ParamTable::with(given)?, setup)))
                         },
                         router: None,
@@ -46,8 +46,8 @@ macro_rules! registry {
                 },)*
                 $(Entry {
                     scheme: $forwarder::SCHEME,
-                    params: <$forwarder::Params as ParamTable>::table,
-                    resolve: |given| Ok(<$forwarder::Params as ParamTable>::with(given)?.list()),
+                    params: &<$forwarder::Params as ParamTable>::table,
+                    resolve: &|given| Ok(<$forwarder::Params as ParamTable>::with(given)?.list()),
                     build: Build::Forwarder,
                     strategy: None,
                     link: None,
@@ -57,22 +57,22 @@ macro_rules! registry {
             $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $router::SCHEME.name)
                 && let Build::Stream { router, .. } = &mut entry.build
             {
-                *router = Some(|given, setup| {
+                *router = Some(&|given, setup| {
                     Ok(AnyRouter::$Router($router::router(&ParamTable::with(given)?, setup)))
                 });
             })*
             $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $strategy::SCHEME.name) {
-                entry.strategy = Some(|given, setup| {
+                entry.strategy = Some(&|given, setup| {
                     Ok(AnyStrategy::$Strategy($strategy::strategy(&ParamTable::with(given)?, setup)))
                 });
             })*
             $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $link::SCHEME.name) {
-                entry.link = Some(|given, setup| {
+                entry.link = Some(&|given, setup| {
                     Ok(AnyLink::$Link($link::link(&ParamTable::with(given)?, setup)))
                 });
             })*
             $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $app::SCHEME.name) {
-                entry.app = Some(|given, setup| {
+                entry.app = Some(&|given, setup| {
                     Ok(AnyApp::$App($app::app(&ParamTable::with(given)?, setup)))
                 });
             })*

@@ -1,18 +1,26 @@
 //! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star again
 //! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data;
-//! N3 a network of 200 forwarders of named data under a controller.
+//! N3 a network of 200 forwarders of named data under a controller; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
+//! the same share of the bottleneck each; F8p and F8i a fat tree of 128 hosts with a permutation and with incast.
 
-use contract::{NodeId, ParamValue};
+use contract::{EcnFeedback, NodeId, ParamValue};
 use sim::{Blueprint, Cast, FlowKind, IcnSpec, NdnSpec, PortSpec, ProducerSpec, SdnSpec};
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-/// The workload called `name` (`w1` … `w4`, `w4s`, `w4n`, `n1` … `n3`), `seconds` long; `None` for another name.
-pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
-    let run = |usual: u64| Duration::from_secs(seconds.unwrap_or(usual));
+/// The names of the workloads.
+pub const NAMES: &[&str] = &[
+    "w1", "w2", "w3", "w4", "w4s", "w4n", "n1", "n2", "n3", "s10", "s100", "s1k", "s10k", "s100k", "s1m",
+    "f8p", "f8i",
+];
+
+/// The workload called `name`, one of [`NAMES`], of the given duration or the usual one; `None` for another name.
+pub fn workload(name: &str, duration: Option<Duration>) -> Option<Blueprint> {
+    let run = |seconds: u64| duration.unwrap_or(Duration::from_secs(seconds));
+    let stagger = Duration::from_millis(10);
     match name {
-        "w1" => Some(dumbbell(10, Rate::from_mbps(100), 100, run(100))),
-        "w2" => Some(dumbbell(1000, Rate::from_mbps(1000), 1000, run(20))),
+        "w1" => Some(dumbbell(10, Rate::from_mbps(100), 100, stagger, run(100))),
+        "w2" => Some(dumbbell(1000, Rate::from_mbps(1000), 1000, stagger, run(20))),
         "w3" => Some(chain(run(100))),
         "w4" => Some(star(64, run(400))),
         "w4s" => Some(stream_star(64, Cast::Multicast, run(400))),
@@ -20,12 +28,21 @@ pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
         "n1" => Some(named(None, run(100))),
         "n2" => Some(named(Some("bic"), run(100))),
         "n3" => Some(controlled(run(20))),
+        "s10" => Some(scaled(10, run(10))),
+        "s100" => Some(scaled(100, run(10))),
+        "s1k" => Some(scaled(1000, run(10))),
+        "s10k" => Some(scaled(10_000, run(10))),
+        "s100k" => Some(scaled(100_000, run(10))),
+        "s1m" => Some(scaled(1_000_000, run(10))),
+        "f8p" => Some(permutation(8, duration.unwrap_or(Duration::from_millis(100)))),
+        "f8i" => Some(incast(8, duration.unwrap_or(Duration::from_millis(100)))),
         _ => None,
     }
 }
 
-/// `count` NewReno flows without SACK over one bottleneck of 10 ms; access links 1 Gbit/s, 1 ms.
-pub fn dumbbell(count: u32, rate: Rate, buffer: u32, duration: Duration) -> Blueprint {
+/// `count` NewReno flows without SACK over one bottleneck of 10 ms, each starting `stagger` after the one before; access links 1 Gbit/s,
+/// 1 ms.
+pub fn dumbbell(count: u32, rate: Rate, buffer: u32, stagger: Duration, duration: Duration) -> Blueprint {
     let mut net = Blueprint::new(duration);
     let (left, right) = (net.node("left"), net.node("right"));
     net.link("bottleneck", (left, right), PortSpec::new(rate, Duration::from_millis(10), buffer));
@@ -34,16 +51,81 @@ pub fn dumbbell(count: u32, rate: Rate, buffer: u32, duration: Duration) -> Blue
         let (from, to) = (net.node(&format!("s{i}")), net.node(&format!("d{i}")));
         net.link(&format!("s{i}"), (from, left), access.clone());
         net.link(&format!("d{i}"), (right, to), access.clone());
-        let config = tcp::Config {
-            segment: Bytes::new(960),
-            header: Bytes::new(40),
-            initial_window: 10,
-            sack: false,
-            delayed_ack: false,
-            ..tcp::Config::default()
+        let start = Time::from_nanos(u64::from(i) * stagger.as_nanos());
+        net.flow(&format!("tcp.{i}"), Some("reno"), FlowKind::Tcp(newreno()), from, &[to]).start = start;
+    }
+    net
+}
+
+/// A dumbbell with 1 Mbit/s and one packet of buffer per flow, all of which start within the first second.
+pub fn scaled(count: u32, duration: Duration) -> Blueprint {
+    let stagger = Duration::from_nanos(1_000_000_000 / u64::from(count));
+    dumbbell(count, Rate::from_mbps(u64::from(count)), count, stagger, duration)
+}
+
+/// NewReno without SACK, 1000 bytes a packet.
+fn newreno() -> tcp::Config {
+    tcp::Config {
+        segment: Bytes::new(960),
+        header: Bytes::new(40),
+        initial_window: 10,
+        sack: false,
+        delayed_ack: false,
+        ..tcp::Config::default()
+    }
+}
+
+/// A fat tree of `ports`-port switches ["A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008, §3] and its hosts: all links 1 Gbit/s and 10 µs;
+/// paths of equal cost are chosen by flow.
+fn fat_tree(ports: usize, queue: &PortSpec, duration: Duration) -> (Blueprint, Vec<NodeId>) {
+    let mut net = Blueprint::new(duration);
+    let half = ports / 2;
+    let core: Vec<NodeId> = (0..half * half).map(|i| net.node(&format!("core{i}"))).collect();
+    let mut hosts = Vec::new();
+    for pod in 0..ports {
+        let layer = |net: &mut Blueprint, name: &str| -> Vec<NodeId> {
+            (0..half).map(|i| net.node(&format!("{name}{pod}.{i}"))).collect()
         };
-        let start = Time::from_nanos(u64::from(i) * 10_000_000);
-        net.flow(&format!("tcp.{i}"), Some("reno"), FlowKind::Tcp(config), from, &[to]).start = start;
+        let (upper, lower) = (layer(&mut net, "aggregation"), layer(&mut net, "edge"));
+        for (i, &aggregation) in upper.iter().enumerate() {
+            for (j, &switch) in core[i * half..(i + 1) * half].iter().enumerate() {
+                net.link(&format!("c{pod}.{i}.{j}"), (aggregation, switch), queue.clone());
+            }
+        }
+        for (i, &edge) in lower.iter().enumerate() {
+            for (j, &aggregation) in upper.iter().enumerate() {
+                net.link(&format!("a{pod}.{i}.{j}"), (edge, aggregation), queue.clone());
+            }
+            for j in 0..half {
+                let host = net.node(&format!("h{pod}.{i}.{j}"));
+                net.link(&format!("h{pod}.{i}.{j}"), (host, edge), queue.clone());
+                hosts.push(host);
+            }
+        }
+    }
+    (net, hosts)
+}
+
+/// Every host of a fat tree sends one NewReno flow to the host half the network away, over queues of 100 packets.
+pub fn permutation(ports: usize, duration: Duration) -> Blueprint {
+    let queue = PortSpec::new(Rate::from_mbps(1000), Duration::from_micros(10), 100);
+    let (mut net, hosts) = fat_tree(ports, &queue, duration);
+    for (i, &from) in hosts.iter().enumerate() {
+        let to = hosts[(i + hosts.len() / 2) % hosts.len()];
+        net.flow(&format!("tcp.{i}"), Some("reno"), FlowKind::Tcp(newreno()), from, &[to]);
+    }
+    net
+}
+
+/// All hosts of a fat tree but one send one DCTCP flow each to that one, through queues of 100 packets that mark from 20 on.
+pub fn incast(ports: usize, duration: Duration) -> Blueprint {
+    let mut queue = PortSpec::new(Rate::from_mbps(1000), Duration::from_micros(10), 100);
+    queue.queue.mark_above = Some(20);
+    let (mut net, hosts) = fat_tree(ports, &queue, duration);
+    for (i, &from) in hosts.iter().enumerate().skip(1) {
+        let config = tcp::Config { ecn: true, ecn_feedback: EcnFeedback::Dctcp, ..newreno() };
+        let start = Time::from_nanos(i as u64 * 10_000);
+        net.flow(&format!("tcp.{i}"), Some("dctcp"), FlowKind::Tcp(config), from, &hosts[..1]).start = start;
     }
     net
 }

@@ -2,6 +2,7 @@
 
 use sim::{Control, World};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use units::Duration;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
@@ -9,7 +10,7 @@ static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 /// Allocations of a run, from its making to its end: the fewest of three, since the thread of the test harness may allocate at
 /// the same time.
 fn allocations(name: &str, seconds: u64) -> usize {
-    let blueprint = benches::workload(name, Some(seconds)).expect("a workload");
+    let blueprint = benches::workload(name, Some(Duration::from_secs(seconds))).expect("a workload");
     let once = || {
         let region = Region::new(ALLOCATOR);
         let mut world = World::new(&blueprint).expect("a valid blueprint");

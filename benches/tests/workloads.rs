@@ -1,9 +1,10 @@
 //! The workloads do what other simulators say they do.
 
 use sim::{Control, Trace, World};
+use units::Duration;
 
 fn run(name: &str, seconds: Option<u64>) -> Trace {
-    let blueprint = benches::workload(name, seconds).expect("a workload");
+    let blueprint = benches::workload(name, seconds.map(Duration::from_secs)).expect("a workload");
     let mut world = World::new(&blueprint).expect("a valid blueprint");
     world.run(&Control::default());
     world.finish()

@@ -28,6 +28,8 @@ from .srmcc import PAPER as SRMCC
 if TYPE_CHECKING:
     from os import PathLike
 
+    from distributed import Client
+
     from ._readings import Comparison
 
 __all__ = [
@@ -63,6 +65,7 @@ def compare_readings(
     seed: int = 1,
     out: str | PathLike[str] | None = None,
     progress: Callable[[int, int, str], object] | None = None,
+    on: str | Client | None = None,
 ) -> Comparison:
     """Run a paper with each other reading of what it leaves open, one at a time, and judge the claims that this touches.
 
@@ -77,7 +80,9 @@ def compare_readings(
     if not isinstance(study, Paper) or not study.readings():
         able = ", ".join(name for name, known in PAPERS.items() if known.readings())
         raise KeyError(f"{paper!r} has no readings; these have some: {able}")
-    return study.compare_readings(claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress)
+    return study.compare_readings(
+        claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress, on=on
+    )
 
 
 def emulate(
@@ -116,6 +121,7 @@ def reproduce(
     seed: int = 1,
     out: str | PathLike[str] | None = None,
     progress: Callable[[int, int, str], object] | None = None,
+    on: str | Client | None = None,
 ) -> Reproduction:
     """Run a paper's experiments, draw its figures and judge its claims; or run and draw a comparison of our own.
 
@@ -124,7 +130,7 @@ def reproduce(
     ``S004-19``) runs and judges one claim. ``quick`` takes fewer seeds
     and shorter runs and says so. Runs take the seeds ``seed``, ``seed + 1`` and so on, ``jobs`` at a time; the numbers
     do not depend on ``jobs``. With ``out`` the measurements are kept there and reused as long as scenario, seed and
-    program are the same.
+    program are the same. With ``on`` a Dask cluster runs the simulations: see `thalweg.cluster`.
     ``progress(done, total, what)`` is called after each run and several times per second, from the calling thread.
 
     Raises ``KeyError`` for an unknown paper, figure or claim, ``ValueError`` for ``jobs`` below 1, or for a figure and a
@@ -134,7 +140,7 @@ def reproduce(
     if study.only_emulated:
         raise KeyError(f"{paper!r} is about real time: thalweg_papers.emulate({paper!r})")
     return study.reproduce(
-        figure=figure, claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress
+        figure=figure, claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress, on=on
     )
 
 

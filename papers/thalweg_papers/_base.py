@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
+    from distributed import Client
+
     from ._claims import Claim
     from ._profiles import Profile
     from ._readings import Comparison, Reading
@@ -328,6 +330,7 @@ class Study:
         seed: int = 1,
         out: str | PathLike[str] | None = None,
         progress: Callable[[int, int, str], object] | None = None,
+        on: str | Client | None = None,
     ) -> Reproduction:
         """See `thalweg_papers.reproduce`."""
         from ._runner import reproduce_study
@@ -343,6 +346,7 @@ class Study:
             seed=seed,
             out=None if out is None else Path(out),
             progress=progress,
+            on=on,
         )
 
     def emulate(
@@ -396,12 +400,15 @@ class Paper(Study):
         seed: int = 1,
         out: str | PathLike[str] | None = None,
         progress: Callable[[int, int, str], object] | None = None,
+        on: str | Client | None = None,
     ) -> Comparison:
         """See `thalweg_papers.compare_readings`."""
         from ._readings import compare
 
         folder = None if out is None else Path(out)
-        return compare(self, claim=claim, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress)
+        return compare(
+            self, claim=claim, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress, on=on
+        )
 
 
 @dataclass

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ._base import Experiment, ExperimentKey, Paper, Scale, Tree
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from ._claims import Claim
     from ._runner import Progress, Run
 
@@ -143,6 +145,7 @@ def compare(
     seed: int,
     out: Path | None,
     progress: Progress | None,
+    on: str | Client | None,
 ) -> Comparison:
     """Runs each option by itself over the claims that its experiments feed. See `thalweg_papers.compare_readings`."""
     from . import _judge, _runner
@@ -172,7 +175,7 @@ def compare(
 
     # a variant that an option leaves as it is has the same key as without it, and runs once
     runs = {run.key: run for planned in needed.values() for run in planned}
-    done = _runner.run_all(list(runs.values()), jobs=jobs, out=out, progress=progress)
+    done = _runner.run_all(list(runs.values()), jobs=jobs, out=out, progress=progress, on=on)
     samples = {key: sample for key, (_, sample) in zip(runs, done, strict=True)}
 
     def judge_claims(case: _OptionCase | None, of: Iterable[Claim]) -> dict[str, dict[str, Any]]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
+import platform
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg import Scenario, plots
+from thalweg.errors import ClusterError
 from thalweg.jobs import POLL_INTERVAL_S, Control, Job, JobProgress, SampleFile, digest
 from thalweg.jobs import run as run_jobs
 
@@ -32,6 +34,9 @@ from ._base import (
     Study,
     Table,
 )
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Progress = Callable[[int, int, str], object]
 
@@ -77,6 +82,16 @@ class Run:
         return Job(self.label, self.simulate, cache, exclusive=self.experiment.measure is not None)
 
 
+def simulate_same(run: Run, key: str, control: Control) -> Sample | None:
+    """Simulates in a worker of a cluster. Raises `ClusterError` if its thalweg-papers would give another sample."""
+    if run.key != key:
+        raise ClusterError(
+            f"the worker on {platform.node()} has another version of thalweg-papers",
+            "install the same wheel in the environment of the workers as here, and start them again",
+        )
+    return run.simulate(control)
+
+
 def reproduce_study(
     study: Study,
     *,
@@ -87,6 +102,7 @@ def reproduce_study(
     seed: int,
     out: Path | None,
     progress: Progress | None,
+    on: str | Client | None,
 ) -> Reproduction:
     """See `thalweg_papers.reproduce`."""
     if figure is not None and claim is not None:
@@ -108,7 +124,8 @@ def reproduce_study(
     planned += [
         plan(p.experiments(experiments, scale).values(), measured_keys, scale, seed) for p in profiles
     ]
-    done = iter(run_all([run for runs in planned for run in runs], jobs=jobs, out=out, progress=progress))
+    every = [run for runs in planned for run in runs]
+    done = iter(run_all(every, jobs=jobs, out=out, progress=progress, on=on))
     samples, *others = [list(itertools.islice(done, len(runs))) for runs in planned]
     collected = collect(samples)
 
@@ -194,17 +211,29 @@ def plan(
 
 
 def run_all(
-    runs: list[Run], *, jobs: int, out: Path | None = None, progress: Progress | None = None
+    runs: list[Run],
+    *,
+    jobs: int,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    on: str | Client | None = None,
 ) -> list[tuple[Run, Sample]]:
-    """Samples in the order of ``runs``, ``jobs`` at a time. Runs with a sample in ``out`` are not repeated."""
+    """Samples in the order of ``runs``, ``jobs`` at a time or ``on`` a cluster.
+
+    Runs with a sample in ``out`` are not repeated.
+    """
 
     def report_progress(at: JobProgress) -> None:
         if progress is not None:
-            progress(at.done, at.total, at.label)
+            progress(at.done, at.total, f"waiting for {at.waiting_for}" if at.waiting_for else at.label)
 
-    samples = run_jobs(
-        [run.job(out) for run in runs], at_once=jobs, progress=report_progress, every_s=POLL_INTERVAL_S
-    )
+    listed = [run.job(out) for run in runs]
+    if on is not None:
+        listed = [
+            job if job.exclusive else replace(job, work=partial(simulate_same, run, run.key))
+            for job, run in zip(listed, runs, strict=True)
+        ]
+    samples = run_jobs(listed, at_once=jobs, progress=report_progress, every_s=POLL_INTERVAL_S, on=on)
     return list(zip(runs, samples, strict=True))
 
 

@@ -1,16 +1,25 @@
 """The compiled core: conversion only. What is made for programs to read travels as JSON text."""
 
-from typing import Any, TypedDict, final
+from typing import Any, Self, TypedDict, final
 
 __all__ = [
+    "Ack",
+    "Allowance",
+    "Congestion",
     "Control",
+    "Cut",
+    "Delivery",
     "ForwardControl",
+    "Lost",
     "NdnControl",
     "Plan",
     "Relation",
     "Run",
     "Scenario",
     "SdnControl",
+    "Sent",
+    "Simulation",
+    "Summary",
     "Table",
     "Transfer",
     "__version__",
@@ -27,6 +36,8 @@ __all__ = [
     "ndn_name",
     "ndn_put",
     "ndn_together",
+    "register_agent",
+    "register_scheme",
     "renamed",
     "schema",
     "schemes",
@@ -374,3 +385,351 @@ def ndn_get(wanted: str, path: str | None, control: NdnControl) -> str:
 
 def ndn_put(wanted: str, path: str | None, content: bytes | None, control: NdnControl) -> str:
     """Serves the file at `path`, or `content`, until it is told to stop; `wanted` is JSON. What was served, as JSON."""
+
+@final
+class Ack:
+    """New data were acknowledged."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def bytes(self) -> int:
+        """Newly delivered payload in bytes."""
+
+    @property
+    def packets(self) -> int:
+        """Newly delivered packets."""
+
+    @property
+    def marked(self) -> bool:
+        """It reports a congestion mark."""
+
+    @property
+    def marked_packets(self) -> int:
+        """Newly marked packets that it reports."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Payload in flight before this acknowledgement, in bytes."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Round-trip time sample in seconds; None without a valid one."""
+
+    @property
+    def rtt_smoothed_s(self) -> float:
+        """Smoothed round-trip time in seconds."""
+
+    @property
+    def rtt_min_s(self) -> float | None:
+        """Minimum round-trip time so far in seconds; None before the first sample."""
+
+    @property
+    def delay_s(self) -> float | None:
+        """One-way delay between two clocks in seconds: only its changes have a meaning. None if the transport lacks it."""
+
+    @property
+    def app_limited(self) -> bool:
+        """The sender was application-limited at some time since the last acknowledgement."""
+
+    @property
+    def recovering(self) -> bool:
+        """The transport is in loss recovery."""
+
+    @property
+    def round_ended(self) -> bool:
+        """It ends a round trip."""
+
+@final
+class Congestion:
+    """A loss, a mark, a timeout or a NACK."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def cause(self) -> str:
+        """`loss`, `mark`, `timeout` or `refused`."""
+
+    @property
+    def bytes(self) -> int:
+        """Payload lost or marked, in bytes."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Payload in flight at the detection, including lost data, in bytes."""
+
+    @property
+    def first(self) -> bool:
+        """The first event of its episode: schemes with one reduction per round trip react to this only."""
+
+@final
+class Delivery:
+    """The delivery-rate sample of an acknowledgement."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def bytes(self) -> int:
+        """Newly delivered payload in bytes."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Payload delivered in this connection so far, in bytes."""
+
+    @property
+    def total_when_sent_bytes(self) -> int:
+        """Payload delivered before the newest of these packets was sent, in bytes."""
+
+    @property
+    def in_flight_when_sent_bytes(self) -> int:
+        """Payload in flight when the newest of these packets was sent, including it, in bytes."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Payload declared lost since the newest of these packets was sent, in bytes."""
+
+    @property
+    def rate_bps(self) -> float | None:
+        """Payload delivered per time since then, in bit/s; None if that time is shorter than the minimum round-trip time."""
+
+    @property
+    def app_limited(self) -> bool:
+        """The sender was application-limited when the newest of these packets was sent."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Round-trip time of the newest of these packets in seconds; None if it was retransmitted."""
+
+    @property
+    def delay_s(self) -> float | None:
+        """One-way delay of it in seconds, as in `Ack`."""
+
+    @property
+    def in_flight_before_bytes(self) -> int:
+        """Payload in flight before this acknowledgement, in bytes."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Payload in flight after it, without lost data, in bytes."""
+
+    @property
+    def recovering(self) -> bool:
+        """The transport is in loss recovery, also after a timeout."""
+
+@final
+class Lost:
+    """A packet was declared lost."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def bytes(self) -> int:
+        """Its payload in bytes."""
+
+    @property
+    def in_flight_when_sent_bytes(self) -> int:
+        """Payload in flight when it was sent, including it, in bytes."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Payload declared lost since it was sent, including it, in bytes."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Payload delivered in this connection so far, in bytes."""
+
+    @property
+    def app_limited(self) -> bool:
+        """The sender was application-limited when it was sent."""
+
+    @property
+    def adjoins(self) -> bool:
+        """It follows the packet of the last such call without a gap in the sequence."""
+
+@final
+class Sent:
+    """A packet was sent."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def bytes(self) -> int:
+        """Its payload in bytes."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Payload in flight after it, in bytes."""
+
+    @property
+    def retransmission(self) -> bool:
+        """It is a retransmission."""
+
+    @property
+    def app_limited(self) -> bool:
+        """The sender was application-limited at some time since the last acknowledgement."""
+
+@final
+class Cut:
+    """A reduction of the window."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def cause(self) -> str:
+        """`loss`, `mark`, `timeout` or `refused`."""
+
+    @property
+    def flight(self) -> float:
+        """Payload in flight at the detection, including lost data, in segments."""
+
+@final
+class Summary:
+    """What happened in a round trip or an interval."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time at its end, in seconds."""
+
+    @property
+    def duration_s(self) -> float:
+        """Its length in seconds."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Payload delivered in it, in bytes."""
+
+    @property
+    def acked_packets(self) -> int:
+        """Packets delivered in it."""
+
+    @property
+    def marked_packets(self) -> int:
+        """Packets that were reported as marked in it."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Payload that was declared lost in it, in bytes."""
+
+    @property
+    def timeouts(self) -> int:
+        """Retransmission timeouts in it."""
+
+    @property
+    def sent_bytes(self) -> int:
+        """Payload sent in it, retransmissions included, in bytes."""
+
+    @property
+    def rtt_min_s(self) -> float | None:
+        """Minimum of its round-trip time samples in seconds; None without one."""
+
+    @property
+    def rtt_mean_s(self) -> float | None:
+        """Mean of its round-trip time samples in seconds; None without one."""
+
+    @property
+    def rtt_last_s(self) -> float | None:
+        """Its last round-trip time sample in seconds; None without one."""
+
+    @property
+    def rtt_smoothed_s(self) -> float | None:
+        """Smoothed round-trip time of the transport at its last acknowledgement, in seconds; None before the first."""
+
+    @property
+    def rtt_base_s(self) -> float | None:
+        """Minimum round-trip time of the connection so far in seconds; None before the first sample."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Payload in flight at its last event, in bytes."""
+
+    @property
+    def delivery_rate_bps(self) -> float:
+        """Payload delivered per time, in bit/s."""
+
+    @property
+    def sending_rate_bps(self) -> float:
+        """Payload sent per time, in bit/s."""
+
+class Allowance:
+    """The window and the rate that a scheme has set."""
+
+    def __new__(cls, *args: object, **keys: object) -> Self: ...
+    @property
+    def window(self) -> float:
+        """Maximum payload in flight in bytes; `math.inf` for no limit. At least one segment is allowed."""
+
+    @window.setter
+    def window(self, value: float) -> None: ...
+    @property
+    def rate(self) -> float:
+        """Pacing rate in bit/s, headers included; `math.inf` for no pacing."""
+
+    @rate.setter
+    def rate(self, value: float) -> None: ...
+    @property
+    def ssthresh(self) -> float:
+        """Slow-start threshold in bytes, for the trace; `math.inf` without one."""
+
+    @ssthresh.setter
+    def ssthresh(self, value: float) -> None: ...
+
+def register_scheme(
+    scheme: type,
+    *,
+    name: str,
+    title: str,
+    families: list[str],
+    params: list[tuple[str, str, Any, Any, Any, list[str], str]],
+    callbacks: list[str],
+    update: bool,
+    interval: str | None = None,
+    ecn: str | None = None,
+    integer_cwnd: bool = False,
+) -> None:
+    """Adds a class to the catalogue of this process. Raises `ValueError`."""
+
+def register_agent() -> None:
+    """Adds the scheme `agent`, which environments steer, to the catalogue of this process."""
+
+@final
+class Simulation:
+    """A running network whose flows with the scheme `agent` are steered from outside."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Builds the network of a plan. Raises `SchemeError`."""
+
+    @property
+    def agents(self) -> list[str]:
+        """Names of the flows that are steered, in the order of the plan."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time reached, in seconds."""
+
+    @property
+    def setups(self) -> list[tuple[int, int] | None]:
+        """Segment and initial window of each agent in bytes; None before its flow starts."""
+
+    def step(
+        self, actions: list[tuple[float, float] | None], span_s: float
+    ) -> tuple[bool, list[Summary | None]]:
+        """Sets window (bytes) and rate (bit/s) of each agent (None keeps them), and runs for `span_s` seconds.
+
+        Returns whether the run is over, and what each agent saw: None before its flow starts. Raises `ValueError`, or
+        `SchemeError`.
+        """
+
+    def finish(self) -> Run:
+        """Ends the simulation; its result."""

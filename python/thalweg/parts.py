@@ -475,7 +475,9 @@ if TYPE_CHECKING:
         rto_floor: str | None
         max_rto: str | None
         receive_window: str | None
+        receive_buffer: str | None
         send_buffer: str | None
+        gso: bool | None
         handshake: bool | None
         header: str | None
 
@@ -1541,9 +1543,16 @@ class Tcp(Part):
       variation.
     - `max_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum retransmission timeout. Default: 60 s.
     - `receive_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Receive window. Default: unlimited.
+    - `receive_buffer` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Memory of the receive buffer. The window is
+      at most half of it, begins at 65535 B, and grows by two segments with each segment, as in Linux, where
+      segments are acknowledged at once in that time. The buffer itself does not grow. Default: unlimited,
+      without growth of the window.
     - `send_buffer` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Memory of the send buffer at the start. It
       counts segments with the overhead of the kernel, and grows with the congestion window. Default:
       unlimited; Linux: 16384 B.
+    - `gso` (true or false): Send new segments in batches of at least two, as far as the window allows, as
+      Linux does with segmentation offload. The last one has PSH and is acknowledged at once; a batch that is
+      not full may wait for the next acknowledgement. Default: false.
     - `handshake` (true or false): Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
     - `header` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Header of every packet, and size of an
       acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B with `live`.

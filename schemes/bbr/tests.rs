@@ -3,7 +3,7 @@
 use contract::{Cause, Congestion, CongestionControl, Delivery, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
-use super::{Bbr, Params, Refresh, State, control};
+use super::{Bbr, Params, Refresh, State, Variant, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 /// A connection and what it has delivered.
@@ -506,4 +506,128 @@ fn an_undone_recovery_restores_the_window() {
     assert_eq!(path.window(), 51_000);
     path.controller.on_spurious(&mut path.bench.cx());
     assert_eq!(path.window(), before);
+}
+
+// ---- variant = "linux"
+
+impl Path {
+    /// The kernel's BBR in ProbeBW, past the two phases that differ from the others, with five segments per acknowledgement.
+    fn linux() -> Self {
+        let params = Params { variant: Variant::Linux, ..Params::default() };
+        let mut path = Self { controller: control(&params, &setup(10)), ..Self::new() };
+        for _ in 0..4 {
+            path.tick(100);
+        }
+        assert_eq!(path.controller.state(), State::Drain);
+        path.in_flight(100_000);
+        path.tick(100);
+        assert_eq!(path.controller.state(), State::ProbeBw);
+        path.in_flight(200_000);
+        for segments in [25, 5] {
+            path.next.bytes = SEGMENT * segments;
+            for _ in 0..11 {
+                path.tick(100);
+            }
+        }
+        path.until_gain(0.75);
+        path.next_phase();
+        path
+    }
+
+    /// A round that ends after this duration.
+    fn tick(&mut self, millis: u64) {
+        self.wait(millis);
+        self.round();
+    }
+
+    /// Segments are lost, in a recovery that has begun.
+    fn lose(&mut self, segments: u64) {
+        let bytes = SEGMENT * segments;
+        let event = Congestion { cause: Cause::Loss, bytes, in_flight: SEGMENT * 200, first: false };
+        self.controller.on_congestion(&event, &mut self.bench.cx());
+    }
+}
+
+/// Linux, bbr_set_cwnd: 2·125 = 250 segments, five extra ones, since an epoch begins with each acknowledgement of five, and three quanta of two: 261, an even 262; in
+/// the phase that probes two more. Pacing is at 99 % of 10 Mbit/s, whose 1/1024 s is less than two segments.
+#[test]
+fn linux_rounds_the_window_to_an_even_number() {
+    let mut path = Path::linux();
+    assert_eq!((path.controller.pacing_gain(), path.window()), (1.0, 262_000));
+    close(path.pacing_mbps(), 9.9);
+    path.until_gain(1.25);
+    assert_eq!(path.window(), 264_000);
+}
+
+/// Linux, bbr_update_ack_aggregation: thirty segments are beyond the expected ones, 250 + 30 + 6 = 286, and thirty more at the same instant, 316. 24 ms later thirty are
+/// expected, so that 65 are 35 beyond. 200 at once count as those of 100 ms, 125: 381, an even 382. More than ten rounds later the five of each count.
+#[test]
+fn linux_has_room_for_aggregated_acknowledgements() {
+    let mut path = Path::linux();
+    path.wait(99);
+    path.next.bytes = SEGMENT * 30;
+    path.ack();
+    assert_eq!(path.window(), 286_000);
+    path.ack();
+    assert_eq!(path.window(), 316_000);
+    path.wait(24);
+    path.next.bytes = SEGMENT * 5;
+    path.ack();
+    assert_eq!(path.window(), 316_000);
+    path.wait(99);
+    path.next.bytes = SEGMENT * 200;
+    path.ack();
+    assert_eq!(path.window(), 382_000);
+    path.next.bytes = SEGMENT * 5;
+    for _ in 0..16 {
+        path.tick(100);
+    }
+    path.until_gain(0.75);
+    path.next_phase();
+    assert_eq!(path.window(), 262_000);
+}
+
+/// Linux, bbr_lt_bw_sampling: two intervals of four rounds, each of 100 segments in 100 ms and ending with the loss of 100 in 400, 64/256. The rate is 8 Mbit/s in both, at
+/// which the sender is policed, 0.99·8 = 7.92, with a gain of 1 for 48 rounds.
+#[test]
+fn linux_finds_a_policer() {
+    let mut path = Path::linux();
+    path.lose(1);
+    path.ack();
+    path.next.bytes = SEGMENT * 100;
+    for _ in 0..2 {
+        close(path.pacing_mbps(), 9.9 * path.controller.pacing_gain());
+        for _ in 0..3 {
+            path.tick(100);
+        }
+        path.lose(100);
+        path.tick(100);
+    }
+    for _ in 0..47 {
+        close(path.pacing_mbps(), 7.92);
+        path.tick(100);
+    }
+    close(path.pacing_mbps(), 7.92);
+    path.tick(100);
+    close(path.pacing_mbps(), 9.9 * path.controller.pacing_gain());
+}
+
+/// A loss of 70 in 400 is 44.8/256, less than a fifth, and ends no interval; nor do application-limited rounds leave one.
+#[test]
+fn linux_takes_few_losses_for_no_policer() {
+    for (lost, app_limited) in [(70, false), (100, true)] {
+        let mut path = Path::linux();
+        path.lose(1);
+        path.ack();
+        path.next.bytes = SEGMENT * 100;
+        path.next.app_limited = app_limited;
+        for _ in 0..2 {
+            for _ in 0..3 {
+                path.tick(100);
+            }
+            path.lose(lost);
+            path.tick(100);
+        }
+        close(path.pacing_mbps(), 9.9 * path.controller.pacing_gain());
+    }
 }

@@ -18,6 +18,16 @@ contract::choice! {
     }
 }
 
+contract::choice! {
+    /// The algorithm.
+    pub enum Variant {
+        /// That of consumers of named data.
+        Ndn = "ndn",
+        /// That of Linux.
+        Linux = "linux",
+    }
+}
+
 /// The congestion controller BIC.
 #[derive(Clone, Debug)]
 pub struct Bic {

@@ -1,17 +1,28 @@
 //! BIC: after a loss, a binary search for the largest window without loss [XHR04].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use ambassador::Delegate;
+use contract::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Documented, Family, Lost, Scheme,
+    Sent, Setup, Source, SourceWindows, ambassador_impl_CongestionControl,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::shared::linux::Linux;
 
 mod control;
+mod linux;
+#[cfg(test)]
+mod linux_tests;
 #[cfg(test)]
 mod tests;
 
-pub use control::{Bic, OnTimeout};
+pub use control::{Bic, OnTimeout, Variant};
+pub use linux::LinuxBic;
 
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "bic",
-    title: "BIC: binary search for the window, as NDN consumers have it",
+    title: "BIC: binary search for the window, as NDN consumers or Linux have it",
     families: &[Family::Ip, Family::Ndn],
     sources: &[
         Source {
@@ -19,6 +30,7 @@ pub const SCHEME: Scheme = Scheme {
             text: "Xu, Harfoush, Rhee: Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks, IEEE INFOCOM, 2004",
         },
         Source { key: "NDNSIM", text: "ndnSIM 2.8, public source of its consumer ConsumerPcon, 2018" },
+        Source { key: "LINUX", text: "Linux 6.1, net/ipv4/tcp_bic.c" },
     ],
     documented: Documented::Full,
     series: &[],
@@ -34,12 +46,28 @@ contract::params! {
     max_increment: f64 = 16.0, within 1.0..=100000.0, from "NDNSIM: 16";
     /// Additional effect of a timeout: none, or a window of one segment, as in TCP.
     on_timeout: OnTimeout = OnTimeout::Cut, from "NDNSIM: a timeout is treated as a loss; our choice for the other value: RFC 5681 §3.1";
+    /// The algorithm: that of NDN consumers, or that of Linux, in whole segments. With Linux, `on_timeout` has no effect: the window is one segment.
+    variant: Variant = Variant::Ndn, from "NDNSIM; LINUX for the other value";
+    /// With variant = "linux": segments acknowledged per segment of growth near the maximum, in quarters of the window.
+    smooth_part: u32 = 20, within 1..=1000, from "LINUX: smooth_part";
+    /// With variant = "linux": whether a loss below the last maximum lowers the maximum, so that other flows get room.
+    fast_convergence: bool = true, from "LINUX: fast_convergence; XHR04 §III";
 }
 
 /// The whole congestion control.
-pub type Control = Bic;
+#[derive(Clone, Debug, Delegate)]
+#[delegate(CongestionControl)]
+pub enum Control {
+    /// That of NDN consumers.
+    Ndn(Bic),
+    /// That of Linux.
+    Linux(Linux<LinuxBic>),
+}
 
 /// Makes the congestion control of one consumer or connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Bic::new(params, setup)
+    match params.variant {
+        Variant::Ndn => Control::Ndn(Bic::new(params, setup)),
+        Variant::Linux => Control::Linux(Linux::new(LinuxBic::new(params), setup)),
+    }
 }

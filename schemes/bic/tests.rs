@@ -2,11 +2,11 @@
 
 use contract::{Cause, Congestion, CongestionControl};
 
-use super::{Bic, OnTimeout, Params, control};
+use super::{Bic, OnTimeout, Params};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 fn bic(initial: u64) -> (Bench, Bic) {
-    (Bench::new(), control(&Params::default(), &setup(initial)))
+    (Bench::new(), Bic::new(&Params::default(), &setup(initial)))
 }
 
 fn close(a: f64, b: f64) {
@@ -117,7 +117,7 @@ fn a_small_window_is_cut_and_grows_as_renos() {
 fn a_timeout_is_a_loss_or_leaves_one_segment() {
     for (on_timeout, window) in [(OnTimeout::Cut, 80.0), (OnTimeout::Restart, 1.0)] {
         let params = Params { on_timeout, ..Params::default() };
-        let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(100)));
+        let (mut bench, mut controller) = (Bench::new(), Bic::new(&params, &setup(100)));
         bench.congestion(&mut controller, Cause::Timeout);
         close(controller.window().0, window);
         assert_eq!(controller.state().max, 90.0);

@@ -38,7 +38,7 @@ pub struct Consumer {
 #[derive(Clone, Debug)]
 enum Controller {
     Aimd(aimd::Control),
-    Bic(bic::Control),
+    Bic(bic::Bic),
     Cubic(cubic::Control),
 }
 
@@ -49,9 +49,10 @@ impl Consumer {
             Window::Aimd => {
                 Controller::Aimd(aimd::control(&aimd::Params { b: params.beta, ..Default::default() }, setup))
             }
-            Window::Bic => {
-                Controller::Bic(bic::control(&bic::Params { beta: params.beta, ..Default::default() }, setup))
-            }
+            Window::Bic => Controller::Bic(bic::Bic::new(
+                &bic::Params { beta: params.beta, ..Default::default() },
+                setup,
+            )),
             // differs: the cubic function is that of RFC 9438, whose target is one round trip ahead
             Window::Cubic => {
                 let params = cubic::Params {

@@ -85,6 +85,8 @@ pub enum Event {
     WindowRestart,
     /// A retransmission timeout, after the threshold was set [CA_EVENT_LOSS].
     Timeout,
+    /// Any retransmission timeout, also while losses are repaired [set_state: TCP_CA_Loss].
+    Loss,
     /// A reduction after losses or marks is complete, and the window is the threshold [CA_EVENT_COMPLETE_CWR].
     ReductionComplete,
     /// A loss, a timeout or a mark [set_state: TCP_CA_Recovery, TCP_CA_Loss, TCP_CA_CWR].
@@ -312,6 +314,7 @@ impl<M: Module> CongestionControl for Linux<M> {
             // the window is one segment above what is in flight, and all is lost [tcp_enter_loss]
             self.socket.cwnd = 1;
             self.socket.credit.clear();
+            self.event(Event::Loss);
         }
         if event.first || timeout {
             self.event(Event::Repairing);

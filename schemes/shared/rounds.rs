@@ -37,6 +37,11 @@ impl Rounds {
         self.delivered = total.as_u64();
     }
 
+    /// The present acknowledgement counts as the start of a round, whatever it covers.
+    pub fn start(&mut self) {
+        self.started = true;
+    }
+
     /// A new round begins now.
     pub fn begin(&mut self) {
         self.end = self.delivered;

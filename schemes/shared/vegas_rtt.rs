@@ -63,7 +63,7 @@ impl VegasRtt {
                 self.begin_round(socket);
             }
             Event::Repairing => self.enabled = false,
-            Event::Timeout | Event::ReductionComplete => {}
+            Event::Timeout | Event::Loss | Event::ReductionComplete => {}
         }
     }
 }

@@ -313,9 +313,8 @@ impl Count {
 
 /// Counters and samples of an endpoint.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Meter {
-    /// By [`Count`].
-    pub counts: [u64; Count::ALL.len()],
     /// Payload delivered to the application once, in order, in bytes.
     pub goodput_bytes: u64,
     /// Number of round-trip time samples.
@@ -342,6 +341,8 @@ pub struct Meter {
     pub completed_at: Time,
     /// Start of playback; [`Time::NEVER`] before.
     pub played_at: Time,
+    /// By [`Count`].
+    pub counts: [u64; Count::ALL.len()],
 }
 
 impl Default for Meter {

@@ -42,7 +42,9 @@ pub use ids::{
 };
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
 pub use packet::{Ecn, Fragment, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
-pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
+pub use params::{
+    Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue, resolve_params,
+};
 pub use queue::{
     Backlog, DropReason, PacketCx, QueueDiscipline, QueueLimit, Verdict, ambassador_impl_QueueDiscipline,
 };

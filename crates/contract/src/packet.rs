@@ -4,27 +4,28 @@ use units::{Bytes, Time};
 
 use crate::{Address, Control, Data, Destination, FlowId, Interest, Nack, PayloadId, Signal};
 
-/// A packet with its header. The payload has a size and no content.
+/// A packet with its header. The payload has a size and no content. What every link reads is in the first cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub struct Packet {
     /// The flow it belongs to.
     pub flow: FlowId,
     /// Size on the wire, headers included, in bytes.
     pub size_bytes: u32,
-    /// Its source.
-    pub source: Address,
     /// Its destination.
     pub to: Destination,
+    /// Its source.
+    pub source: Address,
     /// Send time. [`crate::Cx::send`] sets it.
     pub sent_at: Time,
-    /// The label: header fields of a scheme.
-    pub label: Label,
-    /// The protocol's header.
-    pub header: Header,
     /// Explicit congestion notification field [RFC3168 §5].
     pub ecn: Ecn,
     /// Links crossed so far.
     pub hops: u8,
+    /// The protocol's header.
+    pub header: Header,
+    /// The label: header fields of a scheme.
+    pub label: Label,
 }
 
 impl Packet {
@@ -146,6 +147,8 @@ pub struct TcpFlags {
     pub syn: bool,
     /// FIN: the last byte of the flow is in this segment.
     pub fin: bool,
+    /// PSH: the last segment of a batch.
+    pub psh: bool,
     /// The flags AE, CWR and ECE, ECE in the lowest bit [RFC3168 §6.1]. With accurate feedback, those of an acknowledgement are the ACE field, the
     /// low three bits of the number of marked packets [RFC9768 §3.2.2].
     pub ace: u8,
@@ -195,4 +198,4 @@ pub struct Fragment {
     pub frame_bytes: u32,
 }
 
-const _: () = assert!(size_of::<Packet>() <= 128, "a packet is two cache lines");
+const _: () = assert!(size_of::<Packet>() == 128, "a packet is two cache lines");

@@ -232,6 +232,47 @@ pub trait ParamTable: Default {
     }
 }
 
+/// The defaults of a table with the values of `given`, for parts that have no struct of parameters. Fails as [`ParamTable::with`] does.
+pub fn resolve_params(table: &[ParamInfo], given: &[(String, ParamValue)]) -> Result<ParamList, ParamError> {
+    let mut list: ParamList = table.iter().map(|info| (info.name.to_owned(), info.default.clone())).collect();
+    for (name, value) in given {
+        let fail = |(message, hint)| ParamError { name: name.clone(), message, hint, conflicts_with: None };
+        let Some(at) = table.iter().position(|info| info.name == name) else {
+            return Err(fail(("no such parameter".to_owned(), None)));
+        };
+        let info = &table[at];
+        list[at].1 = match info.kind {
+            ParamKind::Number => checked::<f64>(info, value),
+            ParamKind::Count => checked::<u32>(info, value),
+            ParamKind::Switch => checked::<bool>(info, value),
+            ParamKind::Time => checked::<Duration>(info, value),
+            ParamKind::Rate => checked::<Rate>(info, value),
+            ParamKind::Size => checked::<Bytes>(info, value),
+            ParamKind::Choice(words) => match value {
+                ParamValue::Text(word) if words.contains(&word.as_str()) => Ok(value.clone()),
+                other => Err((
+                    format!("`{other}` is not one of the choices"),
+                    Some(format!("choose {}", words.join(", "))),
+                )),
+            },
+        }
+        .map_err(fail)?;
+    }
+    Ok(list)
+}
+
+/// A value in the form that [`Param::write`] gives it, if it is in the range.
+fn checked<P: Param>(info: &ParamInfo, value: &ParamValue) -> Result<ParamValue, (String, Option<String>)> {
+    let read = P::read(value)?;
+    if let Some((low, high)) = &info.range
+        && !(read >= P::read(low)? && read <= P::read(high)?)
+    {
+        let hint = format!("it must lie within {low} and {high}: {}", info.doc);
+        return Err((format!("`{value}` is out of range"), Some(hint)));
+    }
+    Ok(read.write())
+}
+
 /// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs. Pairs that must be ordered follow, one `order`
 /// each.
 ///
@@ -419,6 +460,25 @@ mod tests {
         assert!(params.set("bta", &0.5.into()).is_err());
         assert_eq!(params, Params::default());
     }
+    #[test]
+    fn a_table_without_a_struct_is_resolved_alike() {
+        let mut table = Params::table();
+        table.truncate(3);
+        let given = [("patience".to_owned(), "1500 ms".into()), ("way".to_owned(), "that".into())];
+        let list = resolve_params(&table, &given).expect("in range");
+        assert_eq!(list, Params::with(&given).expect("in range").list()[..3]);
+        for (name, value) in
+            [("beta", 1.5.into()), ("patience", 5i64.into()), ("way", "none".into()), ("bta", 0.5.into())]
+        {
+            let given = [(name.to_owned(), value)];
+            let (one, other) = (resolve_params(&table, &given), Params::with(&given));
+            assert_eq!(one.map_err(|error| (error.name, error.message, error.hint)).expect_err("refused"), {
+                let error = other.expect_err("refused");
+                (error.name, error.message, error.hint)
+            });
+        }
+    }
+
     #[test]
     fn ordered_parameters_are_checked_together() {
         let given = |min: i64, max: i64| {

@@ -35,8 +35,8 @@ pub fn run_observed(
     observers: Observers,
     mut save: impl FnMut(&Report),
 ) -> Outcome {
-    let mut world =
-        World::new(&plan.blueprint).expect("the parameters of a plan were checked when it was made");
+    let world = World::shared(plan.blueprint.clone());
+    let mut world = world.expect("the parameters of a plan were checked when it was made");
     world.observe(observers);
     world.run(control);
     while world.paused() {

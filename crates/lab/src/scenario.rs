@@ -390,7 +390,7 @@ impl Scenario {
         let Some(plan) = swept.plan.filter(|_| swept.errors.is_empty()) else {
             return draft.scenario(self.name.clone(), attempt);
         };
-        let offered = plan.blueprint.record.series.into_iter().map(toml::Value::from).collect();
+        let offered = plan.blueprint.record.series.iter().cloned().map(toml::Value::from).collect();
         let offered = toml::Value::Array(offered);
         let draft = draft.changed([("record.series", &offered)], false).map_err(whole)?;
         let attempt = draft.attempt(&self.name);

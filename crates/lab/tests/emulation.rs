@@ -67,7 +67,7 @@ fn a_simulation_of_an_emulation_uses_our_tcp_with_linux_headers() {
 #[test]
 fn tables_of_an_emulation_name_the_congestion_control_of_the_kernel() {
     let text = TEXT.replace("kernel = \"cubic\"", "kernel = \"bbr\"\nscheme = \"cubic\"");
-    let flows = plan(&text).as_emulated().blueprint.flows;
+    let flows = plan(&text).as_emulated().blueprint.flows.clone();
     let schemes: Vec<Option<&str>> = flows.iter().map(|flow| flow.scheme.as_deref()).collect();
     assert_eq!(schemes, [Some("bbr"), None, Some("reno")]);
 }

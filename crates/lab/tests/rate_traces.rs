@@ -26,7 +26,7 @@ fn a_file_is_loaded_once_and_its_mean_is_the_rate() {
     let [first, second] = [0, 1].map(|link| plan.blueprint.links[link].forward.clone());
     // four opportunities of 12 000 bits in 20 ms
     assert_eq!(first.rate, Rate::from_kbps(2400));
-    let traces = [first.trace, second.trace].map(|trace| trace.expect("it follows the file"));
+    let traces = [&first, &second].map(|port| port.trace.clone().expect("it follows the file"));
     assert!(Arc::ptr_eq(&traces[0], &traces[1]));
     assert_eq!(traces[0].period(), Duration::from_millis(20));
     assert_eq!(traces[0].bits_until(Time::ZERO + Duration::from_millis(10)), 24_000);
@@ -42,7 +42,7 @@ fn each_direction_has_its_own_rate_or_trace() {
         "rate = \"1 Mbit/s\", delay = \"1 ms\", backward = { trace = { model = \"leo\", seed = 7 } }",
     );
     let [first, second] = [0, 1].map(|link| plan.blueprint.links[link].clone());
-    let is_traced = |port: &sim::PortSpec| port.trace.is_some();
+    let is_traced = |port: &sim::Shared<sim::PortSpec>| port.trace.is_some();
     assert_eq!([&first.forward, &first.backward].map(is_traced), [true, false]);
     assert_eq!([&second.forward, &second.backward].map(is_traced), [false, true]);
     assert_eq!((first.backward.rate, second.forward.rate), (Rate::from_mbps(5), Rate::from_mbps(1)));

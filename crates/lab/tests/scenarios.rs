@@ -1,4 +1,5 @@
-//! Every scenario of the folder `scenarios` meets its expectations, and its printed plan is the same plan.
+//! Every scenario of the folder `scenarios` meets its expectations, and its printed plan is the same plan. Those of `scenarios/broken` are networks in
+//! which a scheme is known to fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -127,4 +128,32 @@ fn every_scenario_runs_as_its_author_expects_and_leaves_the_trace_that_it_always
         }
     }
     insta::assert_snapshot!(hashes);
+}
+
+#[test]
+fn every_scheme_still_fails_where_thalweg_break_found_that_it_fails() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/broken");
+    let files: Vec<_> = entries(&folder)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    assert!(files.len() >= 5, "{} files", files.len());
+    for path in files {
+        let bytes = fs::read(&path).expect("the file was just listed");
+        let scenario = lab::load_bytes(&bytes, &path.to_string_lossy())
+            .unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        let plan = scenario.plan(None).expect("loaded means planned");
+        assert!(!plan.expect.is_empty(), "{} expects nothing", path.display());
+        let outcome = lab::run(&plan, &sim::Control::default());
+        for row in &plan.expect {
+            let measured = outcome.report.value(&row.key);
+            assert!(
+                measured.is_some_and(|value| row.sides.hold(value)),
+                "{}: {} should be {}, is {measured:?}: if the scheme no longer fails here, remove the file",
+                path.display(),
+                row.key,
+                row.text
+            );
+        }
+    }
 }

@@ -9,6 +9,8 @@ mod live;
 mod ndn;
 mod relation;
 mod scenario;
+mod scheme;
+mod simulation;
 mod table;
 mod transfer;
 mod values;
@@ -37,6 +39,12 @@ mod _native {
     use crate::relation::Relation;
     #[pymodule_export]
     use crate::scenario::{Control, Plan, Run, Scenario};
+    #[pymodule_export]
+    use crate::scheme::{
+        Ack, Allowance, Congestion, Cut, Delivery, Lost, Sent, Summary, register_agent, register_scheme,
+    };
+    #[pymodule_export]
+    use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::emulation::{self, Files};
+use crate::scheme;
 use crate::table::Table;
 use crate::values;
 
@@ -107,6 +108,10 @@ impl Scenario {
 pub struct Plan(Arc<lab::Plan>);
 
 impl Plan {
+    pub(crate) fn shared(&self) -> Arc<lab::Plan> {
+        self.0.clone()
+    }
+
     pub(crate) fn blueprint(&self) -> &sim::Blueprint {
         &self.0.blueprint
     }
@@ -166,19 +171,19 @@ impl Plan {
     }
 
     /// Runs to the end, or until `control` stops it. Releases the interpreter lock. When `control` requests `keep`, the tables up to now
-    /// are written to `folder`. `files` has the links of a capture with its file, and flows with their qlog files.
+    /// are written to `folder`. `files` has the links of a capture with its file, and flows with their qlog files. Raises `SchemeError`.
     #[pyo3(signature = (control, files, folder = None))]
     fn run(&self, py: Python<'_>, control: &Control, files: Files, folder: Option<PathBuf>) -> PyResult<Run> {
         let (observers, written) = files.open(&self.0, 0)?;
         let (plan, control) = (self.0.clone(), control.0.clone());
-        let outcome = py.detach(move || {
+        let outcome = scheme::run(py, &self.0.blueprint, &control, || {
             lab::run_observed(&plan, &control, observers, |report| {
                 if let Some(folder) = &folder {
                     // if this fails, so does the write at the end, which is reported
                     let _ = tables::save(report, folder);
                 }
             })
-        });
+        })?;
         emulation::finished(&written)?;
         Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
     }

@@ -1,12 +1,12 @@
 //! The queue of future events (agenda).
 //!
 //! Events at equal times are handled in the order of insertion; there is no other guarantee. An entry is one `u128`: time, sequence number,
-//! event. The agenda is a 4-ary heap. The place of a popped entry stays open until the next push fills it, so that handling one event and
-//! scheduling the next is one walk down the heap instead of two.
+//! event. The agenda is a 4-ary heap, whose four children of an entry are one cache line. The place of a popped entry stays open until the next
+//! push fills it, so that handling one event and scheduling the next is one walk down the heap instead of two.
 
 use units::Time;
 
-/// An event and its subject: three bits of kind and an index.
+/// An event and its subject: the low bits of an index, three bits of kind, and the high bits of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgendaEvent(u32);
 
@@ -32,8 +32,12 @@ pub(crate) enum Kind {
     Run = 7,
 }
 
-const INDEX_BITS: u32 = 21;
-const WHAT_BITS: u32 = 24;
+/// Of the index, the bits below the kind, and those above.
+const LOW_BITS: u32 = 21;
+const HIGH_BITS: u32 = 2;
+const KIND_BITS: u32 = 3;
+const WHAT_BITS: u32 = LOW_BITS + KIND_BITS + HIGH_BITS;
+const LOW: u32 = (1 << LOW_BITS) - 1;
 const KINDS: [Kind; 8] = [
     Kind::Arrive,
     Kind::Wake,
@@ -46,22 +50,23 @@ const KINDS: [Kind; 8] = [
 ];
 
 /// Maximum number of ports, of endpoints and of changes.
-pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
+pub(crate) const MAX_INDEX: usize = (1 << (LOW_BITS + HIGH_BITS)) - 1;
 
 impl AgendaEvent {
     #[inline]
     pub(crate) const fn new(kind: Kind, index: u32) -> Self {
-        Self((kind as u32) << INDEX_BITS | index)
+        let high = (index & !LOW) << KIND_BITS;
+        Self(high | (kind as u32) << LOW_BITS | index & LOW)
     }
 
     #[inline]
     pub(crate) const fn kind(self) -> Kind {
-        KINDS[(self.0 >> INDEX_BITS) as usize & 7]
+        KINDS[(self.0 >> LOW_BITS) as usize & 7]
     }
 
     #[inline]
     pub(crate) const fn index(self) -> usize {
-        (self.0 & MAX_INDEX as u32) as usize
+        (self.0 >> KIND_BITS & !LOW | self.0 & LOW) as usize
     }
 
     #[inline]
@@ -73,13 +78,25 @@ impl AgendaEvent {
 /// Future events, earliest first.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
-    heap: Vec<u128>,
+    /// The entry at place `p` is number `p % 4` of family `p / 4`. The root is at place [`ROOT`], and the children of place `p` are family
+    /// `p - 2`. Places without an entry are [`ABSENT`].
+    families: Vec<Family>,
+    /// One past the last place with an entry; [`ROOT`] or zero if there is none.
+    end: usize,
     pushed: u64,
     /// The root was popped, and its place is still open.
     open: bool,
 }
 
+/// Four entries with the same parent.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Family([u128; ARITY]);
+
 const ARITY: usize = 4;
+const ROOT: usize = 3;
+/// Later than all events.
+const ABSENT: u128 = u128::MAX;
 
 impl Agenda {
     /// Adds an event, unless its time is [`Time::NEVER`].
@@ -95,8 +112,7 @@ impl Agenda {
             self.open = false;
             self.sift_down(key);
         } else {
-            self.heap.push(key);
-            self.sift_up(self.heap.len() - 1, key);
+            self.append(key);
         }
     }
 
@@ -105,13 +121,16 @@ impl Agenda {
     pub(crate) fn pop(&mut self) -> Option<(Time, AgendaEvent)> {
         if self.open {
             self.open = false;
-            let last = self.heap.pop()?;
-            if self.heap.is_empty() {
-                return None;
+            self.end -= 1;
+            let last = std::mem::replace(self.at(self.end), ABSENT);
+            if self.end > ROOT {
+                self.sift_down(last);
             }
-            self.sift_down(last);
         }
-        let key = *self.heap.first()?;
+        if self.end <= ROOT {
+            return None;
+        }
+        let key = *self.at(ROOT);
         self.open = true;
         Some((Time::from_nanos((key >> 64) as u64), AgendaEvent(key as u32 & ((1 << WHAT_BITS) - 1))))
     }
@@ -119,48 +138,57 @@ impl Agenda {
     /// The time of the earliest event; [`Time::NEVER`] if there is none.
     pub(crate) fn next(&self) -> Time {
         // if the root is open, the earliest event is among its children
-        let first = if self.open { self.heap.iter().skip(1).take(ARITY).min() } else { self.heap.first() };
-        first.map_or(Time::NEVER, |key| Time::from_nanos((key >> 64) as u64))
+        let first = match self.families.get(usize::from(self.open)) {
+            Some(Family(children)) if self.open => children.iter().copied().min().unwrap_or(ABSENT),
+            Some(Family(top)) => top[ROOT],
+            None => ABSENT,
+        };
+        Time::from_nanos((first >> 64) as u64)
     }
 
     #[inline]
-    fn sift_up(&mut self, mut hole: usize, key: u128) {
-        while hole > 0 {
-            let parent = (hole - 1) / ARITY;
-            if self.heap[parent] <= key {
+    fn at(&mut self, place: usize) -> &mut u128 {
+        &mut self.families[place / ARITY].0[place % ARITY]
+    }
+
+    /// Adds an entry at the end and moves it up to its place.
+    fn append(&mut self, key: u128) {
+        let mut hole = self.end.max(ROOT);
+        self.end = hole + 1;
+        if hole / ARITY == self.families.len() {
+            self.families.push(Family([ABSENT; ARITY]));
+        }
+        while hole > ROOT {
+            let parent = hole / ARITY + 2;
+            let above = *self.at(parent);
+            if above <= key {
                 break;
             }
-            self.heap[hole] = self.heap[parent];
+            *self.at(hole) = above;
             hole = parent;
         }
-        self.heap[hole] = key;
+        *self.at(hole) = key;
     }
 
     /// Puts `key` at the root and moves it down to its place.
     #[inline]
     fn sift_down(&mut self, key: u128) {
-        let heap = self.heap.as_mut_slice();
-        let mut hole = 0;
-        loop {
-            let first = hole * ARITY + 1;
-            let min = if let Some(four) = heap.get(first..first + ARITY) {
-                // arithmetic on the comparisons avoids mispredicted branches
-                let left = usize::from(four[1] < four[0]);
-                let right = 2 + usize::from(four[3] < four[2]);
-                let other = usize::from(four[right] < four[left]);
-                first + left + (right - left) * other
-            } else if first < heap.len() {
-                (first + 1..heap.len()).fold(first, |best, i| if heap[i] < heap[best] { i } else { best })
-            } else {
-                break;
-            };
-            if heap[min] >= key {
+        let families = self.families.as_mut_slice();
+        let mut hole = ROOT;
+        while let Some(Family(four)) = families.get(hole - 2) {
+            // arithmetic on the comparisons avoids mispredicted branches
+            let left = usize::from(four[1] < four[0]);
+            let right = 2 + usize::from(four[3] < four[2]);
+            let other = usize::from(four[right] < four[left]);
+            let min = left + (right - left) * other;
+            let first = four[min];
+            if first >= key {
                 break;
             }
-            heap[hole] = heap[min];
-            hole = min;
+            families[hole / ARITY].0[hole % ARITY] = first;
+            hole = (hole - 2) * ARITY + min;
         }
-        heap[hole] = key;
+        families[hole / ARITY].0[hole % ARITY] = key;
     }
 }
 

@@ -15,8 +15,10 @@ use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 use crate::RateTrace;
 
 mod impair;
+mod shared;
 
 pub use impair::{GilbertElliott, Impair, Jitter, Reorder, TokenBucket};
+pub use shared::Shared;
 
 /// The description of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,9 +173,9 @@ pub struct LinkSpec {
     /// Its two ends.
     pub ends: (NodeId, NodeId),
     /// From the first end to the second.
-    pub forward: PortSpec,
+    pub forward: Shared<PortSpec>,
     /// From the second end to the first.
-    pub backward: PortSpec,
+    pub backward: Shared<PortSpec>,
 }
 
 /// One direction of a link and the queue before it.
@@ -521,8 +523,11 @@ impl Blueprint {
 
     /// Adds a link with the same properties in both directions.
     pub fn link(&mut self, name: &str, ends: (NodeId, NodeId), port: PortSpec) -> LinkId {
-        let backward = port.clone();
-        self.links.push(LinkSpec { name: name.to_owned(), ends, forward: port, backward });
+        let mut port = Shared::from(port);
+        if let Some(last) = self.links.last() {
+            port.share(&last.forward);
+        }
+        self.links.push(LinkSpec { name: name.to_owned(), ends, forward: port.clone(), backward: port });
         LinkId(self.links.len() as u32 - 1)
     }
 

@@ -243,13 +243,13 @@ fn check_traces(blueprint: &Blueprint) -> Result<(), ParamError> {
         }
         let changes =
             |(_, change): &(Time, Change)| matches!(change, Change::LinkRate(link, _) if link.0 == id);
-        if ports.into_iter().any(planned) && blueprint.events.iter().any(changes) {
+        if ports.iter().any(|port| planned(port)) && blueprint.events.iter().any(changes) {
             return refuse(&link.name, "an event cannot change a rate that follows a trace or has a shaper");
         }
-        let delays = |port: &&PortSpec| port.trace.as_ref().is_some_and(|trace| trace.has_delays());
+        let delays = |port: &PortSpec| port.trace.as_ref().is_some_and(|trace| trace.has_delays());
         let reroutes =
             |(_, change): &(Time, Change)| matches!(change, Change::LinkDelay(link, _) if link.0 == id);
-        if ports.iter().any(delays) && blueprint.events.iter().any(reroutes) {
+        if ports.iter().any(|port| delays(port)) && blueprint.events.iter().any(reroutes) {
             return refuse(&link.name, "an event cannot change a delay that follows a trace");
         }
     }

@@ -17,13 +17,13 @@ pub use blueprint::{
     AppSpec, Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation,
     FlowKind, FlowSpec, GilbertElliott, IcnSpec, Impair, Jitter, Limit, LinkSpec, MakeEnds, Metric,
     NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, Reorder, RouteSpec, SdnSpec,
-    StackSpec, TokenBucket,
+    Shared, StackSpec, TokenBucket,
 };
 pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{
     AppRecord, Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, MAX_PACKETS, NodeRecord, NodeRole,
-    PacketRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
+    PacketRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, TREE_EVENTS, Trace,
 };
 pub use world::{Control, ExternalPayloads, Observers, Tap, World};

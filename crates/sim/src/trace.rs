@@ -62,6 +62,10 @@ pub const DROP_EVENTS: [&str; DropReason::ALL.len()] = [
     "dropped_corrupted",
 ];
 
+/// Names of the events of ports that record the trees of multicast groups: from this sample on, a group's packets take the direction of a
+/// link, or no longer do. Their value is the number of the flow.
+pub const TREE_EVENTS: [&str; 2] = ["branch_added", "branch_removed"];
+
 /// The record of one run.
 #[derive(Clone, Debug)]
 pub struct Trace {
@@ -87,7 +91,7 @@ pub struct Trace {
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
     /// Per port, the distribution of the times that packets waited, if it was recorded.
-    pub queueing_delays: Vec<Option<Delays>>,
+    pub queueing_delays: Vec<Option<Box<Delays>>>,
     /// Series, each with its subject.
     pub series: Vec<SeriesRecord>,
     /// Events of endpoints, and drops if they are recorded.

@@ -49,7 +49,7 @@ fn crowded() -> Blueprint {
     let mut fast = port.clone();
     fast.rate = Rate::UNLIMITED;
     print.link("l", (nodes[0], nodes[1]), port);
-    print.links[0].forward = fast;
+    print.links[0].forward = fast.into();
     let mut spec = NdnSpec { nodes, ..NdnSpec::default() };
     let prefix = spec.names.intern("/p");
     let (payload, data) = (Bytes::new(924), Bytes::new(1000));

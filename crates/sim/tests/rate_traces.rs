@@ -20,7 +20,7 @@ fn link(end: Duration, trace: RateTrace, packets: u32) -> Blueprint {
     let mut port = PortSpec::new(trace.mean(), ms(9), packets);
     port.trace = Some(Arc::new(trace));
     let link = net.link("wire", (a, b), port);
-    net.links[link.index()].backward = PortSpec::new(Rate::from_mbps(1000), ms(9), 10_000);
+    net.links[link.index()].backward = PortSpec::new(Rate::from_mbps(1000), ms(9), 10_000).into();
     net
 }
 

@@ -37,7 +37,7 @@ fn two_ways(secs: u64) -> Blueprint {
 fn control(net: &mut Blueprint, app: &str, nodes: &[NodeId], port: &PortSpec) -> NodeId {
     let controller = net.node("controller");
     for node in nodes {
-        let (forward, backward) = (port.clone(), port.clone());
+        let (forward, backward) = (port.clone().into(), port.clone().into());
         let name = format!("control-{}", net.nodes[node.index()]);
         net.links.push(LinkSpec { name, ends: (controller, *node), forward, backward });
     }

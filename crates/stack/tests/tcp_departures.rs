@@ -4,7 +4,7 @@ mod net;
 
 use contract::{Allowance, Count, Input, Request};
 use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
-use stack::tcp::{Config, Demand, RecoveryTimer};
+use stack::tcp::{Config, Demand, LossDetection, RecoveryTimer};
 use units::{Bytes, Duration, Rate, Time};
 
 /// 80 kbit/s are ten segments of 1000 bytes a second.
@@ -169,4 +169,49 @@ fn series_are_offered_only_when_recorded() {
     }
     let rtt = net.notes().iter().find(|note| note.name == "rtt").expect("one");
     assert_eq!(rtt.value, 0.1);
+}
+
+/// Which of the segments sent have PSH.
+fn pushed(net: &Net<Fixed>) -> Vec<u64> {
+    net.data.iter().filter(|s| s.header.flags.psh).map(|s| s.segment).collect()
+}
+
+/// Five segments leave as 2, 2 and 1. The last segment of a batch of several has PSH. Not more than half of the window leaves at once, so a window of three has
+/// no batch.
+#[test]
+fn segments_leave_in_batches_with_segmentation_offload() {
+    for (window, expected) in [(5, [1, 3].as_slice()), (3, &[])] {
+        let mut net = Net::one(&Config { gso: true, ..plain() }, Fixed::window(window));
+        net.run_ms(50);
+        assert_eq!(pushed(&net), expected);
+    }
+}
+
+/// Five segments leave at 100 ms, after the handshake, and are acknowledged one by one at 200 ms. The first acknowledgement lets segment 5 go, as nothing was sent in
+/// the last millisecond. At the second the next acknowledgement is due, so that segment 6 waits and leaves with 7 at the third, and 8 with 9 at the fifth.
+/// With 2 of a window of 5 in a batch, a third of the window is 1.67 segments, which one does not reach.
+#[test]
+fn a_batch_that_is_not_full_waits_for_an_acknowledgement_that_is_due() {
+    let config =
+        Config { gso: true, sack: true, loss_detection: LossDetection::Time, handshake: true, ..plain() };
+    let mut net = Net::one(&config, Fixed::window(5));
+    net.run_ms(250);
+    // behind the SYN
+    let departures: Vec<_> = net.data.iter().skip(1).map(|s| (s.at, s.segment)).collect();
+    let expected = (0..10).map(|segment| (ms(if segment < 5 { 100 } else { 200 }), segment));
+    assert_eq!(departures, expected.collect::<Vec<_>>());
+    assert_eq!(pushed(&net), [1, 3, 7, 9]);
+}
+
+/// A paced sender at 1.664 Mbit/s with headers, 200 kB/s of payload, sends two segments each 10 ms; below 150 kB/s single ones.
+#[test]
+fn a_pacer_releases_batches() {
+    for (kbps, gap, expected) in [(1664, 10, [0, 0, 10, 10, 20, 20]), (832, 10, [0, 10, 20, 30, 40, 50])] {
+        let mut fixed = Fixed::window(100);
+        fixed.allowance.rate = Rate::from_kbps(kbps);
+        let mut net = Net::one(&Config { gso: true, ..plain() }, fixed);
+        net.run_ms(49 + gap);
+        let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1_000_000).take(6).collect();
+        assert_eq!(times, expected, "{kbps}");
+    }
 }

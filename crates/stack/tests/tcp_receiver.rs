@@ -203,3 +203,43 @@ fn two_acknowledgements_are_quick_after_the_first_mark() {
     net.run_ms(99);
     assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 4), (50, 5), (50, 6), (50, 8)]);
 }
+
+/// As in Linux (tcp_grow_window) the window grows by two segments of 1000 bytes and 12 of options with each segment, from 65 535 to half of the memory, and segments
+/// are acknowledged at once in that time: 65 535 + 2024, + 2024, and up to the limit of 70 000.
+#[test]
+fn acknowledgements_are_quick_while_the_window_grows() {
+    let receive_buffer = Bytes::new(140_000);
+    let mut net = Net::one(&Config { receive_buffer, ..delayed() }, Fixed::window(7));
+    net.run_ms(99);
+    assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 3), (50, 5), (50, 7)]);
+    let windows: Vec<_> = net.acks.iter().map(|ack| ack.header.window_bytes).collect();
+    assert_eq!(windows, [67_559, 69_583, 70_000, 70_000, 70_000]);
+}
+
+/// A receive window below that, and a buffer for less than the first window.
+#[test]
+fn the_window_is_at_most_the_receive_window_and_half_of_the_buffer() {
+    for (window, buffer, expected) in [(66_000, 200_000, [66_000, 66_000]), (200_000, 8_000, [4_000, 4_000])]
+    {
+        let config =
+            Config { receive_window: Bytes::new(window), receive_buffer: Bytes::new(buffer), ..delayed() };
+        let mut net = Net::one(&config, Fixed::window(9));
+        net.run_ms(99);
+        let windows: Vec<_> = net.acks.iter().map(|ack| ack.header.window_bytes).take(2).collect();
+        assert_eq!(windows, expected);
+        // the sender may send no more than the first window
+        assert_eq!(net.data.len() as u64, 9.min(buffer / 2 / SEGMENT));
+    }
+}
+
+/// PSH is acknowledged at once, so that pairs stay pairs: the first acknowledgement is quick, and segments 2 and 4 end batches.
+#[test]
+fn a_segment_with_push_is_acknowledged_at_once() {
+    for (gso, expected) in
+        [(true, [(50, 1), (50, 2), (50, 4), (90, 5)].as_slice()), (false, &[(50, 1), (50, 3), (50, 5)])]
+    {
+        let mut net = Net::one(&Config { gso, quick_acks: 1, ..delayed() }, Fixed::window(5));
+        net.run_ms(99);
+        assert_eq!(answers(&net), expected);
+    }
+}

@@ -174,8 +174,8 @@ fn the_same_rule_in_other_hands_does_the_same() {
             let rate = |own, scheme| {
                 let mut net = net(20);
                 let port = PortSpec::new(Rate::from_mbps(mbps), Duration::from_millis(delay_ms), queue);
-                net.blueprint.links[0].forward = port.clone();
-                net.blueprint.links[0].backward = port;
+                net.blueprint.links[0].forward = port.clone().into();
+                net.blueprint.links[0].backward = port.into();
                 add(&mut net, own, scheme, Bytes::UNLIMITED);
                 goodput(&run(&net), 0)
             };

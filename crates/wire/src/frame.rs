@@ -135,6 +135,7 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     let mut segment = etherparse::TcpHeader::new(port, port, number(header.seq), window);
     segment.acknowledgment_number = acked;
     (segment.syn, segment.fin, segment.ack) = (flags.syn, flags.fin, !flags.syn || header.ack > 0);
+    segment.psh = flags.psh;
     (segment.ece, segment.cwr) = (flags.ece(), flags.cwr());
     // the flag AE, which was the nonce sum                                              [RFC9768 §3.1]
     segment.ns = flags.ace & 0b100 != 0;

@@ -160,8 +160,16 @@ TCPS: dict[str, str] = {
 }
 """Schemes of this library, and their names in the kernel."""
 
+TICKS = 1000
+"""Ticks per second of the guest's clock: CONFIG_HZ in `guest.CHANGES`."""
+PARAMS: dict[str, Tree] = {"htcp": {"hz": TICKS}, "westwood": {"hz": TICKS}}
+"""Parameters of schemes that depend on the configuration of the kernel."""
+
 SEND_BUFFER = "1048576 B"
 """The second number of `net.ipv4.tcp_wmem`."""
+
+RECEIVE_BUFFER = "33554432 B"
+"""The second number of `net.ipv4.tcp_rmem`."""
 
 SYSCTL: dict[str, Any] = {
     "net.ipv4.tcp_rmem": "4096 33554432 67108864",
@@ -246,6 +254,7 @@ def tree(variant: str, seed: int, scale: Scale) -> Tree:
             "from": "left",
             "to": "right",
             "scheme": tcp,
+            "params": PARAMS.get(tcp, {}),
             "packet": f"{PACKET_B} B",
             "start": f"{1e6 * start:.0f} us",
             "tcp": {
@@ -253,6 +262,8 @@ def tree(variant: str, seed: int, scale: Scale) -> Tree:
                 "header": f"{HEADER_B} B",
                 "ecn": queue.marks,
                 "send_buffer": SEND_BUFFER,
+                "receive_buffer": RECEIVE_BUFFER,
+                "gso": True,
             },
         }
         for number, start in enumerate(starts(variant, seed))

@@ -1,10 +1,12 @@
 //! BBR: the state machine [BBR00 §4.3], and rate and window, which follow from state and model [BBR00 §4.2].
 
+mod linux;
 mod model;
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
+use self::linux::Linux;
 use self::model::Model;
 use super::Params;
 
@@ -15,6 +17,16 @@ contract::choice! {
         Lower = "lower",
         /// Also an equal one [BBR00 §4.1.2.3].
         Equal = "equal",
+    }
+}
+
+contract::choice! {
+    /// Whose rules apply where the draft and Linux differ.
+    pub enum Variant {
+        /// Those of the draft.
+        Draft = "draft",
+        /// Those of Linux.
+        Linux = "linux",
     }
 }
 
@@ -63,6 +75,8 @@ pub struct Bbr {
     probe_done_at: Option<Time>,
     probe_round_done: bool,
     idle_restart: bool,
+    /// With variant = "linux" only.
+    linux: Option<Box<Linux>>,
 }
 
 impl Bbr {
@@ -94,6 +108,7 @@ impl Bbr {
             probe_done_at: None,
             probe_round_done: false,
             idle_restart: false,
+            linux: (params.variant == Variant::Linux).then(|| Box::new(Linux::new(segment))),
         }
     }
 
@@ -130,14 +145,62 @@ impl Bbr {
         }
     }
 
+    /// Whether a policer was found.
+    fn is_policed(&self) -> bool {
+        self.linux.as_ref().is_some_and(|linux| linux.policed)
+    }
+
+    /// The bandwidth in use, in bit/s of payload: BtlBw, or that of a policer [LINUX: bbr_bw].
+    fn bandwidth(&self) -> f64 {
+        match &self.linux {
+            Some(linux) if linux.policed => linux.policed_bps,
+            _ => self.model.btlbw(),
+        }
+    }
+
     /// BBRInflight: `gain` bandwidth-delay products, plus data in the queues of the hosts [BBR00 §4.2.3.2].
     fn inflight(&self, gain: f64) -> f64 {
-        match self.model.rtprop {
-            None => self.initial,
-            Some(rtprop) => {
+        match (self.model.rtprop, &self.linux) {
+            (None, _) => self.initial,
+            (Some(rtprop), Some(linux)) => {
+                let bdp = linux.bdp(self.model.btlbw(), rtprop.as_secs_f64(), gain);
+                linux.budget(bdp, self.pacing_bps, self.probes()) as f64 * self.segment
+            }
+            (Some(rtprop), None) => {
                 let bdp = self.model.btlbw() / 8.0 * rtprop.as_secs_f64();
                 gain * bdp + 3.0 * self.quantum()
             }
+        }
+    }
+
+    /// Whether this is the phase that probes for more bandwidth.
+    fn probes(&self) -> bool {
+        self.state == State::ProbeBw && self.cycle_index == 0
+    }
+
+    /// The window that is aimed at [BBR00 §4.2.3.2; LINUX: bbr_set_cwnd].
+    fn target(&self) -> f64 {
+        match (&self.linux, self.model.rtprop) {
+            (Some(linux), Some(rtprop)) => {
+                let bps = self.bandwidth();
+                let segments = linux.bdp(bps, rtprop.as_secs_f64(), self.cwnd_gain)
+                    + linux.aggregation(bps, self.model.filled);
+                linux.budget(segments, self.pacing_bps, self.probes()) as f64 * self.segment
+            }
+            _ => self.inflight(self.cwnd_gain),
+        }
+    }
+
+    /// The data in flight that a state compares with its target; in Linux those at the next departure.
+    fn in_network(&self, in_flight: Bytes, now: Time) -> f64 {
+        match &self.linux {
+            Some(linux) => {
+                let pacing = (self.pacing_gain, self.pacing_bps);
+                let segments =
+                    linux.in_flight_at_departure(in_flight.as_f64(), self.bandwidth(), pacing, now);
+                segments as f64 * self.segment
+            }
+            None => in_flight.as_f64(),
         }
     }
 
@@ -177,6 +240,7 @@ impl Bbr {
         self.cycle_at = now;
         self.cycle_index = (self.cycle_index + 1) % PHASES;
         self.pacing_gain = match self.cycle_index {
+            _ if self.is_policed() => 1.0,
             0 => self.params.probe_gain,
             1 => self.params.drain_gain,
             _ => 1.0,
@@ -190,8 +254,9 @@ impl Bbr {
         }
         let rtprop = self.model.rtprop.unwrap_or(Duration::ZERO);
         let full_length = now.saturating_since(self.cycle_at) > rtprop;
-        let before = delivery.in_flight_before.as_f64();
+        let before = self.in_network(delivery.in_flight_before, now);
         let next = match self.cycle_index {
+            _ if self.is_policed() => full_length,
             0 => full_length && (self.lost > 0.0 || before >= self.inflight(self.pacing_gain)),
             1 => full_length || before <= self.inflight(1.0),
             _ => full_length,
@@ -207,7 +272,7 @@ impl Bbr {
             // slow pacing, the same window
             self.enter(State::Drain, 1.0 / self.params.high_gain, self.params.high_gain, cx);
         }
-        if self.state == State::Drain && delivery.in_flight.as_f64() <= self.inflight(1.0) {
+        if self.state == State::Drain && self.in_network(delivery.in_flight, cx.now()) <= self.inflight(1.0) {
             self.enter_probe_bw(cx);
         }
     }
@@ -249,11 +314,27 @@ impl Bbr {
         }
     }
 
+    /// The policer and the aggregation of acknowledgements [LINUX: bbr_update_bw, bbr_update_ack_aggregation].
+    fn update_linux(&mut self, delivery: &Delivery, app_limited: bool, cx: &mut Cx<'_>) {
+        let (now, bps) = (cx.now(), self.bandwidth());
+        let Some(linux) = &mut self.linux else { return };
+        let probing_bandwidth = self.state == State::ProbeBw;
+        let policed = linux.policed;
+        let over = linux.sample_policer(&self.model, probing_bandwidth, self.lost > 0.0, app_limited, now);
+        if linux.policed && !policed {
+            self.pacing_gain = 1.0;
+        }
+        linux.update_aggregation(delivery, &self.model, self.window, bps, now);
+        if over {
+            self.enter_probe_bw(cx);
+        }
+    }
+
     // ---- rate and window
 
     /// BBRSetPacingRateWithGain [BBR00 §4.2.1].
     fn set_rate(&mut self, gain: f64) {
-        let rate = self.margin * gain * self.model.btlbw();
+        let rate = self.margin * gain * self.bandwidth();
         if self.model.filled || rate > self.pacing_bps {
             self.pacing_bps = rate;
         }
@@ -284,7 +365,7 @@ impl Bbr {
         if self.conserving {
             self.window = self.window.max(in_flight + delivered);
         } else {
-            let target = self.inflight(self.cwnd_gain);
+            let target = self.target();
             if self.model.filled {
                 self.window = (self.window + delivered).min(target);
             } else if self.window < target || delivery.total.as_f64() < self.initial {
@@ -312,6 +393,7 @@ impl CongestionControl for Bbr {
         let now = cx.now();
         let first_rtt = self.model.rtprop.is_none().then_some(delivery.rtt).flatten();
         let app_limited = self.model.update_rate(delivery);
+        self.update_linux(delivery, app_limited, cx);
         self.check_cycle(delivery, now);
         self.model.check_full_pipe(app_limited);
         self.check_drain(delivery, cx);
@@ -332,7 +414,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+    fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         match event.cause {
             Cause::Timeout => {
                 // one segment, then growth as usual                                        [BBR00 §4.2.3.4]
@@ -340,9 +422,21 @@ impl CongestionControl for Bbr {
                 self.window = self.segment;
                 self.recovering = true;
                 (self.lost, self.entering, self.conserving) = (0.0, false, false);
+                if let Some(linux) = &mut self.linux {
+                    // the end of a round with losses; the pipe is to be filled again [LINUX: bbr_set_state]
+                    linux.note_loss(event.bytes.as_f64());
+                    self.model.restart_growth();
+                    let probing_bandwidth = self.state == State::ProbeBw;
+                    if linux.sample_policer(&self.model, probing_bandwidth, true, false, cx.now()) {
+                        self.enter_probe_bw(cx);
+                    }
+                }
             }
             Cause::Loss => {
                 self.lost += event.bytes.as_f64();
+                if let Some(linux) = &mut self.linux {
+                    linux.note_loss(event.bytes.as_f64());
+                }
                 if event.first {
                     self.save_window();
                     self.entering = true;
@@ -360,9 +454,14 @@ impl CongestionControl for Bbr {
     }
 
     /// BBRHandleRestartFromIdle [BBR00 §4.3.4.4].
-    fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
-        if sent.app_limited && sent.in_flight <= sent.bytes {
-            self.idle_restart = true;
+    fn on_sent(&mut self, sent: &Sent, cx: &mut Cx<'_>) {
+        let restarts = sent.app_limited && sent.in_flight <= sent.bytes;
+        self.idle_restart |= restarts;
+        if let Some(linux) = &mut self.linux {
+            linux.on_sent(sent.bytes.as_f64(), self.pacing_bps, cx.now());
+            if restarts {
+                linux.restart_epoch(cx.now());
+            }
         }
     }
 
@@ -374,7 +473,11 @@ impl CongestionControl for Bbr {
     }
 
     /// Ends a spurious recovery like another one, with the window before it [BBR00 §4.2.3.4].
-    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
+    fn on_spurious(&mut self, cx: &mut Cx<'_>) {
+        if let Some(linux) = &mut self.linux {
+            self.model.forget_growth();
+            linux.forget_policer(self.model.rounds.delivered() as f64, cx.now());
+        }
         self.recovering = false;
         self.conserving = false;
         (self.lost, self.entering) = (0.0, false);

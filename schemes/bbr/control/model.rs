@@ -84,6 +84,17 @@ impl Model {
         self.filled = self.full_count >= self.full_rounds;
     }
 
+    /// The next rate is growth [LINUX: bbr_set_state].
+    pub(super) fn restart_growth(&mut self) {
+        self.full_rate = 0.0;
+        self.rounds.start();
+    }
+
+    /// The same, and rounds without growth are forgotten [LINUX: bbr_undo_cwnd].
+    pub(super) fn forget_growth(&mut self) {
+        (self.full_rate, self.full_count) = (0.0, 0);
+    }
+
     /// BBRUpdateRTprop [BBR00 §4.1.2.3].
     pub(super) fn update_rtprop(&mut self, rtt: Option<Duration>, now: Time) {
         self.expired = self.rtprop.is_some() && now > self.rtprop_at + self.rtprop_window;

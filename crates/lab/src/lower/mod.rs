@@ -38,12 +38,7 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         warmup: *file.warmup.resolved(),
         nodes: ids.names.iter().map(|name| (*name).to_owned()).collect(),
         clocks: network::clocks(file, &ids),
-        links: topology
-            .links
-            .items()
-            .iter()
-            .map(|link| network::link(link, &ids, &tree.rate_traces))
-            .collect(),
+        links: network::links(topology.links.items(), &ids, &tree.rate_traces),
         metric: routing.metric.resolved().to_setting(),
         ecmp_seed: routing.ecmp_seed.or(0),
         routes: routing.routes.items().iter().map(|route| network::route(route, &ids)).collect(),
@@ -61,7 +56,7 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         expect: expectations(file),
         groups: self::groups(groups, file),
         positions: nodes(topology).iter().map(|node| (*node.x.resolved(), *node.y.resolved())).collect(),
-        blueprint,
+        blueprint: blueprint.into(),
         tree: tree.clone(),
     }
 }

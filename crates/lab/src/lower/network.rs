@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::NameId;
 use sim::{
     ClockSpec, IcnSpec, Limit, LinkSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, RateTrace,
-    RouteSpec, SdnSpec,
+    RouteSpec, SdnSpec, Shared,
 };
 use stack::{icn, ndn, sdn};
 use units::{Bytes, Drift, Duration, Offset, Rate};
@@ -15,7 +15,7 @@ use super::{Ids, changed};
 use crate::resolve::params::PartParams;
 use crate::schema::file::{File, Icn, Link, Port, Route};
 use crate::schema::ndn::{LinkName, Ndn, Producer};
-use crate::schema::read::Field;
+use crate::schema::read::{At, Field};
 use crate::schema::sdn::Sdn;
 use crate::schema::trace::{TraceKey, TraceSource};
 use crate::schema::values::Buffer;
@@ -23,7 +23,21 @@ use crate::schema::values::Buffer;
 /// The traces that rates of links follow.
 type Traces = BTreeMap<TraceKey, Arc<RateTrace>>;
 
-pub(super) fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
+/// The links; equal ones share their properties.
+pub(super) fn links(tables: &[At<Link>], ids: &Ids<'_>, traces: &Traces) -> Vec<LinkSpec> {
+    let mut links = Vec::<LinkSpec>::with_capacity(tables.len());
+    for table in tables {
+        let mut link = link(table, ids, traces);
+        if let Some(last) = links.last() {
+            link.forward.share(&last.forward);
+            link.backward.share(&last.backward);
+        }
+        links.push(link);
+    }
+    links
+}
+
+fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
     let ends = link.ends.resolved();
     let (rate, trace) = rate(&link.rate, &link.trace, traces);
     let by_trace = trace.as_ref().map_or(Duration::ZERO, |trace| trace.min_delay());
@@ -42,10 +56,14 @@ pub(super) fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
             class_weights: link.classes.items().iter().map(|weight| weight.value).collect(),
         },
     };
+    let forward = Shared::from(forward);
     LinkSpec {
         name: link.name.resolved().clone(),
         ends: (ids.node(&ends.0), ids.node(&ends.1)),
-        backward: link.backward.present().map_or_else(|| forward.clone(), |port| self::port(port, traces)),
+        backward: link
+            .backward
+            .present()
+            .map_or_else(|| forward.clone(), |port| Shared::from(self::port(port, traces))),
         forward,
     }
 }

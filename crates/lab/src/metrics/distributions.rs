@@ -28,7 +28,7 @@ pub(super) fn distributions(plan: &Plan, trace: &Trace, names: &Names, rows: &[F
             add(names.flow(row), "queueing_delay", flow.queueing().collect());
         }
         for (port, waits) in trace.queueing_delays.iter().enumerate() {
-            add(names.port(port), "queue", waits.iter().flat_map(sim::Delays::iter).collect());
+            add(names.port(port), "queue", waits.iter().flat_map(|waits| waits.iter()).collect());
         }
     }
     Columns::<()>::of("distributions", &[])

@@ -49,7 +49,7 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
                         .get(port)
                         .into_iter()
                         .flatten()
-                        .flat_map(sim::Delays::iter)
+                        .flat_map(|waits| waits.iter())
                         .collect(),
                 ),
             }

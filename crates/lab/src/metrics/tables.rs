@@ -6,7 +6,7 @@ use std::ops::Range;
 use contract::{Count, Delays, DropReason, FlowId, Meter, NameId, PortId};
 use sim::{
     Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
-    ReceiverRecord, ReceiverSpec, Subject, Trace,
+    ReceiverRecord, ReceiverSpec, Subject, TREE_EVENTS, Trace,
 };
 use stack::stream::Video;
 use stack::{ndn, tcp};
@@ -557,7 +557,8 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
         let named = match event.name {
             "moved_to" => names.ports.get(index),
             "prefix_moved" => names.prefixes.get(index),
-            "route_moved" => names.nodes.get(index),
+            "route_moved" | "command_sent" => names.nodes.get(index),
+            name if TREE_EVENTS.contains(&name) => names.flows.get(index),
             name if DROP_EVENTS.contains(&name) && event.value >= 0.0 => names.flows.get(index),
             _ => None,
         };

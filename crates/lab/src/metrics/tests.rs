@@ -24,7 +24,8 @@ fn plan() -> Plan {
     plan_of(blueprint)
 }
 
-fn plan_of(blueprint: Blueprint) -> Plan {
+fn plan_of(blueprint: impl Into<sim::Shared<Blueprint>>) -> Plan {
+    let blueprint = blueprint.into();
     let groups = (0..blueprint.flows.len() as u32)
         .map(|flow| Group { name: blueprint.flows[flow as usize].name.clone(), flows: vec![FlowId(flow)] })
         .collect();

@@ -5,7 +5,7 @@ mod text;
 use std::sync::Arc;
 
 use contract::{FlowId, LinkId};
-use sim::{Blueprint, FlowEmulation};
+use sim::{Blueprint, FlowEmulation, Shared};
 
 use crate::Expectation;
 use crate::resolve::Resolved;
@@ -16,7 +16,7 @@ pub struct Plan {
     /// One line for people.
     pub title: String,
     /// What the simulator builds.
-    pub blueprint: Blueprint,
+    pub blueprint: Shared<Blueprint>,
     /// What the author expects of the results.
     pub expect: Vec<Expectation>,
     /// Flows that stand together in the scenario, in its order.

@@ -17,7 +17,7 @@ pub(super) fn is_wanted(table: &Flow) -> bool {
 /// Parameters with which a scheme does what the kernel's does.
 pub(super) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
     match scheme {
-        "reno" | "tcp_lp" => vec![("variant", "linux".into())],
+        "reno" | "tcp_lp" | "bic" => vec![("variant", "linux".into())],
         "cubic" => vec![
             ("variant", "linux".into()),
             ("hystart", "linux".into()),
@@ -26,7 +26,11 @@ pub(super) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
             ("c", (410.0 / 1024.0).into()),
         ],
         // the defaults, written out: what is simulated is what the kernel does
-        "bbr" => vec![("pacing_margin", 0.01.into()), ("rtprop_refresh", "lower".into())],
+        "bbr" => vec![
+            ("variant", "linux".into()),
+            ("pacing_margin", 0.01.into()),
+            ("rtprop_refresh", "lower".into()),
+        ],
         _ => Vec::new(),
     }
 }

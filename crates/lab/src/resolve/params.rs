@@ -34,7 +34,7 @@ impl PartParams {
     pub(crate) fn of_strategy(name: &str) -> Option<Self> {
         match ndn::strategies::find(name) {
             Some(entry) => {
-                Some(Self { name: name.to_owned(), infos: (entry.params)(), resolve: entry.resolve })
+                Some(Self { name: name.to_owned(), infos: (entry.params)(), resolve: &entry.resolve })
             }
             None => Self::of_scheme(name),
         }

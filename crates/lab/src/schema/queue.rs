@@ -56,7 +56,10 @@ impl Read for Queue {
         let name = known_name::<Self>(kind, "queue discipline", &names(), notes)?;
         let entry = queue::find(&name);
         let infos = entry.map_or_else(Vec::new, |entry| (entry.params)());
-        let resolve: Resolve = entry.map_or(|_| Ok(Vec::new()), |entry| entry.resolve);
+        let resolve: Resolve = match entry {
+            Some(entry) => &entry.resolve,
+            None => &|_| Ok(Vec::new()),
+        };
         let written = Some(At { value: &params, location: node.location });
         let given = resolved_beside(written, &[], &name, &infos, resolve, notes)?;
         let discipline = entry.and_then(|entry| (entry.read)(&given.list()).ok());

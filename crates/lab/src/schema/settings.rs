@@ -121,7 +121,7 @@ settings! {
     Tcp for TcpConfig {
         sack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart,
         delayed_ack, ack_delay, quick_acks, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
-        send_buffer, handshake, header
+        receive_buffer, send_buffer, gso, handshake, header
     }
     Stream for StreamConfig { jitter, feedback, reorder, ecn }
     Player for PlayerConfig { startup, resume, depends; late for stall_on_missing }

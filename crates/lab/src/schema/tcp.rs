@@ -57,9 +57,17 @@ tables! {
         max_rto: Duration where within("1 us", "100000 s"),
         /// Receive window. Default: unlimited.
         receive_window: Bytes where unlimited_or,
+        /// Memory of the receive buffer. The window is at most half of it, begins at 65535 B, and grows by two segments with
+        /// each segment, as in Linux, where segments are acknowledged at once in that time. The buffer itself does not grow.
+        /// Default: unlimited, without growth of the window.
+        receive_buffer: Bytes where unlimited_or,
         /// Memory of the send buffer at the start. It counts segments with the overhead of the kernel, and grows with the
         /// congestion window. Default: unlimited; Linux: 16384 B.
         send_buffer: Bytes where unlimited_or,
+        /// Send new segments in batches of at least two, as far as the window allows, as Linux does with segmentation offload. The
+        /// last one has PSH and is acknowledged at once; a batch that is not full may wait for the next acknowledgement.
+        /// Default: false.
+        gso: bool,
         /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
         handshake: bool,
         /// Header of every packet, and size of an acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B

@@ -590,7 +590,8 @@ impl Whole<'_> {
                 .warn(from.location, format!("no packet is recorded: the run ends at {}", blueprint.duration))
                 .hint("take an earlier time");
         }
-        let silent = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_));
+        let silent =
+            |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_)) && flow.cast == Cast::Unicast;
         let parts = blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some();
         if let Some(events) = record.events.present()
             && events.value

@@ -1,11 +1,13 @@
 //! Recording: series and events during the run, counters at its end.
 
-use contract::{DropReason, FlowId, Note, Notes, PortId};
+use std::collections::BTreeSet;
+
+use contract::{DropReason, FlowId, GroupId, Note, Notes, PortId};
 use units::{Duration, Time};
 
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
-use crate::trace::{DROP_EVENTS, EventRecord, PortRecord, SERIES, SeriesRecord, Subject};
+use crate::trace::{DROP_EVENTS, EventRecord, PortRecord, SERIES, SeriesRecord, Subject, TREE_EVENTS};
 use crate::{Blueprint, FlowKind};
 
 /// Series and events.
@@ -21,6 +23,10 @@ pub(super) struct Recorder {
     /// The flow or receiver of each endpoint in the tables.
     subjects: Vec<Subject>,
     last_sample: Time,
+    /// The ports of multicast trees at the last sample; `None` if events are not recorded.
+    trees: Option<BTreeSet<(GroupId, PortId)>>,
+    /// Number of flows, and so of groups.
+    groups: usize,
 }
 
 /// The records: series and events.
@@ -80,8 +86,13 @@ impl Recorder {
 
     /// A recorder. `subjects` are those of endpoints and state machines, in the order of their addresses.
     pub(super) fn new(blueprint: &Blueprint, subjects: Vec<Subject>) -> Self {
-        let mut recorder =
-            Self { probes: subjects.iter().map(|_| Vec::new()).collect(), subjects, ..Self::default() };
+        let mut recorder = Self {
+            probes: subjects.iter().map(|_| Vec::new()).collect(),
+            subjects,
+            trees: blueprint.record.events.then(BTreeSet::new),
+            groups: blueprint.flows.len(),
+            ..Self::default()
+        };
         if blueprint.record.every == Duration::ZERO {
             return recorder;
         }
@@ -201,7 +212,23 @@ impl Recorder {
             probe.series.times.push(now);
             probe.series.values.push(probe.latest);
         }
+        self.sample_trees(now, fabric, hosts);
         self.last_sample = now;
+    }
+
+    /// Records how the multicast trees changed since the last sample.
+    fn sample_trees(&mut self, now: Time, fabric: &Fabric, hosts: &Hosts) {
+        let Some(before) = &mut self.trees else { return };
+        let trees: BTreeSet<_> = fabric.branches().chain(hosts.nodes.branches(self.groups)).collect();
+        for (name, one, other) in [(TREE_EVENTS[1], &*before, &trees), (TREE_EVENTS[0], &trees, &*before)] {
+            self.events.extend(one.difference(other).map(|&(group, port)| EventRecord {
+                at: now,
+                subject: Subject::Port(port),
+                name,
+                value: f64::from(group.0),
+            }));
+        }
+        *before = trees;
     }
 
     /// When the last sample was taken.

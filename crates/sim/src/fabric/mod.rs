@@ -15,6 +15,7 @@ use units::{Duration, Rate, Time};
 pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Offer, Port};
 use port::{Discipline, Impairments};
 pub(crate) use queues::{Departure, Due, Next, SlowOffer};
+use ring::Spare;
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
 use tree::Tree;
@@ -39,6 +40,8 @@ pub(crate) struct Arrival {
 /// Ports, routes and trees.
 pub(crate) struct Fabric {
     ports: Vec<Port>,
+    /// Slots that the rings of ports do not use at present.
+    spare: Spare,
     /// Per port: its direction of the link, for routing.
     edges: Vec<Edge>,
     routes: Routes,
@@ -66,8 +69,9 @@ impl Fabric {
     /// The ports, routes and trees at the start of a run. Trees have no members yet.
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
         let mut fabric = Self {
-            ports: Vec::new(),
-            edges: Vec::new(),
+            ports: Vec::with_capacity(2 * blueprint.links.len()),
+            spare: Spare::default(),
+            edges: Vec::with_capacity(2 * blueprint.links.len()),
             routes: Routes::default(),
             metric: blueprint.metric,
             pins: blueprint.routes.clone(),
@@ -86,7 +90,8 @@ impl Fabric {
                 let impairments = spec.impair.map(|impair| {
                     Impairments::new(impair, spec.delay, Random::new(blueprint.seed, &path, "impair"))
                 });
-                let loss_random = Random::new(blueprint.seed, &path, "loss");
+                let loss_random =
+                    (spec.loss > 0.0).then(|| Box::new(Random::new(blueprint.seed, &path, "loss")));
                 fabric.ports.push(Port::new(spec, to, loss_random, discipline, impairments));
                 let up = !blueprint.is_control(LinkId(id));
                 fabric.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
@@ -208,13 +213,19 @@ impl Fabric {
         }
     }
 
+    /// The ports in the tree of each group that is forwarded by address.
+    pub(crate) fn branches(&self) -> impl Iterator<Item = (GroupId, PortId)> {
+        let groups = (0u32..).zip(&self.trees).filter_map(|(id, tree)| Some((GroupId(id), tree.as_ref()?)));
+        groups.flat_map(|(group, tree)| tree.branches().map(move |port| (group, port)))
+    }
+
     // ---- packets
 
     /// Takes the packet that arrives at the end of `port`'s link now; `None` if the event is stale.
     #[inline]
     pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
         let port = &mut self.ports[port.index()];
-        let packet = port.take_arrival(now)?;
+        let packet = port.take_arrival(now, &mut self.spare)?;
         Some(Arrival { packet, node: port.leads_to(), next: port.armed(), path: port.arrival_path() })
     }
 
@@ -272,7 +283,7 @@ impl Fabric {
     }
 
     /// These distributions since the end of the warm-up, by port.
-    pub(crate) fn queueing_delays(&self) -> Vec<Option<Delays>> {
+    pub(crate) fn queueing_delays(&self) -> Vec<Option<Box<Delays>>> {
         self.ports.iter().map(Port::queueing_delays).collect()
     }
 

@@ -21,7 +21,7 @@ use contract::{
 use units::{Bytes, Duration, Rate, Time};
 
 use bucket::Bucket;
-use counters::{Capacity, Counters};
+use counters::{Capacity, Counters, WaitTimes};
 use cursor::TraceCursor;
 pub(super) use departures::NextStart;
 use departures::ObservedDepartures;
@@ -30,7 +30,7 @@ pub(super) use impair::Impairments;
 pub(crate) use impair::{DAMAGED, Fate};
 use transmitter::Transmitter;
 
-use super::ring::Ring;
+use super::ring::{Ring, Spare};
 use crate::PortSpec;
 use crate::delays::Delays;
 use crate::trace::PortRecord;
@@ -67,7 +67,8 @@ pub(crate) enum LinkEffect {
     Passes,
 }
 
-/// A port, by ownership and laid out by cache lines: first the fields of every arrival, then those of every offer, then the others.
+/// A port, by ownership and laid out by cache lines: the first has the fields of every arrival, the second those of every offer, the third
+/// those of packets that wait.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// Accepted packets that have not arrived.
@@ -75,12 +76,16 @@ pub(crate) struct Port {
     /// When the pending `Arrive` is due; any other is stale.
     armed: Time,
     paths: Paths,
+    /// ECN-capable packets are marked if at least this many packets wait.
+    mark_above: u32,
     transmitter: Transmitter,
-    fifo: Fifo,
-    discipline: Option<Box<Discipline>>,
     counters: Counters,
+    fifo: Fifo,
     cold: Box<Cold>,
+    waits: WaitTimes,
 }
+
+const _: () = assert!(size_of::<Port>() == 192, "a port is three cache lines");
 
 /// Where packets go, and whether they take the fast path.
 struct Paths {
@@ -101,33 +106,34 @@ struct Paths {
 
 /// The plain FIFO, whose packets are in the ring.
 struct Fifo {
-    limit: QueueLimit,
+    /// Its limits.
+    packets: u32,
+    bytes: Bytes,
     waiting_bytes: u64,
+    /// The largest number of packets that waited, also in the queue of a discipline.
+    backlog_max: u32,
 }
 
 /// The fields that few packets use.
 struct Cold {
-    loss: Loss,
-    impairments: Option<Impairments>,
+    discipline: Option<Box<Discipline>>,
+    loss: f64,
+    /// The stream of random losses, from the first loss on.
+    loss_random: Option<Box<Random>>,
+    impairments: Option<Box<Impairments>>,
     observers: Observers,
     rates: Rates,
     /// The place in the trace that the rate follows.
-    cursor: Option<TraceCursor>,
-    shaper: Option<Bucket>,
-    policer: Option<Bucket>,
+    cursor: Option<Box<TraceCursor>>,
+    shaper: Option<Box<Bucket>>,
+    policer: Option<Box<Bucket>>,
     capacity: Capacity,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
     /// Distribution of the times that packets wait, if it is recorded.
     queueing_delays: Option<Box<Delays>>,
-    /// Counters at the end of the warm-up, which every reading subtracts.
-    base: PortRecord,
-}
-
-/// Random loss on the link.
-struct Loss {
-    probability: f64,
-    random: Random,
+    /// Counters at the end of the warm-up, which every reading subtracts; `None` before.
+    base: Option<Box<PortRecord>>,
 }
 
 /// The observers of a port.
@@ -153,11 +159,12 @@ impl Port {
     pub(super) fn new(
         spec: &PortSpec,
         to: NodeId,
-        loss_random: Random,
+        loss_random: Option<Box<Random>>,
         discipline: Option<Box<Discipline>>,
         mut impairments: Option<Impairments>,
     ) -> Self {
         let up = spec.rate != Rate::ZERO;
+        let limit = spec.queue.limit();
         let mut transmitter = Transmitter::new(spec);
         if let Some(impairments) = &mut impairments {
             transmitter.delay = impairments.set_delay(spec.delay);
@@ -174,23 +181,26 @@ impl Port {
                 shaped: spec.shaper.is_some(),
                 policed: spec.policer.is_some(),
             },
+            mark_above: limit.mark_above,
             transmitter,
-            fifo: Fifo { limit: spec.queue.limit(), waiting_bytes: 0 },
-            discipline,
             counters: Counters::default(),
+            fifo: Fifo { packets: limit.packets, bytes: limit.bytes, waiting_bytes: 0, backlog_max: 0 },
+            waits: WaitTimes::default(),
             cold: Box::new(Cold {
-                loss: Loss { probability: spec.loss, random: loss_random },
-                impairments,
+                discipline,
+                loss: spec.loss,
+                loss_random,
+                impairments: impairments.map(Box::new),
                 observers: Observers::default(),
                 rates: Rates { link: spec.rate, cap: Rate::UNLIMITED },
-                cursor: spec.trace.clone().map(TraceCursor::new),
-                shaper: spec.shaper.map(Bucket::new),
-                policer: spec.policer.map(Bucket::new),
+                cursor: spec.trace.clone().map(|trace| Box::new(TraceCursor::new(trace))),
+                shaper: spec.shaper.map(|bucket| Box::new(Bucket::new(bucket))),
+                policer: spec.policer.map(|bucket| Box::new(Bucket::new(bucket))),
                 capacity: Capacity::default(),
                 drops: Default::default(),
                 marked_packets: 0,
                 queueing_delays: None,
-                base: PortRecord::default(),
+                base: None,
             }),
         };
         port.update_arrival_path();
@@ -201,8 +211,8 @@ impl Port {
     /// What the link does to the packet that arrives now at its end. A loss is counted as a drop of the port.
     #[cold]
     pub(crate) fn link_effect(&mut self) -> LinkEffect {
-        let Loss { probability, random } = &mut self.cold.loss;
-        if *probability > 0.0 && random.chance(*probability) {
+        let loss = self.cold.loss;
+        if loss > 0.0 && self.cold.loss_random.as_mut().is_some_and(|random| random.chance(loss)) {
             self.count_drop(DropReason::RandomLoss);
             return LinkEffect::Loses;
         }
@@ -219,7 +229,7 @@ impl Port {
 
     /// The impairments of the link.
     pub(crate) fn impairments(&mut self) -> Option<&mut Impairments> {
-        self.cold.impairments.as_mut()
+        self.cold.impairments.as_deref_mut()
     }
 
     /// The node at the other end of the link.
@@ -281,8 +291,8 @@ impl Port {
     }
 
     /// The distribution of the times that packets waited.
-    pub(super) fn queueing_delays(&self) -> Option<Delays> {
-        self.cold.queueing_delays.as_deref().cloned()
+    pub(super) fn queueing_delays(&self) -> Option<Box<Delays>> {
+        self.cold.queueing_delays.clone()
     }
 
     /// Whether the link is up.
@@ -304,7 +314,7 @@ impl Port {
 
     /// Whether the queue is the plain FIFO.
     pub(super) fn is_fifo(&self) -> bool {
-        self.discipline.is_none()
+        self.cold.discipline.is_none()
     }
 
     /// When the pending `Arrive` is due.
@@ -331,7 +341,7 @@ impl Port {
     fn update_offer_path(&mut self) {
         let observed = self.observes_offers() || self.observes_departures() || self.keeps_waits();
         self.paths.fast_offers = self.paths.up
-            && self.discipline.is_none()
+            && self.cold.discipline.is_none()
             && !self.is_planned()
             && !self.paths.policed
             && !observed;
@@ -339,7 +349,7 @@ impl Port {
 
     fn update_arrival_path(&mut self) {
         let Observers { tap, router_ahead, .. } = self.cold.observers;
-        let impaired = self.cold.loss.probability > 0.0 || self.cold.impairments.is_some();
+        let impaired = self.cold.loss > 0.0 || self.cold.impairments.is_some();
         self.paths.arrivals = match (impaired || tap, router_ahead) {
             (true, _) => ArrivalPath::Link,
             (false, true) => ArrivalPath::Node,
@@ -352,11 +362,11 @@ impl Port {
     pub(super) fn view(&mut self, port: PortId, rate_in: Rate, now: Time) -> PortView {
         self.advance(now);
         let in_ring = if self.ring.len() == 0 { 0 } else { self.ring.tail.wrapping_sub(self.ring.waiting) };
-        let backlog = match &self.discipline {
+        let backlog = match &self.cold.discipline {
             Some(discipline) => discipline.queue.backlog(),
             None => Backlog { packets: in_ring, bytes: Bytes::new(self.fifo.waiting_bytes) },
         };
-        let limit = Backlog { packets: self.fifo.limit.packets, bytes: self.fifo.limit.bytes };
+        let limit = Backlog { packets: self.fifo.packets, bytes: self.fifo.bytes };
         let busy = self.transmitter.busy_until > now;
         PortView { port, to: self.paths.to, rate: self.rate(), rate_in, backlog, busy, limit }
     }
@@ -382,9 +392,10 @@ impl Port {
         (exceeds || too_large).then_some(DropReason::Policed)
     }
 
-    /// Changes the random loss. It is then independent from packet to packet.
-    pub(crate) fn set_loss(&mut self, loss: f64) {
-        self.cold.loss.probability = loss;
+    /// Changes the random loss. It is then independent from packet to packet, by the stream that `random` begins unless there is one.
+    pub(crate) fn set_loss(&mut self, loss: f64, random: impl FnOnce() -> Random) {
+        self.cold.loss = loss;
+        self.cold.loss_random.get_or_insert_with(|| Box::new(random()));
         if let Some(impairments) = &mut self.cold.impairments {
             impairments.end_bursts();
         }
@@ -400,6 +411,7 @@ impl Port {
         packet: PacketId,
         size_bytes: u32,
         marked: &mut bool,
+        spare: &mut Spare,
     ) -> Offer {
         self.counters.offered_packets += 1;
         self.advance(now);
@@ -407,10 +419,10 @@ impl Port {
         let size = u64::from(size_bytes);
         let start =
             if PLANNED { self.planned_start(now, size) } else { self.transmitter.busy_until.max(now) };
-        if start > now && !self.fifo.limit.admits(waiting, self.fifo.waiting_bytes, size) {
+        if start > now && !self.limit().admits(waiting, self.fifo.waiting_bytes, size) {
             return self.refuse(DropReason::QueueFull);
         }
-        if waiting >= self.fifo.limit.mark_above {
+        if waiting >= self.mark_above {
             *marked = true;
         }
         let (depart, arrive) =
@@ -420,11 +432,12 @@ impl Port {
             self.ring.waiting = self.ring.tail;
         }
         if start > now {
-            self.counters.count_wait(start - now, size, waiting + 1);
+            self.waits.count_wait(start - now, size);
+            self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
             self.fifo.waiting_bytes += size;
         }
         // the slot is filled field by field: a copy of a slot would stall on its own stores
-        let slot = self.ring.claim();
+        let slot = self.ring.claim(spare);
         slot.packet = packet;
         slot.size_bytes = size_bytes;
         slot.start = start;
@@ -434,6 +447,12 @@ impl Port {
             self.ring.waiting = self.ring.tail;
         }
         self.arm()
+    }
+
+    /// The limits of the queue.
+    #[inline]
+    fn limit(&self) -> QueueLimit {
+        QueueLimit { packets: self.fifo.packets, mark_above: self.mark_above, bytes: self.fifo.bytes }
     }
 
     /// Counts and returns a drop.
@@ -477,7 +496,7 @@ impl Port {
 
     /// Takes the first packet, which arrives now; `None` if the event is stale.
     #[inline]
-    pub(super) fn take_arrival(&mut self, now: Time) -> Option<PacketId> {
+    pub(super) fn take_arrival(&mut self, now: Time, spare: &mut Spare) -> Option<PacketId> {
         if self.armed != now {
             return None;
         }
@@ -488,7 +507,12 @@ impl Port {
             self.ring.waiting = self.ring.waiting.wrapping_add(1);
         }
         self.ring.head = self.ring.head.wrapping_add(1);
-        self.armed = if self.ring.len() == 0 { Time::NEVER } else { self.ring.at(self.ring.head).arrive };
+        self.armed = if self.ring.len() == 0 {
+            self.ring.restart(spare);
+            Time::NEVER
+        } else {
+            self.ring.at(self.ring.head).arrive
+        };
         Some(slot.packet)
     }
 
@@ -507,8 +531,8 @@ impl Port {
     }
 
     fn totals(&self) -> PortRecord {
-        let Counters { offered_packets, sent_packets, sent_bytes, .. } = self.counters;
-        let Counters { backlog_packet_ns, backlog_byte_ns, backlog_max, .. } = self.counters;
+        let Counters { offered_packets, sent_packets, sent_bytes } = self.counters;
+        let WaitTimes { backlog_packet_ns, backlog_byte_ns } = self.waits;
         PortRecord {
             offered_packets,
             sent_packets,
@@ -517,7 +541,7 @@ impl Port {
             drops: self.cold.drops,
             backlog_packet_ns,
             backlog_byte_ns,
-            backlog_max,
+            backlog_max: self.fifo.backlog_max,
             capacity_bits: self.cold.capacity.bit_ns / 1_000_000_000,
         }
     }
@@ -526,7 +550,7 @@ impl Port {
     pub(crate) fn reading(&mut self, now: Time) -> PortRecord {
         self.accumulate_capacity(now);
         let mut record = self.totals();
-        let serving = self.discipline.as_ref().and_then(|d| d.serving);
+        let serving = self.cold.discipline.as_ref().and_then(|d| d.serving);
         for slot in self.ring.iter().chain(serving.iter()).filter(|slot| slot.depart > now) {
             let size = u64::from(slot.size_bytes);
             if slot.start >= now {
@@ -557,7 +581,7 @@ impl Port {
     /// Counters since the end of the warm-up.
     pub(super) fn record(&mut self, now: Time) -> PortRecord {
         let mut record = self.reading(now);
-        let base = &self.cold.base;
+        let Some(base) = &self.cold.base else { return record };
         record.offered_packets -= base.offered_packets;
         record.sent_packets = record.sent_packets.saturating_sub(base.sent_packets);
         record.sent_bytes = record.sent_bytes.saturating_sub(base.sent_bytes);
@@ -571,11 +595,11 @@ impl Port {
 
     /// Ends the warm-up.
     pub(super) fn rebase(&mut self, now: Time) {
-        self.cold.base = self.reading(now);
+        self.cold.base = Some(Box::new(self.reading(now)));
         if let Some(queueing_delays) = &mut self.cold.queueing_delays {
             queueing_delays.clear();
         }
         let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
-        self.counters.backlog_max = self.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);
+        self.fifo.backlog_max = self.cold.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);
     }
 }

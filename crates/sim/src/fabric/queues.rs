@@ -84,7 +84,7 @@ impl Fabric {
     ) -> Offer {
         let queue = &mut self.ports[port.index()];
         let mut mark = false;
-        let offer = queue.offer::<PLANNED>(now, id, packet.size_bytes, &mut mark);
+        let offer = queue.offer::<PLANNED>(now, id, packet.size_bytes, &mut mark, &mut self.spare);
         if mark && packet.ecn.is_unmarked() {
             packet.ecn = Ecn::Marked;
             queue.count_marks(1);
@@ -187,7 +187,7 @@ impl Fabric {
         if state.is_traced() && state.opens(now) {
             return Due::Opening;
         }
-        state.finish_serving(now).map_or(Due::Nothing, Due::End)
+        state.finish_serving(now, &mut self.spare).map_or(Due::Nothing, Due::End)
     }
 
     /// Whether a port with a discipline begins or ends a transmission at this instant, before it takes another packet. Never true at a

@@ -1,4 +1,7 @@
 //! The accepted packets of a port, in the order of their arrival at the other end.
+//!
+//! A ring that has become empty starts again at its first slot, so that an access link uses the same cache lines for every packet. What it needed for a
+//! burst goes back to the [`Spare`] rings of the network: memory grows with the packets on links, not with the largest burst of every port.
 
 use contract::PacketId;
 use units::Time;
@@ -14,6 +17,35 @@ pub(super) struct Slot {
     pub depart: Time,
     /// When its last bit arrives.
     pub arrive: Time,
+}
+
+/// Slots of a ring at first.
+const FIRST: usize = 4;
+/// A ring keeps this many slots when it becomes empty.
+const KEPT: usize = 16;
+
+/// Slots that no ring uses, by the power of two of their number.
+#[derive(Debug, Default)]
+pub(super) struct Spare(Vec<Vec<Box<[Slot]>>>);
+
+impl Spare {
+    /// `count` slots, a power of two.
+    fn take(&mut self, count: usize) -> Box<[Slot]> {
+        let spare = self.0.get_mut(count.trailing_zeros() as usize).and_then(Vec::pop);
+        spare.unwrap_or_else(|| vec![Slot::default(); count].into_boxed_slice())
+    }
+
+    /// Keeps slots for another ring.
+    fn give(&mut self, slots: Box<[Slot]>) {
+        if slots.is_empty() {
+            return;
+        }
+        let class = slots.len().trailing_zeros() as usize;
+        if self.0.len() <= class {
+            self.0.resize_with(class + 1, Vec::new);
+        }
+        self.0[class].push(slots);
+    }
 }
 
 /// A ring of slots with two cursors: the next to arrive, and the first whose transmission has not started.
@@ -45,9 +77,9 @@ impl Ring {
 
     /// The next slot, to be filled.
     #[inline]
-    pub(super) fn claim(&mut self) -> &mut Slot {
+    pub(super) fn claim(&mut self, spare: &mut Spare) -> &mut Slot {
         if self.len() == self.slots.len() {
-            self.grow();
+            self.grow(spare);
         }
         let tail = self.tail;
         self.tail = tail.wrapping_add(1);
@@ -55,12 +87,21 @@ impl Ring {
     }
 
     #[cold]
-    fn grow(&mut self) {
+    fn grow(&mut self, spare: &mut Spare) {
         let (len, started) = (self.len(), self.waiting.wrapping_sub(self.head));
-        let mut slots = Vec::with_capacity((len * 2).max(4));
-        slots.extend((0..len).map(|i| *self.at(self.head.wrapping_add(i as u32))));
-        slots.resize(slots.capacity().next_power_of_two(), Slot::default());
-        (self.slots, self.head, self.waiting, self.tail) = (slots.into_boxed_slice(), 0, started, len as u32);
+        let mut slots = spare.take((len * 2).max(FIRST));
+        (0..len).for_each(|i| slots[i] = *self.at(self.head.wrapping_add(i as u32)));
+        spare.give(std::mem::replace(&mut self.slots, slots));
+        (self.head, self.waiting, self.tail) = (0, started, len as u32);
+    }
+
+    /// Begins again at the first slot of the empty ring.
+    #[inline]
+    pub(super) fn restart(&mut self, spare: &mut Spare) {
+        (self.head, self.waiting, self.tail) = (0, 0, 0);
+        if self.slots.len() > KEPT {
+            spare.give(std::mem::take(&mut self.slots));
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {

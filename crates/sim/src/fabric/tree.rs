@@ -74,6 +74,11 @@ impl Tree {
         }
     }
 
+    /// The ports that forward a copy, at all nodes.
+    pub(super) fn branches(&self) -> impl Iterator<Item = PortId> {
+        self.nodes.iter().flat_map(|node| &node.branches).copied()
+    }
+
     /// Rebuilds the tree after routes changed.
     pub(super) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
         let members: Vec<(NodeId, Vec<EndpointId>)> = (0u32..)

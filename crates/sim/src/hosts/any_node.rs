@@ -1,6 +1,6 @@
 //! Any state machine that runs a node.
 
-use contract::{DropReason, NodeCx, Packet, PortView, Router, RouterInput, TransitCx};
+use contract::{DropReason, GroupId, NodeCx, Packet, PortId, PortView, Router, RouterInput, TransitCx};
 use schemes::{AnyApp, AnyLink, AnyRouter, AnyStrategy};
 use stack::icn::{self, Resolver};
 use stack::ndn;
@@ -8,6 +8,7 @@ use stack::sdn::Controller;
 use units::{Duration, Time};
 
 use super::clocks::Clocked;
+use crate::fabric::reverse;
 use crate::trace::NodeRole;
 
 /// Any state machine that runs a node.
@@ -48,6 +49,18 @@ impl AnyNode {
             Self::Clocked(clocked) => clocked.machine.groups(),
             Self::Forwarder(_) | Self::Switch | Self::Controller(_) => 0,
         }
+    }
+
+    /// The ports that carry each group from and to this node, if it routes by name. `groups` is the number of groups.
+    pub(super) fn branches(&self, groups: usize) -> Vec<(GroupId, PortId)> {
+        let Self::Router(router) = self.plain() else { return Vec::new() };
+        let mut ports = Vec::new();
+        for id in (0..groups as u32).map(GroupId) {
+            let Some(entry) = router.entry(id) else { continue };
+            ports.extend(entry.incoming.map(|port| (id, reverse(port))));
+            ports.extend(entry.branches.iter().map(|branch| (id, branch.port)));
+        }
+        ports
     }
 
     pub(super) fn role(&self) -> NodeRole {

@@ -21,11 +21,11 @@ impl Hosts {
         let mut nodes = Nodes::new(blueprint);
         nodes.place(blueprint, fabric, &clocks)?;
         let mut hosts = Self {
-            endpoints: Vec::new(),
+            endpoints: Vec::with_capacity(blueprint.endpoints()),
             nodes,
             clocks,
-            flows: Vec::new(),
-            receivers: Vec::new(),
+            flows: Vec::with_capacity(blueprint.flows.len()),
+            receivers: Vec::with_capacity(blueprint.flows.iter().map(|flow| flow.to.len()).sum()),
             producers: Vec::new(),
         };
         for (id, flow) in (0u32..).zip(&blueprint.flows) {

@@ -89,28 +89,30 @@ impl Endpoint for AnyEndpoint {
     }
 }
 
-/// An endpoint, its random stream and its counters.
+/// An endpoint, its random stream and its counters, laid out by cache lines: first the fields of every arrival, then the endpoint itself, then
+/// the others.
+#[repr(C, align(64))]
 pub(crate) struct EndpointState {
-    endpoint: AnyEndpoint,
+    /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact.
+    screen: Time,
     /// When its pending `Wake` is due; any other is stale.
     armed: Time,
     address: Address,
     flow: FlowId,
     /// Whether it accepts packets.
     active: bool,
+    /// Delivered bytes at which an application is notified.
+    next_event_at: u64,
+    sent: Sent,
+    /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
+    delays: Option<Box<Delays>>,
+    arrived: Arrivals,
+    meter: Meter,
+    endpoint: AnyEndpoint,
+    random: Random,
     active_since: Time,
     /// When its flow last restarted: packets sent before belong to an earlier connection.
     epoch: Time,
-    /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact.
-    screen: Time,
-    arrived: Arrivals,
-    sent: Sent,
-    /// Delivered bytes at which an application is notified.
-    next_event_at: u64,
-    /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
-    delays: Option<Box<Delays>>,
-    random: Random,
-    meter: Meter,
     started_at: Option<Time>,
     /// Active time after the warm-up, up to `active_since`.
     active_for: Duration,

@@ -407,6 +407,11 @@ impl Nodes {
         }
     }
 
+    /// The ports in the tree of each group that is forwarded by name. `groups` is the number of groups.
+    pub(crate) fn branches(&self, groups: usize) -> impl Iterator<Item = (GroupId, PortId)> {
+        self.all.iter().flat_map(move |node| node.machine.branches(groups))
+    }
+
     /// Counters since the end of the warm-up.
     pub(crate) fn records(&self) -> Vec<NodeRecord> {
         let record = |node: &NodeState| {

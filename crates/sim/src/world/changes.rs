@@ -1,6 +1,6 @@
 //! Changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
 
-use contract::{DropReason, EndpointId, FlowId, Input, LinkAlgorithm, LinkId, NodeId, PortId};
+use contract::{DropReason, EndpointId, FlowId, Input, LinkAlgorithm, LinkId, NodeId, PortId, Random};
 use stack::log::Log;
 use units::Rate;
 
@@ -52,7 +52,11 @@ impl World {
                 self.reroute();
             }
             Change::LinkLoss(link, loss) => {
-                both(link).into_iter().for_each(|port| self.fabric.port(port).set_loss(loss));
+                for (port, name) in both(link).into_iter().zip(["forward", "backward"]) {
+                    let path = format!("link.{}.{name}", self.blueprint.links[link.index()].name);
+                    let random = || Random::new(self.blueprint.seed, &path, "loss");
+                    self.fabric.port(port).set_loss(loss, random);
+                }
             }
             Change::LinkUp(link, up) => self.set_up(link, up),
             Change::Route(route) => {

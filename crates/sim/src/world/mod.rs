@@ -29,7 +29,7 @@ use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::trace::Trace;
-use crate::{Blueprint, build};
+use crate::{Blueprint, Shared, build};
 
 /// Progress and control of a run, shared between threads.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ pub struct World {
     now: Time,
     agenda: Agenda,
     phase: Phase,
-    blueprint: Blueprint,
+    blueprint: Shared<Blueprint>,
     /// Packets, and the outputs of the state machine that ran last.
     out: Outputs,
     fabric: Fabric,
@@ -111,6 +111,12 @@ enum Stop {
 impl World {
     /// Builds the network. Fails if the blueprint is inconsistent or a scheme rejects its parameters.
     pub fn new(blueprint: &Blueprint) -> Result<Self, ParamError> {
+        Self::shared(blueprint.clone().into())
+    }
+
+    /// As [`World::new`], without a copy of the blueprint.
+    pub fn shared(shared: Shared<Blueprint>) -> Result<Self, ParamError> {
+        let blueprint = &*shared;
         build::check(blueprint)?;
         let mut fabric = Fabric::new(blueprint);
         let hosts = Hosts::new(blueprint, &mut fabric)?;
@@ -128,7 +134,6 @@ impl World {
             now: Time::ZERO,
             agenda: build::agenda(blueprint),
             phase: Phase::Running,
-            blueprint: blueprint.clone(),
             out,
             fabric,
             hosts,
@@ -136,6 +141,7 @@ impl World {
             accounts,
             external: External::default(),
             apps: Apps::new(blueprint),
+            blueprint: shared,
         };
         world.connect_apps();
         world.start_nodes();
@@ -191,7 +197,8 @@ impl World {
     /// The trace up to now; the run can continue.
     pub fn snapshot(&mut self) -> Trace {
         let recorded = self.accounts.recorded();
-        self.trace(recorded)
+        let in_flight = self.out.arena.live() as u64;
+        self.trace(recorded, in_flight)
     }
 
     /// The trace of the run, which may have been stopped early.
@@ -199,7 +206,10 @@ impl World {
     /// Panics if a packet is not accounted for, which is a bug of the simulator.
     pub fn finish(mut self) -> Trace {
         let recorded = self.accounts.take_recorded();
-        let trace = self.trace(recorded);
+        let in_flight = self.out.arena.live() as u64;
+        // the memory of packets and events is free for the records
+        (self.out, self.agenda) = (Outputs::default(), Agenda::default());
+        let trace = self.trace(recorded, in_flight);
         assert!(
             trace.balance.holds(),
             "every packet is delivered, dropped or in flight: {:?}",
@@ -208,8 +218,7 @@ impl World {
         trace
     }
 
-    fn trace(&mut self, recorded: Recorded) -> Trace {
-        let in_flight = self.out.arena.live() as u64;
+    fn trace(&mut self, recorded: Recorded, in_flight: u64) -> Trace {
         let apps = self.apps.records(self.now);
         let mut trace = self.accounts.trace(
             recorded,

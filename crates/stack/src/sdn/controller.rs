@@ -184,6 +184,7 @@ impl<A: App> Controller<A> {
             retry: RetryTimer::new(&self.config, cx.now()),
         });
         cx.count(Count::Commands, 1);
+        cx.event("command_sent", f64::from(node.0));
         send_control(
             Control::Command(command),
             numbered(number),

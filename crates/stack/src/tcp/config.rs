@@ -66,9 +66,15 @@ pub struct Config {
     pub l4s: bool,
     /// Receive window that the receiver advertises, in bytes of payload; [`Bytes::UNLIMITED`] for no limit.
     pub receive_window: Bytes,
+    /// Memory of the receiver's buffer, whose half is the maximum window. The window begins at 65 535 bytes and grows by two segments with each segment, which is
+    /// acknowledged at once in that time [Linux: tcp_rmem, tcp_grow_window]. [`Bytes::UNLIMITED`]: the window is `receive_window` from the start.
+    pub receive_buffer: Bytes,
     /// Memory of the sender's buffer at the start, which grows with the congestion window [Linux: tcp_wmem, tcp_sndbuf_expand];
     /// [`Bytes::UNLIMITED`] for no limit.
     pub send_buffer: Bytes,
+    /// New segments leave in batches of at least two, as far as the window allows; the last segment of a batch has PSH, and a batch that is not full may
+    /// wait for the next acknowledgement [Linux: generic segmentation offload]. Needs [`LossDetection::Time`] to wait.
+    pub gso: bool,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
     /// How much data the application has.
@@ -126,6 +132,15 @@ pub enum Demand {
 }
 
 impl Config {
+    /// The window that the receiver advertises first.
+    pub(super) fn first_window(&self) -> Bytes {
+        // [Linux: tcp_select_initial_window]
+        let first =
+            if self.receive_buffer == Bytes::UNLIMITED { Bytes::UNLIMITED } else { Bytes::new(65_535) };
+        // half of the memory is for what segments take beside their payload             [Linux: tcp_adv_win_scale = 1]
+        self.receive_window.min(first).min(Bytes::new(self.receive_buffer.as_u64() / 2))
+    }
+
     /// The defaults of Linux's TCP, with timestamps.
     pub fn linux() -> Self {
         Self {
@@ -170,7 +185,9 @@ impl Default for Config {
             ecn_feedback: EcnFeedback::Classic,
             l4s: false,
             receive_window: Bytes::UNLIMITED,
+            receive_buffer: Bytes::UNLIMITED,
             send_buffer: Bytes::UNLIMITED,
+            gso: false,
             handshake: false,
             demand: Demand::Bulk,
         }

@@ -31,7 +31,7 @@ pub struct Receiver {
     /// One past the last byte of the flow, once known.
     last: u64,
     header_bytes: u32,
-    window_bytes: u32,
+    window: Window,
     ack_delay: Duration,
     delayed_ack: bool,
     /// Acknowledgements are delayed by RFC 5681 only, without Linux's quick acknowledgements.
@@ -68,10 +68,12 @@ impl Receiver {
             ack_at: Time::NEVER,
             last: u64::MAX,
             header_bytes: config.header.as_u64() as u32,
-            window_bytes: u32::try_from(config.receive_window.as_u64()).unwrap_or(u32::MAX),
+            window: Window::new(config),
             ack_delay: config.ack_delay,
             delayed_ack: config.delayed_ack,
-            rfc_delayed_ack: config.delayed_ack && config.quick_acks == 0,
+            rfc_delayed_ack: config.delayed_ack
+                && config.quick_acks == 0
+                && config.receive_buffer == Bytes::UNLIMITED,
             sack: config.sack,
             quick_acks: config.quick_acks,
             quick: config.quick_acks,
@@ -127,6 +129,8 @@ impl Receiver {
             self.last = end;
             at_once = true;
         }
+        // the application has read everything, and no more may come soon              [Linux: tcp_measure_rcv_mss, tcp_cleanup_rbuf]
+        at_once |= header.flags.psh;
         if header.seq == self.next && self.out_of_order.is_empty() {
             self.next = end;
             cx.deliver(Bytes::new(end - header.seq));
@@ -175,6 +179,9 @@ impl Receiver {
         }
         if self.feedback == EcnFeedback::Classic && packet.ecn == Ecn::Marked && !self.echo_marks {
             self.quick = self.quick.max(QUICK_AFTER_MARK.min(self.quick_acks));
+        }
+        if self.window.grow() {
+            self.quick = self.quick.max(1);
         }
         let quick = self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
@@ -265,7 +272,7 @@ impl Receiver {
             ack: self.next,
             echo: self.echo,
             sack,
-            window_bytes: self.window_bytes,
+            window_bytes: self.window.bytes,
             flags,
         };
         let size = Bytes::new(u64::from(self.header_bytes));
@@ -296,6 +303,42 @@ impl Endpoint for Receiver {
         self.ack_at
     }
 }
+
+/// The window that the receiver advertises.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    /// [Linux: rcv_ssthresh]
+    bytes: u32,
+    /// Maximum [Linux: window_clamp].
+    limit: u32,
+    /// Growth by a segment.
+    step: u32,
+}
+
+impl Window {
+    fn new(config: &Config) -> Self {
+        let whole = u32::try_from(config.receive_window.as_u64()).unwrap_or(u32::MAX);
+        if config.receive_buffer == Bytes::UNLIMITED {
+            return Self { bytes: whole, limit: whole, step: 0 };
+        }
+        let half = u32::try_from(config.receive_buffer.as_u64() / 2).unwrap_or(u32::MAX);
+        let bytes = config.first_window().as_u64() as u32;
+        // two maximum segments, options included                                        [Linux: tcp_grow_window]
+        let step = 2 * (config.segment.as_u64() as u32 + TIMESTAMPS);
+        Self { bytes, limit: half.min(whole), step }
+    }
+
+    /// Grows with a segment, up to the limit. Returns whether there was room.
+    #[inline]
+    fn grow(&mut self) -> bool {
+        let grows = self.bytes < self.limit;
+        self.bytes = self.bytes.saturating_add(self.step).min(self.limit);
+        grows
+    }
+}
+
+/// The option with time stamps, in bytes.
+const TIMESTAMPS: u32 = 12;
 
 /// Quick acknowledgements after the first CE mark [Linux: tcp_data_ecn_check].
 const QUICK_AFTER_MARK: u32 = 2;

@@ -102,6 +102,8 @@ fn read_segment<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Segment<'a>, Mal
         flags: TcpFlags {
             syn: flags & SYN != 0,
             fin: flags & FIN != 0,
+            // without effect on a stream
+            psh: false,
             ace: flags >> ACE_AT & 3 | (flags & AE) >> 5,
         },
         ..TcpHeader::default()

@@ -189,7 +189,7 @@ fn header() -> impl Strategy<Value = TcpHeader> {
     });
     (0..MAX, 0..MAX, time(), sack, any::<u32>(), any::<[bool; 2]>(), 0u8..8).prop_map(
         |(seq, ack, echo, sack, window_bytes, [syn, fin], ace)| {
-            let flags = TcpFlags { syn, fin, ace };
+            let flags = TcpFlags { syn, fin, ace, psh: false };
             TcpHeader { seq, ack, echo, sack, window_bytes, flags }
         },
     )

@@ -20,7 +20,7 @@ impl Port {
         let old = self.transmitter.set_rate(rate);
         self.advance(now);
         let mut requested = Vec::new();
-        if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.as_mut()) {
+        if let Some(slot) = self.cold.discipline.as_mut().and_then(|d| d.serving.as_mut()) {
             slot.depart = now + rescaled(slot.depart - now, old, rate);
             slot.arrive = slot.depart + self.transmitter.delay;
             self.transmitter.busy_until = slot.depart;
@@ -45,7 +45,7 @@ impl Port {
                 let waited_more = busy_until.as_nanos().wrapping_sub(slot.start.as_nanos()) as i64;
                 slot.start = busy_until;
                 slot.depart = busy_until + span;
-                self.counters.correct_wait(i128::from(waited_more), slot.size_bytes);
+                self.waits.correct_wait(i128::from(waited_more), slot.size_bytes);
             }
             slot.arrive = slot.depart + delay;
             busy_until = slot.depart;
@@ -112,7 +112,7 @@ impl Port {
             }
             if slot.start > now {
                 let unspent = (slot.start - now).as_nanos();
-                self.counters.correct_wait(-i128::from(unspent), slot.size_bytes);
+                self.waits.correct_wait(-i128::from(unspent), slot.size_bytes);
             }
             lost.push(slot.packet);
         }
@@ -125,12 +125,12 @@ impl Port {
         if let Some(impairments) = &mut self.cold.impairments {
             lost.extend(impairments.drain());
         }
-        if let Some(discipline) = &mut self.discipline {
+        if let Some(discipline) = &mut self.cold.discipline {
             if let Some(slot) = discipline.serving.take() {
                 self.counters.take_back_sent(slot.size_bytes);
                 if slot.start > now {
                     let unspent = (slot.start - now).as_nanos();
-                    self.counters.correct_wait(-i128::from(unspent), slot.size_bytes);
+                    self.waits.correct_wait(-i128::from(unspent), slot.size_bytes);
                 }
                 lost.push(slot.packet);
             }

@@ -1,6 +1,6 @@
 //! Commands of a controller to a port: queue limit, marking threshold, and rate limit.
 
-use contract::QueueDiscipline;
+use contract::{QueueDiscipline, QueueLimit};
 use units::{Bytes, Rate, Time};
 
 use super::{Offer, Port};
@@ -9,22 +9,24 @@ use crate::PortSpec;
 impl Port {
     /// Changes the queue limit and the marking threshold. Packets that wait are not dropped.
     pub(crate) fn set_queue(&mut self, limit_packets: Option<u32>, mark_above: u32) {
-        self.fifo.limit.mark_above = mark_above;
+        self.mark_above = mark_above;
         if let Some(packets) = limit_packets {
-            (self.fifo.limit.packets, self.fifo.limit.bytes) = (packets, Bytes::UNLIMITED);
+            (self.fifo.packets, self.fifo.bytes) = (packets, Bytes::UNLIMITED);
         }
         self.tell_discipline();
     }
 
     /// Restores the queue settings of `spec`.
     pub(crate) fn reset_queue(&mut self, spec: &PortSpec) {
-        self.fifo.limit = spec.queue.limit();
+        let QueueLimit { packets, mark_above, bytes } = spec.queue.limit();
+        (self.fifo.packets, self.fifo.bytes, self.mark_above) = (packets, bytes, mark_above);
         self.tell_discipline();
     }
 
     fn tell_discipline(&mut self) {
-        if let Some(discipline) = &mut self.discipline {
-            discipline.queue.set_limit(self.fifo.limit);
+        let limit = self.limit();
+        if let Some(discipline) = &mut self.cold.discipline {
+            discipline.queue.set_limit(limit);
         }
     }
 

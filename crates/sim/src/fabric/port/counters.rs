@@ -7,14 +7,11 @@ use crate::RateTrace;
 
 /// Counters that every packet changes, from the start of the run.
 #[derive(Default)]
+#[repr(C)]
 pub(super) struct Counters {
-    /// Integrals of the waiting packets and bytes over time.
-    pub(super) backlog_packet_ns: u128,
-    pub(super) backlog_byte_ns: u128,
     pub(super) offered_packets: u64,
     pub(super) sent_packets: u64,
     pub(super) sent_bytes: u64,
-    pub(super) backlog_max: u32,
 }
 
 impl Counters {
@@ -30,14 +27,24 @@ impl Counters {
         self.sent_packets -= 1;
         self.sent_bytes -= u64::from(size_bytes);
     }
+}
 
-    /// Counts a packet that will wait for `wait`, as one of `packets`.
+/// Counters of the backlog, which packets that wait change, from the start of the run.
+#[derive(Default)]
+#[repr(C)]
+pub(super) struct WaitTimes {
+    /// Integrals of the waiting packets and bytes over time.
+    pub(super) backlog_packet_ns: u128,
+    pub(super) backlog_byte_ns: u128,
+}
+
+impl WaitTimes {
+    /// Counts a packet that will wait for `wait`.
     #[inline(always)]
-    pub(super) fn count_wait(&mut self, wait: Duration, size: u64, packets: u32) {
+    pub(super) fn count_wait(&mut self, wait: Duration, size: u64) {
         let wait = u128::from(wait.as_nanos());
         self.backlog_packet_ns += wait;
         self.backlog_byte_ns += wait * u128::from(size);
-        self.backlog_max = self.backlog_max.max(packets);
     }
 
     /// Corrects the waiting time of a packet by `change_ns`.
@@ -51,7 +58,6 @@ impl Counters {
         let span = u128::from(span.as_nanos());
         self.backlog_packet_ns += span * u128::from(backlog.packets);
         self.backlog_byte_ns += span * u128::from(backlog.bytes.as_u64());
-        self.backlog_max = self.backlog_max.max(backlog.packets);
     }
 }
 

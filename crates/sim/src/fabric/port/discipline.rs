@@ -4,9 +4,9 @@ use contract::{Arena, DropReason, PacketCx, PacketId, QueueDiscipline, Random};
 use stack::queue::{AnyQueue, RoundRobin};
 use units::{Rate, Time};
 
-use super::{Offer, Port};
+use super::{Cold, Offer, Port};
 use crate::PortSpec;
-use crate::fabric::ring::Slot;
+use crate::fabric::ring::{Slot, Spare};
 
 /// Any queue except a plain FIFO.
 pub(in crate::fabric) struct Discipline {
@@ -60,7 +60,7 @@ impl Port {
     ) -> (T, Vec<(PacketId, DropReason)>) {
         self.count_backlog(now);
         let rate = self.rate();
-        let discipline = self.discipline.as_mut().expect("the port has a discipline");
+        let discipline = self.cold.discipline.as_mut().expect("the port has a discipline");
         let mut cx = PacketCx {
             now,
             rate,
@@ -78,7 +78,7 @@ impl Port {
 
     /// Whether the discipline may start a transmission.
     pub(in crate::fabric) fn is_idle(&self) -> bool {
-        self.discipline.as_ref().is_some_and(|d| d.serving.is_none())
+        self.cold.discipline.as_ref().is_some_and(|d| d.serving.is_none())
             && self.paths.up
             && self.transmitter.rate != Rate::ZERO
     }
@@ -87,7 +87,8 @@ impl Port {
     /// can use what is left of an opportunity at this instant.
     #[cold]
     pub(in crate::fabric) fn opening(&mut self, now: Time, resumes: bool) -> Option<Time> {
-        let (cursor, discipline) = (self.cold.cursor.as_mut()?, self.discipline.as_mut()?);
+        let Cold { cursor, discipline, .. } = &mut *self.cold;
+        let (cursor, discipline) = (cursor.as_mut()?, discipline.as_mut()?);
         if discipline.queue.backlog().packets == 0 {
             return None;
         }
@@ -98,13 +99,13 @@ impl Port {
 
     /// Waits for the instant at which the link can transmit. Returns false if an event is pending for it.
     pub(in crate::fabric) fn wait_until(&mut self, at: Time) -> bool {
-        let discipline = self.discipline.as_mut().expect("only ports with a discipline wait");
+        let discipline = self.cold.discipline.as_mut().expect("only ports with a discipline wait");
         std::mem::replace(&mut discipline.opens_at, at) != at
     }
 
     /// Whether the link can transmit from this instant on, for which the port waited.
     pub(in crate::fabric) fn opens(&mut self, now: Time) -> bool {
-        let Some(discipline) = self.discipline.as_mut() else { return false };
+        let Some(discipline) = self.cold.discipline.as_mut() else { return false };
         let opens = discipline.opens_at == now;
         if opens {
             discipline.opens_at = Time::NEVER;
@@ -117,7 +118,7 @@ impl Port {
         let due = |discipline: &Discipline| {
             discipline.opens_at == now || discipline.serving.is_some_and(|slot| slot.depart == now)
         };
-        self.is_traced() && self.discipline.as_ref().is_some_and(|discipline| due(discipline))
+        self.is_traced() && self.cold.discipline.as_ref().is_some_and(|discipline| due(discipline))
     }
 
     /// Starts the transmission of `packet`, which the discipline returned. Returns when the `Depart` is due.
@@ -132,30 +133,32 @@ impl Port {
         };
         self.counters.count_sent(size);
         if start > now {
-            let waiting = self.discipline.as_ref().map_or(0, |d| d.queue.backlog().packets);
-            self.counters.count_wait(start - now, size, waiting + 1);
+            let waiting = self.cold.discipline.as_ref().map_or(0, |d| d.queue.backlog().packets);
+            self.waits.count_wait(start - now, size);
+            self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
         }
         let slot = Slot { packet, size_bytes, start, depart, arrive: depart + self.transmitter.delay };
-        self.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);
+        self.cold.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);
         depart
     }
 
     /// Ends the transmission that is due now: the packet is on the link. `None` if there is none.
-    pub(in crate::fabric) fn finish_serving(&mut self, now: Time) -> Option<Offer> {
-        let discipline = self.discipline.as_mut()?;
+    pub(in crate::fabric) fn finish_serving(&mut self, now: Time, spare: &mut Spare) -> Option<Offer> {
+        let discipline = self.cold.discipline.as_mut()?;
         let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
         let more = self.delay_by_trace(now);
         let arrive = self.transmitter.arrival(now, more);
-        *self.ring.claim() = Slot { arrive, ..slot };
+        *self.ring.claim(spare) = Slot { arrive, ..slot };
         self.ring.waiting = self.ring.tail;
         Some(self.arm())
     }
 
     /// Updates the backlog integral of the discipline.
     pub(in crate::fabric) fn count_backlog(&mut self, now: Time) {
-        let Some(discipline) = self.discipline.as_mut() else { return };
+        let Some(discipline) = self.cold.discipline.as_mut() else { return };
         let span = now - std::mem::replace(&mut discipline.counted_to, now);
         let backlog = discipline.queue.backlog();
-        self.counters.count_backlog(span, backlog);
+        self.waits.count_backlog(span, backlog);
+        self.fifo.backlog_max = self.fifo.backlog_max.max(backlog.packets);
     }
 }

@@ -5,6 +5,7 @@ use units::{Bytes, Carry, Duration, Rate, Time};
 use crate::PortSpec;
 
 /// The transmitter of a port, and its link.
+#[repr(C)]
 pub(super) struct Transmitter {
     pub(super) busy_until: Time,
     /// Time of a byte if that is a whole number of nanoseconds, which saves a division per packet; otherwise zero.

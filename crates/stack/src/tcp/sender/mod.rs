@@ -6,6 +6,7 @@
 
 mod app_data;
 mod delivery;
+mod gso;
 mod marks;
 mod prr;
 mod rack;
@@ -24,6 +25,7 @@ use units::{Bytes, Rate, Time};
 
 use self::app_data::AppData;
 use self::delivery::Sampler;
+use self::gso::Batch;
 use self::marks::MarkCounter;
 use self::prr::Prr;
 use self::rack::Rack;
@@ -60,6 +62,8 @@ pub struct Sender<C> {
     timer: RetransmissionTimer,
     marks: MarkCounter,
     pacing: Pacing,
+    /// With segmentation offload only.
+    batch: Option<Batch>,
     app_data: AppData,
     recovery: Recovery,
     /// With SACK only.
@@ -141,11 +145,12 @@ impl<C: CongestionControl> Sender<C> {
                 steady_timer: config.recovery_timer == RecoveryTimer::Steady,
             },
             phase: Phase::Closed,
-            seq: SendSequence::new(config.receive_window),
+            seq: SendSequence::new(config.first_window()),
             send_buffer: SendBuffer::new(config.send_buffer, config.segment, config.initial_window),
             timer: RetransmissionTimer::new(config),
             marks: MarkCounter::default(),
             pacing: Pacing { pacer: Pacer::default(), next_at: Time::NEVER, last_sent_at: Time::NEVER },
+            batch: config.gso.then(Batch::default),
             app_data: AppData::new(config.demand, config.segment),
             recovery: Recovery::default(),
             scoreboard: config.sack.then(Box::default),
@@ -355,6 +360,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.seq.una == self.seq.high {
             self.check_idle(cx);
         }
+        self.end_batch();
         let mut limit = self.limit().min(self.edge());
         loop {
             let len = self.segment().min(self.app_data.ready - self.seq.next);
@@ -373,7 +379,7 @@ impl<C: CongestionControl> Sender<C> {
                 }
                 return;
             }
-            if self.waits_for_pacer(cx.now()) {
+            if self.holds_back(limit - self.seq.next, cx.now()) {
                 return;
             }
             self.emit_next(len, cx);
@@ -432,6 +438,11 @@ impl<C: CongestionControl> Sender<C> {
         let now = cx.now();
         let mut flags = TcpFlags { fin: seq + len == self.app_data.last, ..TcpFlags::default() };
         let mut ecn = Ecn::NotCapable;
+        if let Some(batch) = &mut self.batch
+            && !retransmission
+        {
+            flags.psh = batch.take();
+        }
         if retransmission {
             cx.count(Count::Retransmits, 1);
         } else if self.settings.ecn != Ecn::NotCapable {

@@ -112,6 +112,11 @@ impl Rack {
         self.probe = None;
     }
 
+    /// When the oldest segment that is not acknowledged was sent first; `None` if there is none.
+    pub(super) fn oldest_sent_at(&self) -> Option<Time> {
+        self.first.front().map(|&(_, (at, _))| at)
+    }
+
     /// Whether the timer is set for a check for losses.
     pub(super) fn reordering_timer_armed(&self) -> bool {
         self.reordering_deadline != Time::NEVER

@@ -185,6 +185,7 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn transmit_by_pipe(&mut self, cx: &mut Cx<'_>) {
         let segment = self.segment();
+        self.end_batch();
         loop {
             let Some(scoreboard) = &self.scoreboard else { return };
             let room = self.limits.window.saturating_sub(scoreboard.pipe(self.seq.high));
@@ -201,7 +202,11 @@ impl<C: CongestionControl> Sender<C> {
                 let held_back = !self.repairing()
                     && !self.settings.limited_transmit
                     && self.seq.next + len > self.limit();
-                if room < len || held_back || self.waits_for_pacer(cx.now()) {
+                if room < len || held_back {
+                    return;
+                }
+                let room = room.min(self.edge() - self.seq.next);
+                if self.holds_back(room, cx.now()) {
                     return;
                 }
                 self.emit_next(len, cx);
