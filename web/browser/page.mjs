@@ -1,4 +1,4 @@
-// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE`.
+// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE [watch NODE]`.
 // `tests/python/test_browser.py` compares it with the tables of the run.
 
 import { readFileSync } from "node:fs";
@@ -6,13 +6,15 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-const [executablePath, file] = process.argv.slice(2);
+const [executablePath, file, what, node] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const seen = { problems: [] };
 
 async function open(options) {
-  const context = await browser.newContext({ acceptDownloads: true, ...options });
+  const context = await browser.newContext({ acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"], ...options });
+  // a busy machine
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   page.on("pageerror", (error) => seen.problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && seen.problems.push(message.text()));
@@ -87,7 +89,24 @@ async function run() {
   await page.locator('[data-hit="bottleneck"]').click({ force: true });
   seen.chosen = await page.locator(".chosen").innerText();
   seen.focused = await page.locator('[data-chart="backlog"] .legend button[aria-pressed=true]').allInnerTexts();
-  await page.locator(".chosen button").click();
+  await page.locator(".chosen button:has-text('all again')").click();
+
+  // a node that is dragged takes its neighbours along; springs arrange all nodes, and the drawing comes back
+  const places = () => page.locator("[data-network] [data-node]").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.dataset.node, one.getAttribute("transform")])));
+  const arrange = motion.locator("button:has-text('springs')");
+  await arrange.click();
+  seen.arranged = await places();
+  await arrange.click();
+  seen.restored = await places();
+  const node = page.locator('[data-network] [data-node="router_left"]');
+  await node.scrollIntoViewIfNeeded();
+  const held = await node.boundingBox();
+  await page.mouse.move(held.x + held.width / 2, held.y + held.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(held.x + 30, held.y + 30, { steps: 3 });
+  await page.waitForFunction(() => [...document.querySelectorAll("[data-network] [data-node]")].every((one) => !/translate\(0\.00 0\.00\)/.test(one.getAttribute("transform") ?? "translate(0.00 0.00)")));
+  await page.mouse.up();
+  seen.dragged = await places();
 
   // only the keyboard: the first stop inside the network is play
   await motion.locator("button.play").focus();
@@ -113,6 +132,147 @@ async function run() {
   });
 }
 
+/** What the legend says of each box plot of a chart, from left to right. */
+async function boxes(page, chart) {
+  const said = [];
+  // the box is the only line with five corners
+  const places = await chart.locator("svg polyline").evaluateAll((all) =>
+    all.filter((one) => one.points.length === 5).map((one) => {
+      const box = one.getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    }),
+  );
+  for (const [x, y] of places) {
+    await page.mouse.move(x, y);
+    said.push(await chart.locator(".legend .at").innerText());
+  }
+  return said;
+}
+
+/** A comparison: series of every run, and box plots over seeds. */
+async function comparison() {
+  const page = await open({ viewport: { width: 1200, height: 900 } });
+  seen.light = await violations(page);
+  seen.charts = await page.locator("[data-chart] .chart").count();
+  const rate = page.locator('[data-chart="rate-3"]');
+  const over = rate.locator(".u-over");
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+  seen.hover = await rate.locator(".legend").innerText();
+  seen.hoverOther = await page.locator('[data-chart="rate-0"] .legend').innerText();
+  const range = () => page.locator(".tools .range").innerText();
+  seen.whole = await range();
+  await rate.locator(".chart").focus();
+  await page.keyboard.press("+");
+  seen.zoomed = await range();
+  await page.keyboard.press("0");
+  seen.again = await range();
+  const [download] = await Promise.all([page.waitForEvent("download"), rate.locator('.files button:has-text("CSV")').click()]);
+  seen.csv = readFileSync(await download.path(), "utf8");
+  await rate.locator('.files button:has-text("copy Python")').click();
+  seen.python = await page.evaluate(() => navigator.clipboard.readText());
+  const fairness = page.locator('[data-chart="flows.fairness"]');
+  await fairness.scrollIntoViewIfNeeded();
+  seen.boxes = await boxes(page, fairness);
+  seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
+  const phone = await open({ viewport: { width: 390, height: 844 } });
+  seen.phone = await violations(phone);
+  seen.overflow = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+}
+
+/** A paper: figures of several panels. */
+async function paper() {
+  const page = await open({ viewport: { width: 1200, height: 900 } });
+  seen.light = await violations(page);
+  seen.charts = await page.locator("[data-chart] .figure").count();
+  const first = page.locator('[data-chart="figure-1"]');
+  const panels = first.locator(".panel");
+  await first.scrollIntoViewIfNeeded();
+  const ticks = () => panels.evaluateAll((all) => all.map((one) => [...one.querySelectorAll("text[text-anchor=middle]")].map((text) => text.textContent).join(" ").replace(/\(.\)/, "")));
+  const second = await panels.nth(1).boundingBox();
+  // along a line of the panel, from its left
+  for (let at = 0.3; at < 0.9 && !/:/.test(seen.hover ?? ""); at += 0.02) {
+    await page.mouse.move(second.x + second.width * at, second.y + second.height * 0.45);
+    seen.hover = (await first.locator(".legend .at").innerText()).replace(/\s+/g, " ");
+  }
+  seen.ticksBefore = await ticks();
+  await page.mouse.move(second.x + second.width * 0.3, second.y + second.height * 0.5);
+  await page.mouse.down();
+  await page.mouse.move(second.x + second.width * 0.6, second.y + second.height * 0.5, { steps: 4 });
+  await page.mouse.up();
+  seen.ticksZoomed = await ticks();
+  await first.locator(".figure").focus();
+  await page.keyboard.press("0");
+  seen.ticksAgain = await ticks();
+  for (let press = 0; press < 4; press++) await page.keyboard.press("+");
+  seen.ticksKey = await ticks();
+  await page.keyboard.press("Home");
+  const count = async (what) => first.locator(`svg ${what}`).count();
+  const [lines, areas] = [await count("polyline"), await count("polygon")];
+  await first.locator(".legend button", { hasText: "first" }).click();
+  seen.lines = [lines, await count("polyline")];
+  seen.areas = [areas, await count("polygon")];
+  await first.locator(".legend button", { hasText: "first" }).click();
+
+  const bars = page.locator('[data-chart="figure-2"]');
+  await bars.scrollIntoViewIfNeeded();
+  const said = async (places) => {
+    const texts = [];
+    for (const [x, y] of places) {
+      await page.mouse.move(x, y);
+      texts.push((await bars.locator(".legend .at").innerText()).replace(/\s+/g, " "));
+    }
+    return texts;
+  };
+  seen.bars = await said(await bars.locator("svg rect").evaluateAll((all) => all.slice(1).map((one) => [one.getBoundingClientRect().x + one.getBoundingClientRect().width / 2, one.getBoundingClientRect().bottom - 8])));
+  seen.printed = await said(await bars.locator("svg polyline").evaluateAll((all) => all.filter((one) => one.points.length === 5).map((one) => [one.getBoundingClientRect().x + one.getBoundingClientRect().width / 2, one.getBoundingClientRect().y + one.getBoundingClientRect().height / 2])));
+  async function saved(name) {
+    const [download] = await Promise.all([page.waitForEvent("download"), first.locator(`.files button:has-text("${name}")`).click()]);
+    return readFileSync(await download.path());
+  }
+  seen.csv = (await saved("CSV")).toString("utf8");
+  seen.svg = (await saved("SVG")).toString("utf8").slice(0, 60);
+  seen.pdf = (await saved("PDF")).toString("latin1").slice(0, 5);
+  await first.locator('.files button:has-text("copy Python")').click();
+  seen.python = await page.evaluate(() => navigator.clipboard.readText());
+  seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
+  const phone = await open({ viewport: { width: 390, height: 844 } });
+  seen.phone = await violations(phone);
+  seen.overflow = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+}
+
+/** A run whose network is worth watching: what it shows at each of its events. */
+async function watch() {
+  const page = await open({ viewport: { width: 1200, height: 900 } });
+  const motion = page.locator(".motion");
+  const next = motion.locator("button:has-text('next event')");
+  seen.moments = [];
+  while (await next.isEnabled()) {
+    await next.click();
+    seen.moments.push(
+      await page.evaluate(() => {
+        const visible = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.style.display !== "none");
+        return {
+          at: Number(document.querySelector(".motion output").textContent.split(" ")[0]),
+          words: document.querySelector(".near").innerText,
+          tree: visible("[data-tree]").map((one) => one.dataset.port),
+          pending: Object.fromEntries([...document.querySelectorAll("[data-pending]")].map((one) => [one.dataset.pending, Number(one.dataset.value)])),
+          orders: visible("[data-network] .order").length,
+        };
+      }),
+    );
+  }
+  // a node: its series, of which one leads to its chart
+  await motion.locator("select").last().selectOption(`node ${node}`);
+  seen.node = await page.locator(".chosen").innerText();
+  await page.locator(".chosen .go").first().click();
+  await page.waitForFunction(() => document.querySelector("[data-chart]").getBoundingClientRect().top < innerHeight);
+  seen.light = await violations(page);
+  seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
+  seen.phone = await violations(await open({ viewport: { width: 390, height: 844 } }));
+}
+
 /** A sweep: metrics over the grid. */
 async function sweep() {
   const page = await open({ viewport: { width: 1200, height: 900 } });
@@ -128,15 +288,21 @@ async function sweep() {
     await page.mouse.move(x, y);
     seen.hovers.push(await chart.locator(".legend .at").innerText());
   }
-  await chart.locator(".legend button").first().click();
+  const first = chart.locator(".legend button:not(.kind)").first();
+  await first.click();
   seen.drawn = [rings.length, await chart.locator("svg rect[width='5']").count()];
-  await chart.locator(".legend button").first().click();
+  await first.click();
   const [download] = await Promise.all([page.waitForEvent("download"), chart.locator('.files button:has-text("CSV")').click()]);
   seen.csv = readFileSync(await download.path(), "utf8");
+  await chart.locator(".legend .kind").click();
+  seen.boxes = await boxes(page, chart);
   seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
   seen.phone = await violations(await open({ viewport: { width: 390, height: 844 } }));
 }
 
-await (readFileSync(file, "utf8").includes('id="thalweg-grids"') ? sweep() : run());
+const text = readFileSync(file, "utf8");
+const has = (id) => text.includes(`id="${id}"`);
+const reader = has("thalweg-panels") ? paper : !has("thalweg-charts") ? sweep : has("thalweg-network") ? run : comparison;
+await (what === "watch" ? watch : reader)();
 await browser.close();
 console.log(JSON.stringify(seen));

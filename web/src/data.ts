@@ -29,6 +29,9 @@ export interface ChartData {
   readonly values: readonly Float64Array[];
   /** Python that draws the same chart. */
   readonly python: string;
+  /** Of a chart whose run is not the only one of the page; without, those of the page. */
+  readonly warmupS?: number | undefined;
+  readonly marks?: PageData["marks"] | undefined;
 }
 
 /** One direction of a link. */
@@ -54,11 +57,35 @@ export interface Packets {
   readonly bytes: Float64Array;
   /** 1 for a drop. */
   readonly dropped: Float64Array;
+  /** 1 for a packet with a congestion mark. */
+  readonly marked: Float64Array;
+}
+
+/** The directions of links that a multicast group takes. */
+export interface TreeData {
+  readonly flow: string;
+  readonly colour: string;
+  /** Index of a port, and the times at which it joins and leaves the tree in turn. */
+  readonly ports: readonly (readonly [number, readonly number[]])[];
+}
+
+/** What an SDN controller orders, or what a node does at its command. */
+export interface OrderData {
+  readonly at_s: number;
+  /** The controller of an order that is sent; null for a node that executes one. */
+  readonly from: string | null;
+  readonly node: string;
+  /** Subject of the port that traffic takes from then on; null for an order that is sent. */
+  readonly subject: string | null;
+  readonly words: string;
 }
 
 export interface NetworkData {
   readonly ports: readonly PortData[];
-  readonly flows: readonly { readonly name: string; readonly colour: string }[];
+  /** `nodes` are those of its sender, and of its receiver if it has only one. */
+  readonly flows: readonly { readonly name: string; readonly colour: string; readonly nodes: readonly string[] }[];
+  readonly trees: readonly TreeData[];
+  readonly orders: readonly OrderData[];
   /** Null if none were recorded. */
   readonly packets: Packets | null;
   /** The time in which they were recorded, in seconds. */
@@ -90,10 +117,14 @@ interface Header {
     /** First value and number of values of each column, the times first. */
     columns: [number, number][];
     python: string;
+    warmup_s?: number;
+    marks?: [number, string][];
   }[];
   readonly network: {
     ports: PortData[];
-    flows: { name: string; colour: string }[];
+    flows: { name: string; colour: string; nodes: string[] }[];
+    trees: TreeData[];
+    orders: OrderData[];
     /** First value and number of values of the columns of [`Packets`], in their order. */
     packets: [number, number][];
     window: [number, number] | null;
@@ -101,16 +132,13 @@ interface Header {
   readonly bytes: string;
 }
 
-const FORMAT = 2;
+export const FORMAT = 3;
 
 /** Reads the data of a page. Throws if it has another format or the browser cannot decompress it. */
 export async function read(text: string): Promise<PageData> {
   const header = JSON.parse(text) as Header;
   if (header.format !== FORMAT) throw new Error(`the data have format ${header.format}; this script reads ${FORMAT}`);
-  const packed = Uint8Array.from(atob(header.bytes), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const numbers = floats(await new Response(stream).arrayBuffer());
-  const column = ([first, length]: [number, number]) => numbers.subarray(first, first + length);
+  const column = await columnsOf(header.bytes);
   return {
     title: header.title,
     warmupS: header.warmup_s,
@@ -125,14 +153,24 @@ export async function read(text: string): Promise<PageData> {
       times: column(chart.columns[0] ?? [0, 0]),
       values: chart.columns.slice(1).map(column),
       python: chart.python,
+      warmupS: chart.warmup_s,
+      marks: chart.marks,
     })),
     network: { ...header.network, packets: packets(header.network.packets.map(column)) },
   };
 }
 
+/** What gives a column by its first value and its number of values. */
+export async function columnsOf(bytes: string): Promise<(place: [number, number]) => Float64Array> {
+  const packed = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const numbers = floats(await new Response(stream).arrayBuffer());
+  return ([first, length]) => numbers.subarray(first, first + length);
+}
+
 function packets(columns: readonly Float64Array[]): Packets | null {
-  const [atS, sentS, port, flow, bytes, dropped] = columns;
-  return atS && sentS && port && flow && bytes && dropped ? { atS, sentS, port, flow, bytes, dropped } : null;
+  const [atS, sentS, port, flow, bytes, dropped, marked] = columns;
+  return atS && sentS && port && flow && bytes && dropped && marked ? { atS, sentS, port, flow, bytes, dropped, marked } : null;
 }
 
 /** Little-endian 64-bit floats. */

@@ -3,8 +3,8 @@
 import { number } from "./format";
 import type { Sketch } from "./scene";
 
-/** Place on the axis, value of the key, mean, half of the 95 % interval or null, number of distinct runs. */
-export type GridPoint = readonly [place: number, value: string, mean: number, interval: number | null, n: number];
+/** Place on the axis, value of the key, mean, half of the 95 % interval or null, number of distinct runs, their values in order. */
+export type GridPoint = readonly [place: number, value: string, mean: number, interval: number | null, n: number, samples: readonly number[]];
 
 export interface GridLine {
   /** Values of the other keys. */
@@ -28,10 +28,12 @@ export interface Grids {
   readonly x: { readonly label: string; readonly key: string; readonly numeric: boolean; readonly joined: boolean; readonly logarithmic: boolean };
   /** Names of the other keys. */
   readonly others: string;
+  /** Box plots first, not means. */
+  readonly boxes: boolean;
   readonly charts: readonly Grid[];
 }
 
-const FORMAT = 2;
+const FORMAT = 3;
 /** More values than this have round numbers as ticks. */
 const TICKS = 10;
 /** Minimum height of the axis, as a share of its largest value: almost equal values look equal. */
@@ -49,12 +51,54 @@ export function placeOf(data: Grids, place: number, line: number, lines: number)
   return (data.x.logarithmic ? Math.log10(place) : place) + aside;
 }
 
+/** Values at a place as a box plot. */
+export interface Box {
+  readonly median: number;
+  /** Quartiles, interpolated between values. */
+  readonly low: number;
+  readonly high: number;
+  /** The last values within 1.5 interquartile ranges of the box. */
+  readonly whiskers: readonly [number, number];
+  readonly beyond: readonly number[];
+}
+
+/** Fewer values than this have no quartiles. */
+const MIN_SAMPLES = 3;
+
+/** Of sorted values; null if they are too few. */
+export function boxOf(sorted: readonly number[]): Box | null {
+  if (sorted.length < MIN_SAMPLES) return null;
+  const at = (share: number) => {
+    const place = share * (sorted.length - 1);
+    const below = Math.floor(place);
+    return sorted[below]! + (place - below) * (sorted[Math.min(below + 1, sorted.length - 1)]! - sorted[below]!);
+  };
+  const [low, median, high] = [at(0.25), at(0.5), at(0.75)];
+  const reach = 1.5 * (high - low);
+  const within = sorted.filter((value) => value >= low - reach && value <= high + reach);
+  // a quartile can lie between two values of which neither is within reach
+  const whiskers = [Math.min(within[0] ?? low, low), Math.max(within.at(-1) ?? high, high)] as const;
+  return { median, low, high, whiskers, beyond: sorted.filter((value) => value < whiskers[0] || value > whiskers[1]) };
+}
+
+/** Whether a chart has enough values over seeds for box plots. */
+export function hasBoxes(chart: Grid): boolean {
+  return chart.lines.some((line) => line.points.some((point) => boxOf(point[5]) !== null));
+}
+
+/** How many boxes' widths the boxes of a line stand aside; words have places of their own. */
+export function asideOf(data: Grids, line: number, lines: number): number {
+  return data.x.joined ? line - (lines - 1) / 2 : 0;
+}
+
 /** A grid as it is drawn, with the lines that `shown` names. */
-export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boolean): Sketch {
+export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boolean, boxes = false): Sketch {
   const drawn = chart.lines.map((line, index) => ({ line, index })).filter(({ line }) => shown(line.label));
   const place = (point: GridPoint, index: number) => placeOf(data, point[0], index, chart.lines.length);
   const all = chart.lines.flatMap((line, index) => line.points.map((point) => place(point, index)));
-  const values = drawn.flatMap(({ line }) => line.points.flatMap(([, , mean, interval]) => [mean - (interval ?? 0), mean + (interval ?? 0)]));
+  const extent = ([, , mean, interval, , samples]: GridPoint) => (boxes && samples.length > 0 ? [samples[0]!, samples.at(-1)!] : [mean - (interval ?? 0), mean + (interval ?? 0)]);
+  const values = drawn.flatMap(({ line }) => line.points.flatMap(extent));
+  const boxed = (point: GridPoint) => (boxes ? boxOf(point[5]) : null);
   const x = padded(all, 0.06, 0);
   const ticks = new Map(chart.lines.flatMap((line) => line.points.map((point) => [placeOf(data, point[0], 0, 1), data.x.numeric ? number(point[0]) : point[1]] as const)));
   return {
@@ -66,9 +110,13 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
     lines: drawn.map(({ line, index }) => ({
       label: line.label,
       colour: line.colour,
-      runs: data.x.joined ? [line.points.flatMap((point) => [place(point, index), point[2]])] : [],
-      points: line.points.map((point) => [place(point, index), point[2]] as const),
-      bars: line.points.filter((point) => point[3] !== null && point[3] > 0).map((point) => [place(point, index), point[2] - point[3]!, point[2] + point[3]!] as const),
+      runs: data.x.joined && !boxes ? [line.points.flatMap((point) => [place(point, index), point[2]])] : [],
+      points: line.points.filter((point) => !boxed(point)).map((point) => [place(point, index), point[2]] as const),
+      boxes: line.points.flatMap((point) => {
+        const box = boxed(point);
+        return box ? [[place(point, index), box, asideOf(data, index, chart.lines.length)] as const] : [];
+      }),
+      bars: line.points.filter((point) => !boxed(point) && point[3] !== null && point[3] > 0).map((point) => [place(point, index), point[2] - point[3]!, point[2] + point[3]!] as const),
     })),
     marks: [],
     ...(!data.x.numeric || data.x.logarithmic || ticks.size <= TICKS ? { xTicks: [...ticks] } : {}),
@@ -86,10 +134,18 @@ function padded(values: readonly number[], share: number, steady: number): [numb
 }
 
 /** The points of a chart as CSV (RFC 4180). */
-export function gridCsv(data: Grids, chart: Grid): string {
+export function gridCsv(data: Grids, chart: Grid, boxes = false): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
   const several = data.others !== "";
-  const head = [data.x.key, ...(several ? [data.others] : []), chart.label, "ci95", "n"].map(quoted).join(",");
-  const rows = chart.lines.flatMap((line) => line.points.map(([, value, mean, interval, n]) => [quoted(value), ...(several ? [quoted(line.label)] : []), mean, interval ?? "", n].join(",")));
-  return `${[head, ...rows].join("\r\n")}\r\n`;
+  const head = [data.x.key, ...(several ? [data.others] : []), chart.label, "ci95", "n"];
+  const rows = chart.lines.flatMap((line) => line.points.map((point) => {
+    const [, value, mean, interval, n] = point;
+    return [quoted(value), ...(several ? [quoted(line.label)] : []), mean, interval ?? "", n, ...(boxes ? boxColumns(point) : [])].join(",");
+  }));
+  return `${[[...head, ...(boxes ? ["minimum", "q1", "median", "q3", "maximum"] : [])].map(quoted).join(","), ...rows].join("\r\n")}\r\n`;
+}
+
+function boxColumns([, , , , , samples]: GridPoint): (number | string)[] {
+  const box = boxOf(samples);
+  return box ? [samples[0]!, box.low, box.median, box.high, samples.at(-1)!] : ["", "", "", "", ""];
 }

@@ -7,6 +7,8 @@ import { read, type PageData } from "./data";
 import Toolbar from "./Toolbar.svelte";
 import GridChart from "./GridChart.svelte";
 import { readGrids } from "./grids";
+import PanelChart from "./PanelChart.svelte";
+import { readPanels } from "./panels";
 import Motion from "./Motion.svelte";
 import { Stage } from "./stage";
 import { View } from "./view.svelte";
@@ -14,7 +16,7 @@ import { View } from "./view.svelte";
 /** More flows than this are shown by group first. */
 const MANY = 12;
 
-/** The charts of a sweep's page. */
+/** Metrics over the grid of a sweep, or over seeds. */
 function grids(): void {
   const source = document.getElementById("thalweg-grids");
   if (!source?.textContent) return;
@@ -25,11 +27,29 @@ function grids(): void {
     container.replaceChildren();
     mount(GridChart, { target: container, props: { chart, data } });
   }
-  document.documentElement.dataset.charts = "ready";
+}
+
+/** The figures of a paper. */
+async function panels(): Promise<void> {
+  const source = document.getElementById("thalweg-panels");
+  if (!source?.textContent) return;
+  for (const figure of await readPanels(source.textContent)) {
+    const container = document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(figure.id)}"]`);
+    if (!container) continue;
+    container.replaceChildren();
+    mount(PanelChart, { target: container, props: { figure } });
+  }
 }
 
 async function start(): Promise<void> {
   grids();
+  await panels();
+  await overTime();
+  document.documentElement.dataset.charts = "ready";
+}
+
+/** Series of a run, or of the runs that are compared, and the network. */
+async function overTime(): Promise<void> {
   const source = document.getElementById("thalweg-charts");
   if (!source?.textContent) return;
   const data = await read(source.textContent);
@@ -41,7 +61,6 @@ async function start(): Promise<void> {
     const stage = new Stage(drawing, data);
     if (stage.moves) mount(Motion, { target: place, props: { stage, view, data } });
   }
-  document.documentElement.dataset.charts = "ready";
 }
 
 /** Draws all charts of the data of a page into an element, such as the output of a notebook; the result removes them. */
@@ -76,7 +95,7 @@ function show(data: PageData, view: View, bar: HTMLElement | null, containerOf: 
     const container = containerOf(chart.name);
     if (!container) continue;
     container.replaceChildren();
-    mounted.push(mount(Chart, { target: container, props: { chart, view, warmupS: data.warmupS, marks: data.marks } }));
+    mounted.push(mount(Chart, { target: container, props: { chart, view, warmupS: chart.warmupS ?? data.warmupS, marks: chart.marks ?? data.marks } }));
   }
   return () => mounted.forEach((one) => void unmount(one));
 }

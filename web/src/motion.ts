@@ -75,6 +75,16 @@ export function packetsAt(
   }
 }
 
+/** Whether a port is in a tree at a time: `changes` are the times at which it joins and leaves in turn. */
+export function inTree(changes: readonly number[], at: number): boolean {
+  return changes.filter((change) => change <= at).length % 2 === 1;
+}
+
+/** The entries of the `span` seconds before `at`, with the share of it that has passed. They are in order of time. */
+export function recent<Entry extends { readonly at_s: number }>(entries: readonly Entry[], at: number, span: number): (readonly [Entry, number])[] {
+  return entries.filter((entry) => entry.at_s <= at && at - entry.at_s < span).map((entry) => [entry, (at - entry.at_s) / span] as const);
+}
+
 /** Speeds of playback, in simulated seconds per second. */
 export const SPEEDS = [0.0001, 0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100] as const;
 

@@ -29,11 +29,10 @@ export function pdf(scene: Scene): Uint8Array<ArrayBuffer> {
 
 function drawn(one: Primitive, height: number): string {
   switch (one.kind) {
-    case "line": {
-      const steps: string[] = [];
-      for (let at = 0; at + 1 < one.points.length; at += 2) steps.push(`${round(one.points[at]!)} ${round(height - one.points[at + 1]!)} ${at === 0 ? "m" : "l"}`);
-      return `${colour(one.colour)} RG ${one.width} w ${one.dash ? "[2 2]" : "[]"} 0 d ${steps.join(" ")} S`;
-    }
+    case "line":
+      return `${colour(one.colour)} RG ${one.width} w ${one.dash ? "[2 2]" : "[]"} 0 d ${path(one.points, height)} S`;
+    case "area":
+      return `${colour(one.colour, one.opacity)} rg ${path(one.points, height)} f`;
     case "box":
       return `${colour(one.colour)} rg ${round(one.x)} ${round(height - one.y - one.height)} ${round(one.width)} ${round(one.height)} re f`;
     case "text": {
@@ -45,8 +44,15 @@ function drawn(one: Primitive, height: number): string {
   }
 }
 
-function colour(hex: string): string {
-  return [1, 3, 5].map((at) => round(parseInt(hex.slice(at, at + 2), 16) / 255)).join(" ");
+function path(points: readonly number[], height: number): string {
+  const steps: string[] = [];
+  for (let at = 0; at + 1 < points.length; at += 2) steps.push(`${round(points[at]!)} ${round(height - points[at + 1]!)} ${at === 0 ? "m" : "l"}`);
+  return steps.join(" ");
+}
+
+/** A colour, or what it looks like on white where it is transparent. */
+function colour(hex: string, opacity = 1): string {
+  return [1, 3, 5].map((at) => round(1 - opacity * (1 - parseInt(hex.slice(at, at + 2), 16) / 255))).join(" ");
 }
 
 /** Characters of WinAnsiEncoding, of which those above ASCII that charts use are mapped; others become a question mark. */

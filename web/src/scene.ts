@@ -1,6 +1,7 @@
 // A chart as lines and text with explicit colours on white: what SVG, PDF and PNG files are made of.
 
 import { number, ticks } from "./format";
+import type { Box } from "./grids";
 
 export interface Polyline {
   readonly label: string;
@@ -10,6 +11,8 @@ export interface Polyline {
   /** Each point is a square too, and with `bars` its x, low and high are a bar. */
   readonly points?: readonly (readonly [number, number])[];
   readonly bars?: readonly (readonly [number, number, number])[];
+  /** Box plots: position on the x axis, box, and how many boxes' widths it stands aside of that. */
+  readonly boxes?: readonly (readonly [number, Box, number])[];
 }
 
 export interface Sketch {
@@ -29,6 +32,7 @@ export interface Sketch {
 
 export type Primitive =
   | { readonly kind: "line"; readonly points: readonly number[]; readonly colour: string; readonly width: number; readonly dash: boolean }
+  | { readonly kind: "area"; readonly points: readonly number[]; readonly colour: string; readonly opacity: number }
   | { readonly kind: "box"; readonly x: number; readonly y: number; readonly width: number; readonly height: number; readonly colour: string }
   | { readonly kind: "text"; readonly x: number; readonly y: number; readonly text: string; readonly size: number; readonly anchor: "start" | "middle" | "end"; readonly turned: boolean; readonly bold: boolean };
 
@@ -49,6 +53,10 @@ const PLOT_HEIGHT = 170;
 const LEFT = 62;
 const RIGHT = 12;
 const ROW = 14;
+/** Half of the width of a box plot. */
+const BOX = 8;
+/** Points between the middles of boxes side by side. */
+export const STEP = 2.4 * BOX;
 
 /** Average width of a character of Helvetica, as a share of the size. */
 const CHARACTER = 0.54;
@@ -91,6 +99,18 @@ export function scene(sketch: Sketch): Scene {
       line([x(at), y(low), x(at), y(high)], one.colour, 1);
       for (const end of [low, high]) line([x(at) - 3, y(end), x(at) + 3, y(end)], one.colour, 1);
     }
+    for (const [at, box, aside] of one.boxes ?? []) {
+      const middle = x(at) + aside * STEP;
+      const [left, right] = [middle - BOX, middle + BOX];
+      const [low, high] = [y(box.low), y(box.high)];
+      line([left, low, left, high, right, high, right, low, left, low], one.colour, 1);
+      line([left, y(box.median), right, y(box.median)], one.colour, 2.2);
+      for (const [from, to] of [[low, y(box.whiskers[0])], [high, y(box.whiskers[1])]] as const) {
+        line([middle, from, middle, to], one.colour, 1);
+        line([middle - BOX / 2, to, middle + BOX / 2, to], one.colour, 1);
+      }
+      for (const value of box.beyond) primitives.push({ kind: "box", x: middle - 1.5, y: y(value) - 1.5, width: 3, height: 3, colour: one.colour });
+    }
     for (const [at, value] of one.points ?? []) primitives.push({ kind: "box", x: x(at) - 2.5, y: y(value) - 2.5, width: 5, height: 5, colour: one.colour });
   }
   for (const [at, words] of sketch.marks) {
@@ -130,6 +150,8 @@ export function svg({ width, height, primitives }: Scene): string {
     switch (one.kind) {
       case "line":
         return `<polyline points="${pairs(one.points)}" fill="none" stroke="${one.colour}" stroke-width="${one.width}"${one.dash ? ' stroke-dasharray="2 2"' : ""} stroke-linejoin="round"/>`;
+      case "area":
+        return `<polygon points="${pairs(one.points)}" fill="${one.colour}" fill-opacity="${one.opacity}"/>`;
       case "box":
         return `<rect x="${round(one.x)}" y="${round(one.y)}" width="${round(one.width)}" height="${round(one.height)}" fill="${one.colour}"/>`;
       case "text": {

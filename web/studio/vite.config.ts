@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type Plugin } from "vite";
+import { notices } from "../notices.ts";
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 
@@ -17,24 +18,28 @@ function page(): Plugin {
   return {
     name: "page",
     enforce: "post",
-    generateBundle(_options, bundle) {
-      const [script] = Object.values(bundle);
-      if (script?.type !== "chunk") throw new Error("one script is expected");
-      let text = read("page.html");
-      for (const name of ["light", "dark", "fonts", "rules"]) text = text.replace(`/* ${name} */`, () => macro(name));
-      text = text.replace("/* script */", () => script.code.trim().replaceAll("</script", "<\\/script"));
-      delete bundle[script.fileName];
-      this.emitFile({ type: "asset", fileName: "studio.html", source: text });
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        const script = Object.values(bundle).find((one) => one.type === "chunk");
+        if (script?.type !== "chunk") throw new Error("a script is expected");
+        let text = read("page.html");
+        for (const name of ["light", "dark", "fonts", "rules"]) text = text.replace(`/* ${name} */`, () => macro(name));
+        text = text.replace("/* script */", () => script.code.trim().replaceAll("</script", "<\\/script"));
+        delete bundle[script.fileName];
+        this.emitFile({ type: "asset", fileName: "studio.html", source: text });
+      },
     },
   };
 }
 
 export default defineConfig({
-  plugins: [svelte({ compilerOptions: { css: "injected" }, emitCss: false }), page()],
+  plugins: [svelte({ compilerOptions: { css: "injected" }, emitCss: false }), notices("studio.licenses.md"), page()],
   build: {
     outDir: "../python/thalweg/studio",
     emptyOutDir: false,
     target: "es2022",
+    license: { fileName: "studio.licenses.md" },
     lib: { entry: "studio/main.ts", formats: ["iife"], name: "ThalwegStudio", fileName: () => "studio.js" },
   },
 });

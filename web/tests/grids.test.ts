@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { gridCsv, placeOf, sketchOf, type Grid, type Grids } from "../src/grids";
+import { boxOf, gridCsv, hasBoxes, placeOf, sketchOf, type Grid, type Grids } from "../src/grids";
 
 const chart: Grid = {
   name: "flows.fairness",
   label: "fairness",
   python: "",
   lines: [
-    { label: "reno", colour: "#3878c7", points: [[1, "1 Mbit/s", 0.5, 0.1, 3], [100, "100 Mbit/s", 0.9, null, 1]] },
-    { label: "cubic, 2", colour: "#dd7a30", points: [[1, "1 Mbit/s", 0.7, 0, 3]] },
+    { label: "reno", colour: "#3878c7", points: [[1, "1 Mbit/s", 0.5, 0.1, 3, [0.4, 0.5, 0.6]], [100, "100 Mbit/s", 0.9, null, 1, [0.9]]] },
+    { label: "cubic, 2", colour: "#dd7a30", points: [[1, "1 Mbit/s", 0.7, 0, 3, []]] },
   ],
 };
-const data: Grids = { format: 2, title: "t", x: { label: "rate (Mbit/s)", key: "rate", numeric: true, joined: true, logarithmic: true }, others: "scheme", charts: [chart] };
+const data: Grids = { format: 3, title: "t", x: { label: "rate (Mbit/s)", key: "rate", numeric: true, joined: true, logarithmic: true }, others: "scheme", boxes: false, charts: [chart] };
 
 test("a logarithmic axis has the values of the key as ticks", () => {
   const sketch = sketchOf(data, chart, () => true);
@@ -31,4 +31,20 @@ test("a hidden line is not drawn, and words are side by side", () => {
 
 test("CSV has a row per point", () => {
   expect(gridCsv(data, chart).split("\r\n")).toEqual(["rate,scheme,fairness,ci95,n", "1 Mbit/s,reno,0.5,0.1,3", "100 Mbit/s,reno,0.9,,1", '1 Mbit/s,"cubic, 2",0.7,0,3', ""]);
+});
+
+test("a box has quartiles, whiskers within 1.5 interquartile ranges, and what is beyond", () => {
+  // quartiles of 1 2 3 4 20 by linear interpolation: 2, 3, 4; whiskers reach from -1 to 7
+  expect(boxOf([1, 2, 3, 4, 20])).toEqual({ low: 2, median: 3, high: 4, whiskers: [1, 4], beyond: [20] });
+  expect(boxOf([1, 2])).toBeNull();
+  expect(boxOf([5, 5, 5, 5])).toEqual({ low: 5, median: 5, high: 5, whiskers: [5, 5], beyond: [] });
+});
+
+test("box plots take the place of means where there are enough values", () => {
+  expect(hasBoxes(chart)).toBe(true);
+  const [reno, cubic] = sketchOf(data, chart, () => true, true).lines;
+  expect(reno!.boxes!.map(([at, box, aside]) => [at, box.median, aside])).toEqual([[0, 0.5, -0.5]]);
+  expect(reno!.points).toEqual([[2, 0.9]]);
+  expect(cubic!.points).toEqual([[0, 0.7]]);
+  expect(gridCsv(data, chart, true).split("\r\n")[1]).toBe("1 Mbit/s,reno,0.5,0.1,3,0.4,0.45,0.5,0.55,0.6");
 });

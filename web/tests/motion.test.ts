@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PageData, Packets } from "../src/data";
-import { longest, packetsAt, sampleAt, speedFor, track, valueAt } from "../src/motion";
+import { inTree, longest, packetsAt, recent, sampleAt, speedFor, track, valueAt } from "../src/motion";
 
 const times = Float64Array.from([1, 2, 3]);
 
@@ -16,7 +16,7 @@ describe("samples", () => {
       subjects: [{ name: "link.a", label: "a", colour: "#000", group: null, quiet: false }],
       values: [Float64Array.from([4, Number.NaN, 6])],
     };
-    const data: PageData = { title: "", warmupS: 0, endS: 3, marks: [], charts: [chart], network: { ports: [], flows: [], packets: null, window: null } };
+    const data: PageData = { title: "", warmupS: 0, endS: 3, marks: [], charts: [chart], network: { ports: [], flows: [], trees: [], orders: [], packets: null, window: null } };
     const found = track(data, "backlog");
     expect(found?.highest).toBe(6);
     expect([0.5, 2, 3].map((at) => valueAt(found, "link.a", at))).toEqual([4, 0, 6]);
@@ -33,6 +33,7 @@ const packets: Packets = {
   flow: Float64Array.from([0, 0, 0, 0]),
   bytes: Float64Array.from([1500, 1500, 1500, 1500]),
   dropped: Float64Array.from([0, 1, 0, 0]),
+  marked: Float64Array.from([0, 0, 0, 0]),
 };
 
 function seen(at: number, flash = 0.002): { on: [number, number][]; off: [number, number][] } {
@@ -60,4 +61,17 @@ describe("packets", () => {
 
 test("a span takes about 20 s at first", () => {
   expect([0.005, 0.1, 20, 100, 1e6].map(speedFor)).toEqual([0.001, 0.01, 1, 5, 100]);
+});
+
+describe("moments", () => {
+  test("a port is in a tree from each join until the next leave", () => {
+    expect([0.5, 1, 2.9, 3, 4.5, 9].map((at) => inTree([1, 3, 4], at))).toEqual([false, true, true, false, true, true]);
+  });
+
+  test("an order is shown from its time on, and fades", () => {
+    const orders = [{ at_s: 1 }, { at_s: 2 }];
+    expect(recent(orders, 0.9, 2)).toEqual([]);
+    expect(recent(orders, 2.5, 2)).toEqual([[orders[0], 0.75], [orders[1], 0.25]]);
+    expect(recent(orders, 3, 2)).toEqual([[orders[1], 0.5]]);
+  });
 });

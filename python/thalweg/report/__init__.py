@@ -15,6 +15,7 @@ from ..result import PAGE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..evaluation.runner import Card
     from ..result import Result
     from ..scenario import Plan
     from ..sweep import SweepResult
@@ -26,6 +27,7 @@ __all__ = [
     "network",
     "network_of_plan",
     "plans_of_sweep",
+    "save_evaluation",
     "save_papers",
     "save_reproduction",
     "save_sweep",
@@ -34,24 +36,28 @@ __all__ = [
 
 
 def write(folder: str | Path, page: str | Path | None = None) -> Path:
-    """Writes the page of a folder that holds a run, a sweep or a reproduced paper; returns its path.
+    """Writes the page of a folder that holds a run, a sweep, a reproduced paper or an evaluation; returns its path.
 
     Raises `ResultError` if the folder holds none of them.
     """
     from json import JSONDecodeError
 
-    from ..result import Result
-    from . import _paper, _run, sweeps
+    from ..result import Result, stored_run
+    from . import _evaluation, _paper, _run, sweeps
 
     folder = Path(folder)
     target = Path(page) if page is not None else folder / PAGE
-    if not folder.is_dir():
+    if stored_run(folder) is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    elif not folder.is_dir():
         raise ResultError(
             f"{folder} is not a folder" if folder.exists() else f"{folder}: there is no such folder"
         )
     try:
         if (folder / _paper.FILE).is_file():
             html = _paper.page(folder)
+        elif (folder / _evaluation.FILE).is_file():
+            html = _evaluation.page(folder)
         elif (folder / sweeps.FILE).is_file():
             html = sweeps.page(folder)
         else:
@@ -67,6 +73,14 @@ def save_reproduction(done: Any, folder: str | Path) -> None:
     from . import _paper
 
     _paper.save(done, Path(folder))
+
+
+def save_evaluation(card: Card, folder: str | Path) -> Path:
+    """Writes the report card of a scheme: `evaluation.json`, and the page, whose path is returned."""
+    from . import _evaluation
+
+    _evaluation.save(card, Path(folder))
+    return write(folder)
 
 
 def save_papers(papers: Sequence[str], folder: str | Path) -> Path:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
-FORMAT = 2
+FORMAT = 3
 """Version of the header, as in `web/src/data.ts`."""
 
 
@@ -50,44 +50,10 @@ def data(
     `titles` are the titles of the series to draw, by name; `marks` are times in seconds with what the scenario changes then.
     `load` are the lines of Python before the plot of a chart.
     """
-    groups = dict(zip(run.flows["flow"], run.flows["group"], strict=True)) if not run.flows.is_empty() else {}
-    columns: list[polars.Series] = []
-    length = 0
-    charts = []
-    for name, title in titles.items():
-        wide = _wide(run, name)
-        places = []
-        for column in wide:
-            places.append([length, column.len()])
-            columns.append(column)
-            length += column.len()
-        subjects = wide.columns[1:]
-        means = {subject: _mean(wide[subject]) for subject in subjects}
-        highest = max(means.values(), default=0.0)
-        colours = _colours(subjects, run.colours)
-        unit, factor = plots.unit_of(name)
-        charts.append(
-            {
-                "name": name,
-                "title": title,
-                "unit": unit,
-                "factor": factor,
-                "subjects": [
-                    {
-                        "name": subject,
-                        "label": plots.subject_name(subject),
-                        "colour": colours[subject],
-                        "group": groups.get(subject.removeprefix("flow.")),
-                        "quiet": means[subject] < plots.NEAR_ZERO * highest,
-                    }
-                    for subject in subjects
-                ],
-                "columns": places,
-                "python": f'{load}run.plot("{name}", out="{name}.svg")\n',
-            }
-        )
-    network, packets = _network(run, length)
-    columns += packets
+    columns = Columns()
+    charts = [_chart(run, name, name, title, columns, load) for name, title in titles.items()]
+    network, packets = _network(run, columns.length)
+    columns.listed += packets
     header = {
         "format": FORMAT,
         "title": run.heading,
@@ -96,18 +62,113 @@ def data(
         "marks": [list(mark) for mark in marks],
         "charts": charts,
         "network": network,
-        "bytes": _packed(columns),
+        "bytes": packed(columns.listed),
     }
-    # `<` is written so that no value can end the element
+    return as_element(header)
+
+
+def compared(
+    title: str,
+    runs: Sequence[tuple[str, Result]],
+    series: Mapping[str, str],
+    marks: Sequence[Sequence[tuple[float, str]]],
+) -> Markup:
+    """The same for a page that compares runs: each series of each run is a chart, called `SERIES-NUMBER` of the run.
+
+    `series` are titles by name; `marks` those of each run. The visible time is the same in all.
+    """
+    columns = Columns()
+    charts = []
+    for name in series:
+        for number, (run_name, run) in enumerate(runs):
+            load = f'import thalweg as tw\n\nrun = tw.Result.load("{run_name}")  # the folder of the run\n'
+            chart = _chart(run, name, f"{name}-{number}", f"{run.title_of(name)}, {run_name}", columns, load)
+            chart["warmup_s"] = seconds(run.plan.get("warmup", "0 s"))
+            chart["marks"] = [list(mark) for mark in marks[number]]
+            charts.append(chart)
+    header = {
+        "format": FORMAT,
+        "title": title,
+        "warmup_s": 0,
+        "end_s": max(run.record["ended_s"] for _, run in runs),
+        "marks": [],
+        "charts": charts,
+        "network": {"ports": [], "flows": [], "trees": [], "orders": [], "packets": [], "window": None},
+        "bytes": packed(columns.listed),
+    }
+    return as_element(header)
+
+
+class Columns:
+    """Columns of numbers, one after the other."""
+
+    def __init__(self) -> None:
+        self.listed: list[polars.Series] = []
+        self.length = 0
+
+    def add(self, column: polars.Series) -> list[int]:
+        """Adds a column; returns its first place and its length."""
+        self.listed.append(column)
+        self.length += column.len()
+        return [self.length - column.len(), column.len()]
+
+
+def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, load: str) -> dict[str, Any]:
+    """The series `name` of a run as the chart `chart`, with its numbers in `columns`."""
+    groups = dict(zip(run.flows["flow"], run.flows["group"], strict=True)) if not run.flows.is_empty() else {}
+    wide = _wide(run, name)
+    subjects = wide.columns[1:]
+    means = {subject: _mean(wide[subject]) for subject in subjects}
+    highest = max(means.values(), default=0.0)
+    colours = _colours(subjects, run.colours)
+    unit, factor = plots.unit_of(name)
+    return {
+        "name": chart,
+        "title": title,
+        "unit": unit,
+        "factor": factor,
+        "subjects": [
+            {
+                "name": subject,
+                "label": plots.subject_name(subject),
+                "colour": colours[subject],
+                "group": groups.get(subject.removeprefix("flow.")),
+                "quiet": means[subject] < plots.NEAR_ZERO * highest,
+            }
+            for subject in subjects
+        ],
+        "columns": [columns.add(column) for column in wide],
+        "python": f'{load}run.plot("{name}", out="{name}.svg")\n',
+    }
+
+
+def as_element(header: Mapping[str, Any]) -> Markup:
+    """JSON as the content of a `<script>`: `<` is written so that no value can end the element."""
     return Markup(json.dumps(header, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
+SWEEP = """import polars as pl
+
+rows = pl.read_parquet("summary.parquet")  # of the folder of the sweep
+rows = rows.filter(pl.col("metric") == "{metric}")
+print(rows.select({keys}, "mean", "ci95", "n"))
+"""
+"""Python that prints the points of a chart of a sweep."""
+
+
 def grids(
-    name: str, rows: Sequence[Mapping[str, Any]], keys: Sequence[str], metrics: Mapping[str, str]
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    keys: Sequence[str],
+    metrics: Mapping[str, str],
+    *,
+    boxes: bool = False,
+    python: str = SWEEP,
 ) -> Markup:
     """The content of a sweep page's `<script id="thalweg-grids" type="application/json">`.
 
-    `rows` are those of `sweeps.points`; `metrics` are the labels of the vertical axes, by metric.
+    `rows` are those of `sweeps.points`; the key `samples` of a row has the values over seeds, by metric. `metrics` are the
+    labels of the vertical axes, by metric. `boxes` draws box plots first, not means. `python` has `{metric}` and `{keys}`.
     """
     across = plots.GridAxis.of(rows, keys[0])
     others = [key.removeprefix("topology.") for key in keys[1:]]
@@ -116,7 +177,13 @@ def grids(
         lines = []
         for index, (rest, part) in enumerate(plots.group_lines(rows, keys, metric).items()):
             points = sorted(
-                ([across.places[row[keys[0]]], str(row[keys[0]]), *row[metric], row["n"]] for row in part),
+                (
+                    [
+                        *(across.places[row[keys[0]]], str(row[keys[0]])),
+                        *(*row[metric], row["n"], row.get("samples", {}).get(metric, [])),
+                    ]
+                    for row in part
+                ),
                 key=lambda point: point[0],
             )
             lines.append(
@@ -126,12 +193,8 @@ def grids(
                     "points": points,
                 }
             )
-        python = (
-            'import polars as pl\n\nrows = pl.read_parquet("summary.parquet")  # of the folder of the sweep\n'
-            f'rows = rows.filter(pl.col("metric") == "{metric}")\n'
-            f'print(rows.select({json.dumps(list(keys))[1:-1]}, "mean", "ci95", "n"))\n'
-        )
-        charts.append({"name": metric, "label": label, "lines": lines, "python": python})
+        code = python.format(metric=metric, keys=json.dumps(list(keys))[1:-1])
+        charts.append({"name": metric, "label": label, "lines": lines, "python": code})
     header = {
         "format": FORMAT,
         "title": name,
@@ -143,9 +206,10 @@ def grids(
             "logarithmic": across.logarithmic,
         },
         "others": ", ".join(others),
+        "boxes": boxes,
         "charts": charts,
     }
-    return Markup(json.dumps(header, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+    return as_element(header)
 
 
 MAX_PACKETS = 100_000
@@ -156,8 +220,8 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
     """The directions of links, and the recorded packets, with their columns after the first `length` numbers.
 
     The columns of packets: arrival or drop in seconds, departure in seconds, number of the direction (−1: a drop
-    at a node), number of the flow (−1: none), bytes, 1 for a drop. A packet departs a propagation delay and its
-    own transmission time before it arrives.
+    at a node), number of the flow (−1: none), bytes, 1 for a drop, 1 for a mark. A packet departs a propagation
+    delay and its own transmission time before it arrives.
     """
     import polars as pl
 
@@ -172,15 +236,26 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
         }
         for row in links.to_dicts()
     ]
-    flows = run.flows["flow"].to_list() if not run.flows.is_empty() else []
-    network: dict[str, Any] = {"ports": ports, "flows": [], "packets": [], "window": None}
+    nodes = _nodes_of_flows(run)
+    numbers = {port["subject"]: number for number, port in enumerate(ports)}
+    network: dict[str, Any] = {
+        "ports": ports,
+        "flows": [
+            {"name": flow, "colour": run.colours[f"flow.{flow}"], "nodes": ends}
+            for flow, ends in nodes.items()
+        ],
+        "trees": _trees(run, numbers),
+        "orders": _orders(run),
+        "packets": [],
+        "window": None,
+    }
     if run.packets.is_empty() or run.packets.height == 0:
         return network, []
     rows = (
         run.packets.head(MAX_PACKETS)
         .join(links, on=["link", "direction"], how="left", maintain_order="left")
         .join(
-            pl.DataFrame({"flow": flows}).with_row_index("number"),
+            pl.DataFrame({"flow": list(nodes)}, schema={"flow": pl.String}).with_row_index("number"),
             on="flow",
             how="left",
             maintain_order="left",
@@ -194,11 +269,67 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
         pl.col("number").cast(pl.Float64).fill_null(-1.0),
         pl.col("bytes").cast(pl.Float64),
         (pl.col("event") != "arrived").cast(pl.Float64).alias("dropped"),
+        pl.col("marked").cast(pl.Float64),
     ).get_columns()
-    network["flows"] = [{"name": flow, "colour": run.colours[f"flow.{flow}"]} for flow in flows]
     network["packets"] = [[length + index * rows.height, rows.height] for index in range(len(columns))]
     network["window"] = [rows["time_s"].min(), rows["time_s"].max()]
     return network, columns
+
+
+def _nodes_of_flows(run: Result) -> dict[str, list[str]]:
+    """The node of each flow's sender, and that of its receiver if it has only one."""
+    if run.flows.is_empty():
+        return {}
+    nodes = {row["flow"]: [row["from"]] for row in run.flows.select("flow", "from").to_dicts()}
+    alone = run.flows.filter(run.flows["receivers"] == 1)["flow"].implode()
+    for row in run.receivers.filter(run.receivers["flow"].is_in(alone)).select("flow", "node").to_dicts():
+        nodes[row["flow"]].append(row["node"])
+    return nodes
+
+
+def _trees(run: Result, numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The directions of links that each multicast group takes, with the times at which they join its tree and leave it."""
+    if run.events.is_empty():
+        return []
+    rows = run.events.filter(run.events["event"].is_in(["branch_added", "branch_removed"]))
+    return [
+        {
+            "flow": flow.removeprefix("flow."),
+            "colour": run.colours[flow],
+            "ports": [
+                [numbers[port], changes["time_s"].to_list()]
+                for (port,), changes in part.group_by("subject", maintain_order=True)
+            ],
+        }
+        for (flow,), part in rows.group_by("text", maintain_order=True)
+    ]
+
+
+MAX_ORDERS = 2000
+"""Commands and reroutes that a page draws; later ones are in the table only."""
+
+
+def _orders(run: Result) -> list[dict[str, Any]]:
+    """Commands as an SDN controller sends them, and the traffic that nodes move by them."""
+    if run.events.is_empty():
+        return []
+    names = ["command_sent", "prefix_moved", "route_moved", "moved_to"]
+    orders: list[dict[str, Any]] = []
+    for row in run.events.filter(run.events["event"].is_in(names)).head(MAX_ORDERS).to_dicts():
+        node = row["subject"].removeprefix("node.")
+        order = {"at_s": row["time_s"], "from": None, "node": node, "subject": None}
+        match row["event"]:
+            case "command_sent":
+                to = row["text"].removeprefix("node.")
+                orders.append(order | {"from": node, "node": to, "words": f"{node} commands {to}"})
+            case "moved_to":
+                # it follows what was moved
+                orders[-1] |= {"subject": row["text"]}
+                orders[-1]["words"] += f" to {row['text'].removeprefix('link.')}"
+            case _:
+                what = row["text"].removeprefix("node.")
+                orders.append(order | {"words": f"{node} moves {what}"})
+    return orders
 
 
 def _wide(run: Result, name: str) -> polars.DataFrame:
@@ -228,7 +359,7 @@ def _colours(subjects: Sequence[str], kept: Mapping[str, str]) -> dict[str, str]
     return {subject: kept.get(subject) or given[subject] for subject in subjects}
 
 
-def _packed(columns: Sequence[polars.Series]) -> str:
+def packed(columns: Sequence[polars.Series]) -> str:
     """The columns one after the other: little-endian, compressed with gzip, in base64; deterministic."""
     numbers = [column.to_numpy().astype("<f8", copy=False) for column in columns]
     raw = b"".join(column.tobytes() for column in numbers)

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..event_labels import event_marks
+from ..stats import estimate
+from . import _charts
 from ._page import render
-from .comparison import differences, metrics
+from .columns import unit_of
+from .comparison import by_scenario, differences, metrics, shown_keys
+from .sweeps import axis_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +19,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..result import Result
+
+
+MIN_SEEDS = 3
+"""Minimum number of seeds of a scenario whose values are drawn as boxes."""
+
+MAX_BOXES = 12
+"""Maximum number of metrics that are drawn as boxes."""
+
+PYTHON = """from pathlib import Path
+
+import thalweg as tw
+
+for folder in sorted(Path(".").rglob("run.json")):  # below the folder that has all runs
+    print(folder.parent, tw.Result.load(folder.parent).values.get("{metric}"))
+"""
+"""Python that prints what a box is of."""
 
 
 def page(runs: Sequence[tuple[str, Result]]) -> str:
@@ -33,17 +53,40 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
     columns = [("metric", "metric"), ("unit", "unit"), *((name, name) for name, _ in runs)]
     if len(runs) == 2:
         columns.append(("change", "change"))
+    titles = list(dict.fromkeys(run.title for _, run in runs))
+    series = _series(runs)
+    over_seeds = _over_seeds(runs)
     return render(
         "compare.html",
         "Runs side by side",
-        titles=list(dict.fromkeys(run.title for _, run in runs)),
+        titles=titles,
         warnings=differences(runs),
         runs=listed,
         run_columns=[(key, key) for key in listed[0]],
         metrics=[{**row, **row["values"]} for row in metrics(runs)],
         metric_columns=columns,
         throughput=_throughput(runs),
-        series=_series(runs),
+        series=series,
+        charts=_charts.compared(
+            " and ".join(titles),
+            runs,
+            {one["name"]: one["title"] for one in series},
+            [event_marks(run.plan) for _, run in runs],
+        )
+        if series
+        else None,
+        over_seeds=over_seeds,
+        grids=_charts.grids(
+            " and ".join(titles),
+            over_seeds["rows"],
+            ["runs"],
+            {metric: axis_label(metric) for metric in over_seeds["drawings"]},
+            boxes=True,
+            python=PYTHON,
+        )
+        if over_seeds
+        else None,
+        chart_script=_charts.script(),
     )
 
 
@@ -57,6 +100,45 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> str | None:
         for name, run in runs
     }
     return plots.svg(plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)"), "throughput")
+
+
+def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:
+    """Box plots of metrics over seeds, a box per scenario; None if no scenario has enough runs that differ.
+
+    `rows` are as those of `sweeps.points`, `drawings` are by metric.
+    """
+    scenarios = by_scenario(runs)
+    if not any(len(listed) >= MIN_SEEDS for listed in scenarios.values()):
+        return None
+    rows: list[dict[str, Any]] = []
+    keys = shown_keys(runs)
+    for label, listed in scenarios.items():
+        row: dict[str, Any] = {"runs": label, "n": len(listed), "samples": {}}
+        for key in keys:
+            factor = unit_of(key)[1]
+            known = [run.values.get(key) for run in listed]
+            values = sorted(value * factor for value in known if value is not None)
+            if values:
+                mean = estimate(values)
+                row[key] = (mean.mean, mean.ci95 if len(values) > 1 else None)
+                row["samples"][key] = values
+        rows.append(row)
+    several = [key for key in keys if any(_spread(row["samples"].get(key, ())) for row in rows)]
+    if not several:
+        return None
+    drawings = {
+        key: plots.svg(
+            plots.boxes({row["runs"]: row["samples"].get(key, []) for row in rows}, axis_label(key)),
+            f"boxes-{key}",
+        )
+        for key in several[:MAX_BOXES]
+    }
+    return {"rows": rows, "drawings": drawings}
+
+
+def _spread(values: Sequence[float]) -> bool:
+    """Whether a box plot shows something."""
+    return len(values) >= MIN_SEEDS and values[0] < values[-1]
 
 
 def _series(runs: Sequence[tuple[str, Result]]) -> list[dict[str, Any]]:

@@ -28,6 +28,10 @@ VERDICTS = {
     "not testable": ("none", "–"),
     "holds": ("good", "✓"),
     "fails": ("bad", "✗"),
+    "pass": ("good", "✓"),
+    "undecided": ("half", "◐"),
+    "fail": ("bad", "✗"),
+    "not applicable": ("none", "–"),
 }
 """Class and sign of a verdict: verdicts differ not only in colour."""
 

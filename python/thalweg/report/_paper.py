@@ -8,15 +8,28 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..plots import Drawing
+from . import _charts, _panels
 from ._page import number, render
+from ._panels import panels
 from .columns import column_heading, with_intervals
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from markupsafe import Markup
+
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
 FILE = "reproduction.json"
 """The file of a reproduced paper in its folder: claims, captions, runs. Figures and tables are beside it."""
+
+
+PYTHON = """from thalweg import papers
+
+done = papers.find("{paper}").reproduce(figure="{figure}", quick={quick}, seed={seed})
+print(done.figures["{figure}"].svg)
+"""
+"""Python that makes a figure."""
 
 
 def save(done: Any, folder: Path) -> None:
@@ -30,6 +43,11 @@ def save(done: Any, folder: Path) -> None:
         plate = done.figures[entry["id"]]
         (folder / "figures" / f"{entry['id']}.svg").write_text(plate.svg, encoding="utf-8")
         entry["drawing"] = f"figures/{entry['id']}.svg"
+        found = panels(plate.svg.figure) if isinstance(plate.svg, Drawing) else None
+        if found:
+            entry["panels"] = f"figures/{entry['id']}.json"
+            text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+            (folder / entry["panels"]).write_text(text + "\n", encoding="utf-8")
         entry["data"] = []
         for name, rows in plate.tables.items():
             path = f"tables/{entry['id']}.{name}.parquet"
@@ -69,6 +87,8 @@ def page(folder: Path) -> str:
         claims=claims,
         two_worlds=bool(claims) and "simulated" in claims[0],
         figures=paper_figures(record, folder),
+        panels=_interactive(record, folder),
+        chart_script=_charts.script(),
         tables=[
             {**entry, "label": _label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
         ],
@@ -86,6 +106,7 @@ def paper_figures(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     return [
         {
             **entry,
+            "panels": "panels" in entry,
             "label": _label(entry),
             "drawing": (folder / entry["drawing"]).read_text(encoding="utf-8"),
             "data": [(row["name"].removeprefix(f"{entry['title']}, "), row["file"]) for row in entry["data"]]
@@ -93,6 +114,22 @@ def paper_figures(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
         }
         for entry in record["figures"]
     ]
+
+
+def _interactive(record: dict[str, Any], folder: Path) -> Markup | None:
+    """The data of the figures that are interactive; None if none is."""
+    found = {
+        entry["id"]: {
+            "title": _label(entry),
+            "python": PYTHON.format(
+                paper=record["paper"], figure=entry["id"], quick=record["quick"], seed=record["seed"]
+            ),
+            "panels": json.loads((folder / entry["panels"]).read_text(encoding="utf-8")),
+        }
+        for entry in record["figures"]
+        if "panels" in entry
+    }
+    return _panels.element(found) if found else None
 
 
 def verdict_counts(record: dict[str, Any]) -> dict[str, int]:

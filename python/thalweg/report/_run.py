@@ -63,7 +63,7 @@ def page(run: Result, folder: Path) -> str:
         marked=bool(event_marks(run.plan)),
         series=series,
         charts=_charts.data(run, {one["name"]: one["title"] for one in series}, event_marks(run.plan))
-        if series or run.packets.height
+        if series or run.packets.height or run.events.height
         else None,
         chart_script=_charts.script(),
         events=None if run.events.is_empty() else _events(run),
@@ -163,7 +163,9 @@ def network(run: Result) -> str:
         for node, role in zip(run.nodes["node"], run.nodes["role"], strict=True)
         if role != "forwarder" or node not in sources | sinks
     }
-    return drawing(places, run.links.to_dicts(), sources, sinks, roles)
+    sdn = run.plan.get("sdn") or {}
+    controller = sdn["controller"] if sdn.get("out_of_band") else None
+    return drawing(places, run.links.to_dicts(), sources, sinks, roles, controller)
 
 
 def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:

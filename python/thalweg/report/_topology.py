@@ -23,12 +23,16 @@ def drawing(
     sources: set[str],
     sinks: set[str],
     roles: Mapping[str, str],
+    controller: str | None = None,
 ) -> str:
     """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`.
 
-    `roles` gives the nodes that route by name: `router` or `resolver`, as in the table `nodes`.
+    `roles` gives the nodes that route by name: `router` or `resolver`, as in the table `nodes`. `controller` is the
+    node whose links only carry messages of an SDN controller: they are dotted and have no label.
     """
     wires = list(_wires(links).values())
+    for wire in wires:
+        wire["control"] = controller is not None and controller in (wire["from"], wire["to"])
     columns = _columns(places)
     scattered = len(columns) > max(8, len(places) / 3)
     height = (
@@ -44,7 +48,7 @@ def drawing(
         'font-family="sans-serif"><title>The network</title>'
     ]
     parts.extend(_wire(wire, at) for wire in wires)
-    parts.extend(_labels(wires, at, height / 2, scattered))
+    parts.extend(_labels([wire for wire in wires if not wire["control"]], at, height / 2, scattered))
     for node, place in at.items():
         kind = _kind(node in sources, node in sinks, roles.get(node))
         parts.append(_node(node, place, kind, size))
@@ -110,9 +114,12 @@ def _wire(wire: Mapping[str, Any], at: Mapping[str, Place]) -> str:
     full = min(max(wire["utilisation"], 0.0), 1.0)
     colour = f"color-mix(in srgb, var(--water, #0f6c7a) {100 * full:.0f}%, var(--faint, #b8c0c8))"
     about = f"{wire['link']}: {_words(wire)}" + (f", {100 * full:.1f} % used" if wire["known"] else "")
+    width, kind = _width(wire), ""
+    if wire["control"]:
+        width, kind = 1.2, 'data-control="1" stroke-dasharray="1 5" '
     return (
         f'<line data-link="{escape(wire["link"])}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
-        f'stroke-width="{_width(wire):.1f}" '
+        f'stroke-width="{width:.1f}" {kind}'
         f'stroke-linecap="round" style="stroke:{colour}"><title>{escape(about)}</title></line>'
     )
 
@@ -147,7 +154,7 @@ def _labels(
         return []
     labels: list[str] = []
     placed: list[tuple[float, float, str]] = []
-    uses: list[tuple[float, float, str]] = []
+    uses: list[tuple[float, float, str, str]] = []
     for (words, _), group in alike.items():
         top = min(group, key=lambda wire: middle(wire)[1])
         named = [wire for wire in group if wire["utilisation"] >= 0.5 or len(group) == 1]
@@ -155,17 +162,17 @@ def _labels(
             for wire in named:
                 x, y = middle(wire)
                 used = f", {100 * min(wire['utilisation'], 1.0):.0f} % used" if wire["known"] else ""
-                uses.append((x, y + 17 + _width(wire) / 2, f"{wire['link']}{used}"))
+                uses.append((x, y + 17 + _width(wire) / 2, f"{wire['link']}{used}", wire["link"]))
         x, y = middle(top)
         away = (9 if _flat(top, at) else 21) + _width(top) / 2
         under = len(group) == 1 and not _flat(top, at) and y > middle_y
         y = y + away + 6 if under else y - away
-        labels.append(_text(x, y, words, 11.5, "var(--ink, #1d2733)"))
+        labels.append(_text(x, y, words, 11.5, "var(--ink, #1d2733)", about=top["link"]))
         placed.append((x, y, words))
     # the utilisation is also in the tooltip; a label that would overlap is shown there only
-    for x, y, used in uses:
+    for x, y, used, link in uses:
         if all(_apart((x, y, used), other) for other in placed):
-            labels.append(_text(x, y, used, 10.5, "var(--soft, #5b6875)"))
+            labels.append(_text(x, y, used, 10.5, "var(--soft, #5b6875)", about=link))
             placed.append((x, y, used))
     return labels
 
@@ -180,10 +187,16 @@ def _flat(wire: Mapping[str, Any], at: Mapping[str, Place]) -> bool:
     return abs(y2 - y1) < 0.12 * abs(x2 - x1)
 
 
-def _text(x: float, y: float, words: str, size: float, colour: str, anchor: str = "middle") -> str:
-    """Text with an outline in the page's colour, so that lines behind it do not disturb."""
+def _text(
+    x: float, y: float, words: str, size: float, colour: str, anchor: str = "middle", **belongs: str
+) -> str:
+    """Text with an outline in the page's colour, so that lines behind it do not disturb.
+
+    `belongs` is what it moves with: `name` for a node, `about` for a link.
+    """
+    data = "".join(f' data-{key}="{escape(value)}"' for key, value in belongs.items())
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" stroke-width="3.5" '
+        f'<text{data} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" stroke-width="3.5" '
         f'style="fill:{colour};stroke:var(--card, #fff);paint-order:stroke;stroke-linejoin:round">{escape(words)}</text>'
     )
 
@@ -229,8 +242,8 @@ def _name(name: str, place: Place, middle: Place, scattered: bool) -> str:
     (x, y), ink = place, "var(--ink, #1d2733)"
     beside = abs(x - middle[0]) > (0.55 * abs(y - middle[1]) + 60 if scattered else 0.3 * WIDTH)
     if beside and x < middle[0]:
-        return _text(x - 11, y + 4, name, 11.5, ink, "end")
+        return _text(x - 11, y + 4, name, 11.5, ink, "end", name=name)
     if beside:
-        return _text(x + 11, y + 4, name, 11.5, ink, "start")
+        return _text(x + 11, y + 4, name, 11.5, ink, "start", name=name)
     below = scattered and y > middle[1]
-    return _text(x, y + 22 if below else y - 12, name, 11.5, ink)
+    return _text(x, y + 22 if below else y - 12, name, 11.5, ink, name=name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 from .columns import OMIT_IF_ZERO, unit_of
@@ -47,7 +49,7 @@ def differences(runs: Sequence[Named]) -> list[str]:
             warnings.append(
                 f"{name} was made by version {other.record['version']}, {first_name} by {first.record['version']}"
             )
-        changed = list(_changed(first.plan, other.plan))
+        changed = _changed_keys(first, other)
         if changed:
             more = f" and {len(changed) - MAX_KEYS} more" if len(changed) > MAX_KEYS else ""
             warnings.append(
@@ -61,9 +63,8 @@ def differences(runs: Sequence[Named]) -> list[str]:
 def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
     """One row per metric: `{metric, unit, values: {run: value}, change}`; the change is of two runs only."""
     values = [(name, run.values) for name, run in runs]
-    keys = [key for key in dict.fromkeys(key for _, table in values for key in table) if _shown(key, values)]
     rows = []
-    for key in keys:
+    for key in shown_keys(runs):
         unit, factor = unit_of(key)
         row = {name: _times(table.get(key), factor) for name, table in values}
         quiet = key.rsplit(".", 1)[-1] in OMIT_IF_ZERO
@@ -71,6 +72,37 @@ def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
             continue
         rows.append({"metric": key, "unit": unit, "values": row, "change": _change(list(row.values()))})
     return rows
+
+
+def shown_keys(runs: Sequence[Named]) -> list[str]:
+    """Keys of the summary that a comparison shows, in order."""
+    values = [(name, run.values) for name, run in runs]
+    return [key for key in dict.fromkeys(key for _, table in values for key in table) if _shown(key, values)]
+
+
+def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
+    """The distinct runs of each scenario, which differ only by their seeds.
+
+    A scenario is called by the folder that its runs share, `cubic` for `cubic/seed=1` and `cubic/seed=2`, or by its
+    first run.
+    """
+    groups: list[list[Named]] = []
+    for name, run in runs:
+        for group in groups:
+            first = group[0][1]
+            if first.record["version"] == run.record["version"] and not _changed_keys(first, run):
+                group.append((name, run))
+                break
+        else:
+            groups.append([(name, run)])
+    found: dict[str, list[Result]] = {}
+    for group in groups:
+        names = [name for name, _ in group]
+        label = os.path.commonpath(names)
+        if not label or label in found:
+            label = names[0]
+        found[label] = list({run.trace_hash: run for _, run in group}.values())
+    return found
 
 
 def _shown(key: str, values: Sequence[tuple[str, Mapping[str, float | None]]]) -> bool:
@@ -96,6 +128,24 @@ def _change(values: Sequence[float | None]) -> str | None:
         return "from 0"
     percent = round(100 * (values[1] - values[0]) / abs(values[0]), 1)
     return f"{percent:+.1f} %" if percent else "0.0 %"
+
+
+def _changed_keys(one: Result, other: Result) -> list[str]:
+    """Keys whose values differ; none for runs of one scenario that differ only by seed, whatever was drawn from it."""
+    if _scenario(one) == _scenario(other):
+        return []
+    return list(_changed(one.plan, other.plan))
+
+
+def _scenario(run: Result) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a run is of: the scenario and what overrides it, without the seed."""
+    written = tomllib.loads(run.scenario_toml)
+    overridden = run.record.get("overrides") or {}
+
+    def unseeded(keys: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in keys.items() if key != "seed"}
+
+    return unseeded(written), unseeded(overridden)
 
 
 def _changed(one: Any, other: Any, key: str = "") -> Iterator[str]:

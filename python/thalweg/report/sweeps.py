@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
+from ..dataset import RUNS
 from ..result import PAGE, with_overrides
 from ..sweep import group_by_point, sameness
 from . import _charts
@@ -56,20 +57,23 @@ def plan_digests(folder: Path) -> list[str] | None:
 def save(
     done: SweepResult, title: str, folder: Path, plans: Sequence[str], overrides: Mapping[str, Any]
 ) -> None:
-    """Writes `summary.parquet` (means over seeds) and `sweep.json` (the runs); removes an earlier page."""
+    """Writes `summary.parquet` (means over seeds), `runs.parquet` and `sweep.json` (the runs); removes an earlier page."""
     from .. import __version__
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in (PAGE, FILE):
         (folder / name).unlink(missing_ok=True)
     done.summary.write_parquet(folder / "summary.parquet")
+    metrics = key_metrics(done.runs[0].result) if done.runs else []
+    rows = done.rows(metrics)
+    rows.write_parquet(folder / RUNS)
     record = {
         "format": 1,
         "version": __version__,
         "title": title,
         "overrides": dict(overrides),
         "keys": done.keys,
-        "metrics": key_metrics(done.runs[0].result) if done.runs else [],
+        "metrics": metrics,
         "planned": done.planned,
         "plans": sorted(plans),
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
@@ -80,9 +84,10 @@ def save(
                 "folder": relative_folder(run.result, folder),
                 "trace_hash": run.result.trace_hash,
                 "packet_hops": run.result.packet_hops,
-                "passed": run.result.passed,
+                "passed": row["passed"],
+                "metrics": {metric: row.get(metric) for metric in metrics},
             }
-            for run in done.runs
+            for run, row in zip(done.runs, rows.to_dicts(), strict=True)
         ],
     }
     (folder / FILE).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -143,6 +148,23 @@ def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[
     return list(found.values())
 
 
+def add_samples(rows: list[Row], keys: list[str], metrics: list[str], runs: Iterable[Row]) -> None:
+    """Adds the key `samples` to the rows of `points`: the values of each metric in the distinct runs of its point, sorted.
+
+    Sweeps of earlier versions have no metrics of runs.
+    """
+    by_point: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for run in runs:
+        by_point.setdefault(tuple(run["values"].get(key) for key in keys), {})[run["trace_hash"]] = run
+    for row in rows:
+        distinct = by_point.get(tuple(row[key] for key in keys), {}).values()
+        row["samples"] = {}
+        for metric in metrics:
+            known = [run.get("metrics", {}).get(metric) for run in distinct]
+            factor = unit_of(metric)[1]
+            row["samples"][metric] = sorted(value * factor for value in known if value is not None)
+
+
 def heading(metric: str) -> str:
     """A metric with its unit."""
     unit = unit_of(metric)[0]
@@ -163,6 +185,7 @@ def page(folder: Path) -> str:
     keys, runs = record["keys"], record["runs"]
     rows = points(summary, keys, record["metrics"])
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
+    add_samples(rows, keys, metrics, runs)
     title = with_overrides(record["title"], record.get("overrides", {}))
     cells = group_by_point((run["values"], run["trace_hash"]) for run in runs)
     columns, listed = means_table(rows, keys, metrics)

@@ -25,7 +25,7 @@ from ..report._page import cell as cell_text
 from ..report._page import number
 from ..report.columns import FLOWS, table_rows, unit_of
 from ..report.sweeps import key_metrics
-from ..result import PAGE, TABLES, Result, manifest, with_overrides
+from ..result import PAGE, TABLES, Result, with_overrides
 from ..sweep import load_if_complete, run_folder_name
 from .files import Refused
 
@@ -317,7 +317,9 @@ class SweepActivity(Activity):
         failed = sum(not run.result.passed for run in done.result.runs)
         self._said |= {"note": done.note, "passed": failed == 0}
         for index, (cell, (_, plan)) in enumerate(zip(self._cells, self._sweep.plans, strict=True)):
-            if cell["state"] != "done" and manifest(self._location.runs / run_folder_name(plan)) is not None:
+            if cell["state"] != "done" and load_if_complete(
+                self._location.runs / run_folder_name(plan), plan
+            ):
                 # it finished while the others were stopped
                 self._finish(index)
             elif cell["state"] == "running":

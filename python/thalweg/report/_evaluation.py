@@ -1,0 +1,135 @@
+"""The page of an evaluation: the report card of a scheme. Reads the folder only."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ._page import number, render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..evaluation.runner import Card
+
+FILE = "evaluation.json"
+"""The file of an evaluation in its folder."""
+
+WIDTH = 150.0
+"""Width of the picture of a row."""
+
+SHOWN: dict[str, tuple[float, str]] = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms")}
+"""Factor and unit by which values in a unit are shown."""
+
+MARGIN = 6.0
+"""Free space at both sides of it."""
+
+
+def save(card: Card, folder: Path) -> None:
+    """Writes `evaluation.json`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(card.as_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def page(folder: Path) -> str:
+    """The page of a folder that `save` wrote."""
+    record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    batteries = [
+        {
+            **battery,
+            "counts": count(battery["rows"]),
+            "rows": [{**row, "strip": _strip(row)} for row in battery["rows"]],
+        }
+        for battery in record["batteries"]
+    ]
+    for battery in batteries:
+        battery["applies"] = any(row["verdict"] != "not applicable" for row in battery["rows"])
+    label = " ".join([record["scheme"], *(f"{key}={value}" for key, value in record["params"].items())])
+    return render(
+        "evaluation.html",
+        f"{label} · report card",
+        version=record["version"],
+        record=record,
+        label=label,
+        lead=_lead(record),
+        batteries=batteries,
+        file=FILE,
+        shown=shown,
+        shown_unit=shown_unit,
+        method=[
+            ("scheme", label, ""),
+            ("kind", record["kind"], ""),
+            ("references", ", ".join(record["against"]), ""),
+            (
+                "seeds",
+                f"{record['seed']} … {record['seed'] + record['seeds'] - 1}",
+                f"{record['seeds']} of them",
+            ),
+            ("runs", number(float(record["runs"])), "different ones"),
+            ("version", record["version"], ""),
+        ],
+        again=_command(record),
+    )
+
+
+def count(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """Rows per verdict."""
+    verdicts = [row["verdict"] for row in rows]
+    return {verdict: verdicts.count(verdict) for verdict in ("pass", "undecided", "fail", "not applicable")}
+
+
+def shown(value: float, unit: str) -> float:
+    """A value in the unit that is shown."""
+    return value * float(SHOWN.get(unit, (1.0, unit))[0])
+
+
+def shown_unit(unit: str) -> str:
+    """The unit that is shown, after a space; nothing for pure numbers."""
+    return "" if unit == "1" else f" {SHOWN.get(unit, (1.0, unit))[1]}"
+
+
+def _lead(record: dict[str, Any]) -> str:
+    counts = record["counts"]
+    decided = counts["pass"] + counts["fail"] + counts["undecided"]
+    return (
+        f"{counts['pass']} of the {decided} rows that apply pass, {counts['fail']} fail, and {counts['undecided']} are not "
+        f"decided by {record['seeds']} seeds. {counts['not applicable']} rows do not apply to the scheme."
+    )
+
+
+def _strip(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Places of the measured value with its interval, and of the references, from the lowest to the highest."""
+    measured = row["measured"]
+    references = {name: found for name, found in row["references"].items() if found is not None}
+    if measured is None or not references:
+        return None
+    half = measured["ci95"] or 0.0
+    ends = [
+        measured["mean"] - half,
+        measured["mean"] + half,
+        *(found["mean"] for found in references.values()),
+    ]
+    low, high = min(ends), max(ends)
+    if high <= low:
+        return None
+    scale = (WIDTH - 2 * MARGIN) / (high - low)
+
+    def place(value: float) -> float:
+        return float(round(MARGIN + (value - low) * scale, 1))
+
+    return {
+        "width": WIDTH,
+        "at": place(measured["mean"]),
+        "from": place(measured["mean"] - half),
+        "to": place(measured["mean"] + half),
+        "references": [(name, place(found["mean"])) for name, found in references.items()],
+    }
+
+
+def _command(record: dict[str, Any]) -> str:
+    """The command that makes the page."""
+    words = [f"thalweg evaluate {record['scheme']}"]
+    words += [f"--set {key}={value}" for key, value in record["params"].items()]
+    words += [f"--against {','.join(record['against'])}", f"--seed {record['seed']}"]
+    return " ".join(words + ["--quick"] * record["quick"])

@@ -1,0 +1,326 @@
+// The data of a paper's figures: panels with lines, bars, bands and marks. `python/thalweg/report/_panels.py` writes them.
+
+import { columnsOf, FORMAT } from "./data";
+import { number, ticks } from "./format";
+import { INK, type Primitive, type Scene } from "./scene";
+
+export interface Axis {
+  readonly label: string;
+  readonly range: readonly [number, number];
+  readonly logarithmic: boolean;
+  /** Chosen ticks, and their words; null for round numbers. */
+  readonly ticks: readonly (readonly [number, string])[] | null;
+  /** Whether ticks are names of places, which have no numbers between them. */
+  readonly words: boolean;
+}
+
+export interface Part {
+  /** `mark` is a value that the paper prints; `rule` a line across the panel, `span` a shaded range of an axis. */
+  readonly kind: "line" | "mark" | "bar" | "error" | "band" | "rule" | "span";
+  readonly label: string;
+  readonly colour: string;
+  readonly width: number;
+  readonly dash: boolean;
+  readonly marker: boolean;
+  /** Of a band. */
+  readonly opacity: number;
+  /** The axis of a span. */
+  readonly along: "x" | "y";
+  /** NaN is a gap; of a rule or a span, where it does not stand. */
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  /** Lower and upper ends, of bars, errors and spans. */
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+}
+
+export interface Panel {
+  readonly title: string;
+  /** Left, top, width and height as shares of the figure. */
+  readonly place: readonly [number, number, number, number];
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly parts: readonly Part[];
+}
+
+export interface PanelFigure {
+  readonly id: string;
+  readonly title: string;
+  readonly python: string;
+  readonly panels: readonly Panel[];
+}
+
+/** Reads the figures of a page. Throws if they have another format or the browser cannot decompress them. */
+export async function readPanels(text: string): Promise<PanelFigure[]> {
+  const header = JSON.parse(text);
+  if (header.format !== FORMAT) throw new Error(`the data have format ${header.format}; this script reads ${FORMAT}`);
+  const column = await columnsOf(header.bytes);
+  const empty = new Float64Array();
+  for (const figure of header.figures) {
+    for (const panel of figure.panels) {
+      for (const part of panel.parts) for (const key of ["x", "y", "low", "high"]) part[key] = part[key] ? column(part[key]) : empty;
+    }
+  }
+  return header.figures;
+}
+
+/** Labels of a figure's legend with their colours, in order. */
+export function legendOf(figure: PanelFigure): { label: string; colour: string; mark: boolean }[] {
+  const found = new Map<string, { label: string; colour: string; mark: boolean }>();
+  for (const panel of figure.panels) {
+    for (const { label, colour, kind } of panel.parts) if (label && !found.has(label)) found.set(label, { label, colour, mark: kind === "mark" });
+  }
+  return [...found.values()];
+}
+
+/**
+ * The label that shows and hides a part: its own, or that of a part of the same colour, such as the line of a band. Empty
+ * for a part that is always shown.
+ */
+export function ownerOf(figure: PanelFigure, part: Part): string {
+  if (part.label) return part.label;
+  if (part.kind === "span" || part.kind === "rule") return "";
+  const labelled = figure.panels.flatMap((panel) => panel.parts).filter((one) => one.label && one.kind !== "mark");
+  const same = labelled.find((one) => one.colour === part.colour);
+  return same?.label ?? "";
+}
+
+/** Panels of one group are zoomed together: those with the same numbers along x. */
+export function groupOf(panel: Panel): string | null {
+  return panel.x.words ? null : `${panel.x.label || "time (s)"} ${panel.x.logarithmic}`;
+}
+
+/** A value under the pointer. */
+export interface Reading {
+  readonly label: string;
+  readonly place: string;
+  readonly value: number;
+  /** Half of an interval, if the panel has one there. */
+  readonly interval: number | null;
+  readonly printed: boolean;
+  readonly x: number;
+  readonly y: number;
+}
+
+const LEFT = 66;
+const RIGHT = 10;
+const TOP = 24;
+const BOTTOM = 46;
+const GRID = "#d5dae0";
+
+export interface Drawn extends Scene {
+  /** Inner box: left, top, right, bottom. */
+  readonly inner: readonly [number, number, number, number];
+  /** The x of a position in the scene. */
+  readonly placeOf: (left: number) => number;
+}
+
+/** A panel of this width in the visible range of x, with the parts that `shown` names. */
+export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [number, number], shown: (label: string) => boolean, width: number): Drawn {
+  const primitives: Primitive[] = [];
+  const height = Math.round(Math.min(Math.max(0.55 * width, 170), 270));
+  const [right, bottom] = [width - RIGHT, height - BOTTOM];
+  const x = scaled(panel.x, range, LEFT, right);
+  const y = scaled(panel.y, panel.y.range, bottom, TOP);
+  const text = (left: number, top: number, words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
+    primitives.push({ kind: "text", x: left, y: top, text: words, size: 11, anchor: "start", turned: false, bold: false, ...more });
+  const line = (points: readonly number[], colour: string, width: number, dash = false) => primitives.push({ kind: "line", points, colour, width, dash });
+  const parts = panel.parts.filter((part) => {
+    const owner = ownerOf(figure, part);
+    return !owner || shown(owner);
+  });
+  const inside = (value: number) => value >= range[0] && value <= range[1];
+  const clamped = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high);
+
+  for (const part of parts.filter((one) => one.kind === "span")) {
+    const scale = part.along === "x" ? x : y;
+    const [from, to] = [scale(part.low[0]!), scale(part.high[0]!)].sort((one, other) => one - other) as [number, number];
+    const box = part.along === "x" ? [clamped(from, LEFT, right), TOP, clamped(to, LEFT, right), bottom] : [LEFT, clamped(from, TOP, bottom), right, clamped(to, TOP, bottom)];
+    primitives.push({ kind: "box", x: box[0]!, y: box[1]!, width: box[2]! - box[0]!, height: box[3]! - box[1]!, colour: SHADE });
+  }
+  for (const [value, words] of axisTicks(panel.y, panel.y.range, 5)) {
+    line([LEFT, y(value), right, y(value)], GRID, 0.5);
+    text(LEFT - 6, y(value) + 4, words, { anchor: "end" });
+  }
+  const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
+  const room = (right - LEFT) / Math.max(words.length, 1);
+  for (const [value, word] of words) {
+    line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
+    const small = word.length * 6.2 > room;
+    text(x(value), bottom + 15, small ? shortened(word, room) : word, { anchor: "middle", ...(small ? { size: 9 } : {}) });
+  }
+  for (const part of parts) {
+    switch (part.kind) {
+      case "band": {
+        for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) primitives.push({ kind: "area", points: run, colour: part.colour, opacity: part.opacity });
+        break;
+      }
+      case "bar":
+        part.x.forEach((at, index) => {
+          if (!inside(at)) return;
+          const half = Math.abs(x(at + part.width / 2) - x(at - part.width / 2)) / 2;
+          const [from, to] = [clamped(y(part.low[index]!), TOP, bottom), clamped(y(part.y[index]!), TOP, bottom)];
+          primitives.push({ kind: "box", x: x(at) - half, y: Math.min(from, to), width: 2 * half, height: Math.abs(from - to), colour: part.colour });
+        });
+        break;
+      case "error":
+        part.x.forEach((at, index) => {
+          const [low, high] = [part.low[index]!, part.high[index]!];
+          if (!inside(at) || Number.isNaN(low) || Number.isNaN(high)) return;
+          const [from, to] = [clamped(y(low), TOP, bottom), clamped(y(high), TOP, bottom)];
+          line([x(at), from, x(at), to], part.colour, 1);
+          for (const end of [from, to]) line([x(at) - 2.5, end, x(at) + 2.5, end], part.colour, 1);
+        });
+        break;
+      case "rule": {
+        const upright = !Number.isNaN(part.x[0]!);
+        const at = upright ? x(part.x[0]!) : y(part.y[0]!);
+        if (upright ? inside(part.x[0]!) : at >= TOP && at <= bottom) line(upright ? [at, TOP, at, bottom] : [LEFT, at, right, at], part.colour, part.width, part.dash);
+        break;
+      }
+      case "line":
+        if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, part.dash);
+        if (part.marker) for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) primitives.push({ kind: "box", x: px - 2, y: py - 2, width: 4, height: 4, colour: part.colour });
+        break;
+      case "mark":
+        for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) line([px, py - 5, px + 5, py, px, py + 5, px - 5, py, px, py - 5], INK, 1.2);
+    }
+  }
+  line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
+  text(LEFT, 14, panel.title, { size: 12, bold: true });
+  text((LEFT + right) / 2, bottom + 34, panel.x.label, { anchor: "middle" });
+  text(12, (TOP + bottom) / 2, panel.y.label, { anchor: "middle", turned: true });
+  const back = panel.x.logarithmic ? (value: number) => 10 ** value : (value: number) => value;
+  const [low, high] = panel.x.logarithmic ? [Math.log10(range[0]), Math.log10(range[1])] : range;
+  const placeOf = (left: number) => back(low + ((left - LEFT) / (right - LEFT)) * (high - low));
+  return { width, height, primitives, at: (one, other) => [x(one), y(other)], inner: [LEFT, TOP, right, bottom], placeOf };
+}
+
+const SHADE = "#eef1f4";
+
+function shortened(word: string, room: number): string {
+  const letters = Math.max(Math.floor(room / 5.2), 3);
+  return word.length > letters ? `${word.slice(0, letters - 1)}…` : word;
+}
+
+function scaled(axis: Axis, range: readonly [number, number], from: number, to: number): (value: number) => number {
+  const turn = axis.logarithmic ? Math.log10 : (value: number) => value;
+  const [low, high] = [turn(range[0]), turn(range[1])];
+  return (value) => from + ((turn(value) - low) / (high - low || 1)) * (to - from);
+}
+
+function axisTicks(axis: Axis, range: readonly [number, number], count: number): (readonly [number, string])[] {
+  const [low, high] = range[0] <= range[1] ? range : [range[1], range[0]];
+  const visible = (axis.ticks ?? []).filter(([at]) => at >= low && at <= high);
+  if (axis.words || visible.length > 1) return visible;
+  if (!axis.logarithmic) return ticks(low, high, count).map((at) => [at, number(at)]);
+  const powers = Array.from({ length: Math.floor(Math.log10(high)) - Math.ceil(Math.log10(low)) + 1 }, (_, index) => 10 ** (Math.ceil(Math.log10(low)) + index));
+  const chosen = powers.length > 2 ? powers : [1, 2, 5].flatMap((factor) => [...powers, (powers[0] ?? high) / 10].map((power) => factor * power)).filter((at) => at >= low && at <= high);
+  return chosen.map((at) => [at, number(at)]);
+}
+
+/** The visible runs of a line in pixels, held within the box. */
+function runsOf(part: Part, x: (value: number) => number, y: (value: number) => number, [left, right, top, bottom]: readonly [number, number, number, number]): number[][] {
+  const runs: number[][] = [[]];
+  let before: [number, number] | null = null;
+  for (let at = 0; at < part.x.length; at++) {
+    const place: [number, number] = [x(part.x[at]!), Math.min(Math.max(y(part.y[at]!), top), bottom)];
+    if (!Number.isFinite(place[0]) || Number.isNaN(place[1])) {
+      before = null;
+      runs.push([]);
+      continue;
+    }
+    const run = runs[runs.length - 1]!;
+    const outside = place[0] < left || place[0] > right;
+    if (before) {
+      const cut = (edge: number): [number, number] => [edge, before![1] + ((edge - before![0]) / (place[0] - before![0])) * (place[1] - before![1])];
+      for (const edge of place[0] > before[0] ? [left, right] : [right, left]) {
+        if (place[0] !== before[0] && (before[0] - edge) * (place[0] - edge) < 0) run.push(...cut(edge));
+      }
+    }
+    // an outline stays closed; a line ends at the edge
+    if (part.kind === "band") run.push(Math.min(Math.max(place[0], left), right), place[1]);
+    else if (!outside) run.push(...place);
+    else if (run.length > 0) runs.push([]);
+    before = place;
+  }
+  return runs.filter((run) => run.length > 0);
+}
+
+function pointsOf(part: Part, x: (value: number) => number, y: (value: number) => number, across: readonly [number, number], along: readonly [number, number]): [number, number][] {
+  const points: [number, number][] = [];
+  part.x.forEach((at, index) => {
+    const value = part.y[index]!;
+    if (at >= across[0] && at <= across[1] && value >= along[0] && value <= along[1]) points.push([x(at), y(value)]);
+  });
+  return points;
+}
+
+/** What is nearest to a place of the scene, within `reach` points; null for nothing. */
+export function readingAt(figure: PanelFigure, panel: Panel, drawn: Drawn, left: number, top: number, reach: number, shown: (label: string) => boolean): Reading | null {
+  let best: Reading | null = null;
+  let near = reach;
+  const [from, , to] = drawn.inner;
+  for (const part of panel.parts) {
+    if (part.kind === "band" || part.kind === "span" || part.kind === "error" || part.kind === "rule") continue;
+    const owner = ownerOf(figure, part);
+    if (owner && !shown(owner)) continue;
+    for (let at = 0; at < part.x.length; at++) {
+      const value = part.y[at]!;
+      const [x, y] = drawn.at(part.x[at]!, value);
+      // bars are taken over all their height
+      const base = part.kind === "bar" ? drawn.at(part.x[at]!, part.low[at]!)[1] : y;
+      const aside = Math.min(Math.max(top, Math.min(y, base)), Math.max(y, base)) - top;
+      // a mark on a bar is in front of it
+      const far = Math.hypot(x - left, aside) - (part.kind === "mark" ? 0.01 : 0);
+      if (x < from - 1 || x > to + 1 || !(far < near)) continue;
+      near = far;
+      best = { label: owner, place: placeWords(panel, part.x[at]!), value, interval: intervalAt(panel, part.x[at]!, value), printed: part.kind === "mark", x, y };
+    }
+  }
+  return best;
+}
+
+function placeWords(panel: Panel, x: number): string {
+  if (!panel.x.words) return number(x);
+  const ticks = panel.x.ticks ?? [];
+  return ticks.reduce((best, one) => (Math.abs(one[0] - x) < Math.abs(best[0] - x) ? one : best), ticks[0] ?? [x, number(x)])[1];
+}
+
+function intervalAt(panel: Panel, x: number, value: number): number | null {
+  for (const part of panel.parts) {
+    if (part.kind !== "error") continue;
+    // a bar's middle is computed from its edges
+    const at = part.x.findIndex((one) => Math.abs(one - x) <= 1e-9 * Math.abs(panel.x.range[1] - panel.x.range[0]));
+    if (at >= 0 && part.low[at]! <= value && part.high[at]! >= value) return (part.high[at]! - part.low[at]!) / 2;
+  }
+  return null;
+}
+
+/** All panels of a figure, as they are, in one scene. */
+export function together(title: string, scenes: readonly Drawn[], columns: number): Scene {
+  const primitives: Primitive[] = [{ kind: "text", x: 12, y: 16, text: title, size: 10.5, anchor: "start", turned: false, bold: true }];
+  const [wide, tall] = [scenes[0]?.width ?? 0, scenes[0]?.height ?? 0];
+  scenes.forEach((one, index) => {
+    const [dx, dy] = [(index % columns) * wide, 24 + Math.floor(index / columns) * tall];
+    for (const part of one.primitives) {
+      primitives.push("points" in part ? { ...part, points: part.points.map((value, at) => value + (at % 2 === 0 ? dx : dy)) } : { ...part, x: part.x + dx, y: part.y + dy });
+    }
+  });
+  const rows = Math.ceil(scenes.length / columns);
+  return { width: Math.min(columns, scenes.length) * wide, height: 24 + rows * tall, primitives, at: (x, y) => [x, y] };
+}
+
+/** Every point of a figure as CSV (RFC 4180); lines without a name have the number of their part. */
+export function panelsCsv(figure: PanelFigure): string {
+  const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+  const rows = figure.panels.flatMap((panel, number) =>
+    panel.parts.flatMap((part, index) => {
+      if (part.kind === "span" || part.kind === "band") return [];
+      const name = part.label || ownerOf(figure, part) || `part ${index + 1}`;
+      const cell = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? "" : String(value));
+      return Array.from(part.x, (x, at) => [quoted(panel.title || `panel ${number + 1}`), part.kind, quoted(name), cell(x), cell(part.y[at]), cell(part.low[at]), cell(part.high[at])].join(","));
+    }),
+  );
+  return `${["panel,kind,line,x,y,low,high", ...rows].join("\r\n")}\r\n`;
+}
