@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates schemes \( -
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export CARGO_TERM_COLOR := never
 
-.PHONY: help setup wheel wheel-test check test test-programs demo bench scheme new-scheme golden registry docs site figures video requirements interop ci clean
+.PHONY: help setup wheel wheel-test check test test-programs demo bench scheme new-scheme golden registry docs site film figures video requirements interop ci clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ registry: $(VENV)/.made  ## rewrite the block in schemes/lib.rs from the folders
 docs: $(VENV)/.required  ## rewrite the catalogue, tables of parameters, reference pages, builders and manual page; without a release build
 	@$(PY) tools/catalogue.py
 	@$(PY) tools/manual.py
+
+film: setup  ## take the ten pictures of docs/gallery/film.md again (needs a wheel in dist, Chromium and npm)
+	@$(PY) tools/film.py
 
 site: setup  ## build the site of the docs in out/site: runs every scenario for the gallery; warnings are errors
 	@$(PY) tools/docsite.py

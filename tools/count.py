@@ -36,6 +36,7 @@ CHECK = [
     ("ruff", [PYTHON, "-m", "ruff", "check", "--quiet"]),
     ("types", [PYTHON, "-m", "mypy"]),
     ("dependencies", [PYTHON, "tools/dependencies.py"]),
+    ("licences", [PYTHON, "tools/licenses.py", "--check"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("citations", [PYTHON, "tools/citations.py"]),
     ("words", [PYTHON, "tools/words.py", "--check"]),

@@ -18,6 +18,7 @@ import tomllib
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import diagrams
 import thalweg as tw
 import wheels
 from thalweg import cli, papers, plots, report
@@ -48,8 +49,9 @@ OWN_INDEX = {"README.md"}
 PICTURES = {
     "agreement": "",
     "background": "background-compared.svg",
-    "controllers": "figure differences",
+    "controllers": "",
     "cvihis": "figure figure-3",
+    "kernel": "kernel-scatter.svg",
     "mca": "figure figure-8",
     "mircc": "coarse-clocks.svg",
     "named-data": "named-data-dumbbell.svg",
@@ -84,6 +86,17 @@ def place_of(name):
     return None
 
 
+def drawn(block, name):
+    """A mermaid block as the picture of it."""
+    picture = diagrams.place(block["text"])
+    if not picture.exists():
+        raise SystemExit(
+            f"{name}: a drawing is missing; `python tools/diagrams.py` makes it from\n{block['text']}"
+        )
+    first = " ".join(block["text"].split()[:1])
+    return f"![{first}]({os.path.relpath(picture, (ROOT / name).parent)})"
+
+
 def relinked(text, name):
     """A page with links that lead to the places of the site. Other files of the repository are offered as downloads."""
     here = Path(place_of(name)).parent
@@ -102,7 +115,7 @@ def relinked(text, name):
             return f"{found['before'].lstrip('!')[1:-2]} (`{file}`)"
         return f"{found['before']}{os.path.relpath(place, here)}{found['anchor'] or ''})"
 
-    pieces = FENCED.split(text.replace("```mermaid", "```text"))
+    pieces = FENCED.split(diagrams.BLOCK.sub(functools.partial(drawn, name=name), text))
     # every second piece is code
     return "".join(piece if number % 2 else LINK.sub(link, piece) for number, piece in enumerate(pieces))
 
@@ -175,7 +188,8 @@ def ran(name):
                 code = cli.call(["run", str(ROOT / name), "--out", str(folder), "--jobs", "1", "--json"])
             finally:
                 sys.stdout = before
-        if code:
+        # 1: something was not as expected, which the page says
+        if code not in (0, 1):
             raise SystemExit(f"{name}: `thalweg run` ended with {code}")
         report.write(folder, page_of(name))
         stamp.write_text(digest)

@@ -1,4 +1,4 @@
-"""Notices of the Rust crates that are compiled into the wheel: `packaging/licenses/crates.md`.
+"""Notices of the Rust crates that are compiled into the wheel: `licenses/crates.md`.
 
     python tools/licenses.py            writes the file, from the sources of the crates
     python tools/licenses.py --check    fails if it misses a crate, or has one that is no longer there
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILE = ROOT / "packaging" / "licenses" / "crates.md"
+FILE = ROOT / "licenses" / "crates.md"
 HOSTS = (
     "x86_64-unknown-linux-gnu",
     "aarch64-unknown-linux-gnu",

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._native import __version__
     from .catalogue import metrics, schema, schemes, series
-    from .errors import EmulationError, Interrupted, Problem, ResultError, ScenarioError, ScenarioWarning
+    from .errors import (
+        EmulationError,
+        Interrupted,
+        Problem,
+        ResultError,
+        ScenarioError,
+        ScenarioWarning,
+        SchemeError,
+    )
     from .parts import (
         Chain,
         Clock,
@@ -44,13 +52,14 @@ if TYPE_CHECKING:
     )
     from .result import Progress, Result
     from .scenario import Scenario, load
+    from .scheme import CongestionControl, Parameter, WindowUpdate, load_schemes, register_scheme
     from .stats import Estimate, estimate, paired
     from .sweep import Sweep, SweepResult, run_many
 
 _HOME = {
-    "__version__": "_native",
     "Chain": "parts",
     "Clock": "parts",
+    "CongestionControl": "scheme",
     "Consumer": "parts",
     "Custom": "parts",
     "Dumbbell": "parts",
@@ -65,6 +74,7 @@ _HOME = {
     "LeafSpine": "parts",
     "Link": "parts",
     "Ndn": "parts",
+    "Parameter": "scheme",
     "ParkingLot": "parts",
     "Problem": "errors",
     "Producer": "parts",
@@ -77,14 +87,19 @@ _HOME = {
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "ScenarioWarning": "errors",
+    "SchemeError": "errors",
     "Star": "parts",
     "Sweep": "sweep",
     "SweepResult": "sweep",
     "Tree": "parts",
+    "WindowUpdate": "scheme",
+    "__version__": "_native",
     "estimate": "stats",
     "load": "scenario",
+    "load_schemes": "scheme",
     "metrics": "catalogue",
     "paired": "stats",
+    "register_scheme": "scheme",
     "run_many": "sweep",
     "schema": "catalogue",
     "schemes": "catalogue",
@@ -94,6 +109,7 @@ _HOME = {
 __all__ = [
     "Chain",
     "Clock",
+    "CongestionControl",
     "Consumer",
     "Custom",
     "Dumbbell",
@@ -108,6 +124,7 @@ __all__ = [
     "LeafSpine",
     "Link",
     "Ndn",
+    "Parameter",
     "ParkingLot",
     "Problem",
     "Producer",
@@ -120,15 +137,19 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "SchemeError",
     "Star",
     "Sweep",
     "SweepResult",
     "Tree",
+    "WindowUpdate",
     "__version__",
     "estimate",
     "load",
+    "load_schemes",
     "metrics",
     "paired",
+    "register_scheme",
     "run_many",
     "schema",
     "schemes",

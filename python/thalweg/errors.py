@@ -80,6 +80,44 @@ class EmulationError(RuntimeError):
         """The remedy, if known."""
 
 
+class ClusterError(RuntimeError):
+    """Other machines cannot be used: no scheduler answers, a library is missing, or a worker has another version."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """The remedy, if known."""
+
+    def __reduce__(self) -> tuple[type[ClusterError], tuple[str, str | None]]:
+        return type(self), (str(self), self.hint)
+
+
+class SchemeError(RuntimeError):
+    """A scheme written in Python raised, or its file cannot be loaded. `__cause__` is the exception, with its traceback."""
+
+    def __init__(
+        self,
+        message: str,
+        hint: str | None = None,
+        *,
+        scheme: str | None = None,
+        method: str | None = None,
+        flow: str | None = None,
+        time_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """The remedy, if known."""
+        self.scheme = scheme
+        """The name of the scheme; None for a file."""
+        self.method = method
+        """Class and method that raised."""
+        self.flow = flow
+        """The flow; None before its first event."""
+        self.time_s = time_s
+        """Simulated time in seconds; None before the first event."""
+
+
 class TransferError(RuntimeError):
     """A transfer cannot start."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -15,13 +16,26 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from . import _native
 from ._native import Control
 from .errors import Interrupted
 
-__all__ = ["Control", "Job", "JobProgress", "OutputCache", "SampleFile", "core_digest", "digest", "run"]
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = [
+    "Control",
+    "Job",
+    "JobProgress",
+    "OutputCache",
+    "SampleFile",
+    "core_digest",
+    "digest",
+    "native_digest",
+    "run",
+]
 
 Output = TypeVar("Output")
 
@@ -79,7 +93,9 @@ class JobProgress:
     last: int | None
     """Number of the job that finished last; None before the first."""
     current: tuple[tuple[int, float], ...]
-    """Numbers of the running jobs, each with the seconds that have passed in it."""
+    """Numbers of the running jobs, each with the seconds that have passed in it; with a cluster without these."""
+    waiting_for: str = ""
+    """What a cluster lacks: a worker, or its scheduler; empty if nothing."""
 
 
 def run(
@@ -88,16 +104,20 @@ def run(
     at_once: int = 1,
     progress: Callable[[JobProgress], object] | None = None,
     every_s: float | None = None,
+    on: str | Client | None = None,
 ) -> list[Output]:
     """Outputs in the order of ``jobs``, with ``at_once`` jobs at a time.
 
     ``progress`` is called in the calling thread after each finished job, and every ``every_s`` seconds. Ctrl-C stops
     all running jobs and raises `Interrupted`, whose `result` is the list with None for each missing output. Raises
     ``ValueError`` for ``at_once`` below 1.
+
+    With ``on``, the workers of a Dask cluster run the jobs instead of threads, except those that are exclusive: see
+    `thalweg.cluster`. Outputs come back to this process, which keeps them. Raises `ClusterError`.
     """
     if at_once < 1:
         raise ValueError("jobs must be at least 1")
-    return _JobRunner(jobs, at_once, progress, every_s).outputs()
+    return _JobRunner(jobs, at_once, progress, every_s, on).outputs()
 
 
 class _JobRunner(Generic[Output]):
@@ -109,13 +129,16 @@ class _JobRunner(Generic[Output]):
         at_once: int,
         progress: Callable[[JobProgress], object] | None,
         every_s: float | None,
+        on: str | Client | None,
     ) -> None:
-        self.jobs, self.at_once, self.progress, self.every_s = jobs, at_once, progress, every_s
+        self.jobs, self.at_once, self.progress, self.every_s, self.on = jobs, at_once, progress, every_s, on
         self.done: dict[int, Output] = {}
         self.running: dict[Future[Output | None], tuple[int, Control]] = {}
         self.ready_s = self.total_s = 0.0
         self.label = ""
         self.last: int | None = None
+        self.on_workers = 0
+        self.waiting_for = ""
 
     def outputs(self) -> list[Output]:
         """Runs the jobs whose output is missing."""
@@ -125,7 +148,11 @@ class _JobRunner(Generic[Output]):
                     self.finish(number, found)
             missing = [number for number in range(len(self.jobs)) if number not in self.done]
             self.total_s = sum(self.jobs[number].seconds for number in missing)
-            self.run_parallel([number for number in missing if not self.jobs[number].exclusive])
+            shared = [number for number in missing if not self.jobs[number].exclusive]
+            if self.on is None or not shared:
+                self.run_parallel(shared)
+            else:
+                self.run_on_workers(shared, self.on)
             for number in missing:
                 if self.jobs[number].exclusive:
                     # in this thread, so that Ctrl-C reaches the functions that it calls
@@ -157,10 +184,34 @@ class _JobRunner(Generic[Output]):
                     self.collect_stopped()
                 raise
 
+    def run_on_workers(self, numbers: Sequence[int], on: str | Client) -> None:
+        """Runs jobs on the workers of a cluster. Outputs that have arrived when it is interrupted are kept."""
+        from .cluster import Workers
+
+        waiting = deque(numbers)
+        with Workers(on) as workers:
+            while waiting or self.on_workers:
+                while waiting and self.on_workers < workers.room:
+                    number = waiting.popleft()
+                    workers.submit(number, self.jobs[number].label, self.jobs[number].work)
+                    self.on_workers += 1
+                outputs, lost = workers.finished(POLL_INTERVAL_S if self.every_s is None else self.every_s)
+                waiting.extendleft(reversed(lost))
+                self.on_workers -= len(outputs) + len(lost)
+                for number, output in outputs:
+                    if not self.record(number, self.keep(number, output)):
+                        waiting.append(number)
+                news, self.waiting_for = self.waiting_for != workers.waiting_for, workers.waiting_for
+                if self.every_s is not None or news:
+                    self.report_progress()
+
     def run_job(self, number: int, control: Control) -> Output | None:
         """Runs one job in the calling thread, and keeps its output unless the job must be repeated."""
+        return self.keep(number, self.jobs[number].work(control))
+
+    def keep(self, number: int, output: Output | None) -> Output | None:
+        """Keeps the output of a job unless the job must be repeated."""
         job = self.jobs[number]
-        output = job.work(control)
         if output is None or job.cache is None or job.must_repeat(output):
             return output
         return job.cache.save(output)
@@ -198,12 +249,13 @@ class _JobRunner(Generic[Output]):
             JobProgress(
                 done=len(self.done),
                 total=len(self.jobs),
-                running=len(self.running),
+                running=len(self.running) + self.on_workers,
                 label=self.label,
                 now_s=self.ready_s + sum(passed),
                 total_s=self.total_s,
                 last=self.last,
                 current=tuple((number, control.now_s) for number, control in self.running.values()),
+                waiting_for=self.waiting_for,
             )
         )
 
@@ -251,7 +303,16 @@ def digest(*parts: str | bytes) -> str:
     ).hexdigest()[:32]
 
 
-@cache
 def core_digest() -> str:
-    """Digest of the compiled core, because another build can give other results."""
+    """Digest of the compiled core and of registered schemes in Python, because others can give other results."""
+    own = sys.modules.get("thalweg.scheme")
+    schemes = "" if own is None else own.sources_digest()
+    if not schemes:
+        return native_digest()
+    return hashlib.sha256(f"{native_digest()}\n{schemes}".encode()).hexdigest()
+
+
+@cache
+def native_digest() -> str:
+    """Digest of the compiled core."""
     return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()

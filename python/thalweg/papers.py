@@ -61,6 +61,7 @@ class Paper(Protocol):
         seed: int = 1,
         out: str | PathLike[str] | None = None,
         progress: Callable[[int, int, str], object] | None = None,
+        on: Any = None,
     ) -> Any:
         """Runs each option by itself and judges the claims that it touches."""
 
@@ -98,6 +99,7 @@ class Study(Protocol):
         seed: int = 1,
         out: str | PathLike[str] | None = None,
         progress: Callable[[int, int, str], object] | None = None,
+        on: Any = None,
     ) -> Any:
         """Simulates the experiments, draws the figures and judges the claims."""
 

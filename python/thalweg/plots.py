@@ -133,7 +133,19 @@ def unit_of(series: str) -> tuple[str, float]:
     return UNITS.get(unit, (unit, 1.0))
 
 
-def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
+class Drawing(str):
+    """An SVG document, and the figure that it shows."""
+
+    figure: Figure
+
+    def __new__(cls, text: str, figure: Figure) -> Drawing:
+        """The text of the document, with the figure."""
+        made = super().__new__(cls, text)
+        made.figure = figure
+        return made
+
+
+def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> Drawing:
     """The figure as an SVG document: it scales, and all its colours are explicit.
 
     `name` makes the ids of several figures in one page unique; `alt` is the text for screen readers. The same figure
@@ -144,7 +156,7 @@ def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     plt.close(figure)
-    return prepare_svg(text.getvalue(), name, alt)
+    return Drawing(prepare_svg(text.getvalue(), name, alt), figure)
 
 
 def prepare_svg(drawing: str, name: str, alt: str | None = None) -> str:
@@ -429,6 +441,43 @@ def bars(
         axes.set_ylabel(axis)
         axes.grid(visible=False, axis="x")
         place_legend(axes)
+    return figure
+
+
+def boxes(
+    samples: Mapping[str, Sequence[float]],
+    axis: str,
+    *,
+    size: tuple[float, float] = (8.2, 2.6),
+    look: Style | None = None,
+) -> Figure:
+    """Box plots of samples, one box per name: median, quartiles, whiskers to the last value within 1.5 interquartile ranges.
+
+    Values beyond the whiskers are dots.
+    """
+    from matplotlib import rc_context
+
+    look = look or styles.page()
+    with rc_context(look.settings):
+        figure, axes = styles.new_figure(size, look)
+        for index, (name, values) in enumerate(samples.items()):
+            colour = COLOURS[index % len(COLOURS)]
+            line: dict[str, Any] = {"color": colour, "linewidth": 1.2}
+            axes.boxplot(
+                [list(values)],
+                positions=[index],
+                tick_labels=[name],
+                widths=0.34,
+                boxprops=line,
+                whiskerprops=line,
+                capprops=line,
+                medianprops={"color": colour, "linewidth": 2.2},
+                flierprops={"marker": "o", "markersize": 3.5, "markeredgecolor": colour},
+            )
+        axes.set_xlim(-0.6, len(samples) - 0.4)
+        axes.set_ylabel(textwrap.fill(axis, LABEL))
+        axes.grid(visible=False, axis="x")
+        widen_axis(axes)
     return figure
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +22,7 @@ from ._names import unknown_name
 from .errors import ResultError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     import polars
     from matplotlib.figure import Figure
@@ -43,6 +42,9 @@ TABLES = (
 SINCE = {"nodes": 2, "apps": 4, "exchanges": 4, "distributions": 4, "packets": 5}
 """Tables that are missing in folders of an earlier format; they are read as empty."""
 
+TEXTS = ("scenario.toml", "plan.toml")
+"""The scenario as it was given, and the plan."""
+
 MANIFEST = "run.json"
 PART = "run.json.part"
 
@@ -54,6 +56,13 @@ KEYS_IN_TITLE = 4
 
 VALUE_IN_TITLE = 40
 """Maximum characters of a value in a title."""
+
+
+class TableSource(Protocol):
+    """The tables of a run that is neither in memory of the core nor in a folder of its own."""
+
+    def frame(self, table: str) -> polars.DataFrame:
+        """A table."""
 
 
 class ArrowTable(Protocol):
@@ -95,7 +104,7 @@ class Progress:
 class Result:
     """The result of a run: tables, and their scenario and plan."""
 
-    def __init__(self, record: Keys, source: _native.Run | Path, texts: dict[str, str]) -> None:
+    def __init__(self, record: Keys, source: _native.Run | Path | TableSource, texts: dict[str, str]) -> None:
         self.record = record
         """The content of `run.json`: format, version, seed, trace hash, status, times."""
         self._source = source
@@ -123,17 +132,18 @@ class Result:
     def load(cls, folder: str | Path) -> Result:
         """Reads a run folder. Raises `ResultError` if it holds no run, or one of a later format.
 
-        Of a killed run the last checkpoint is read; its status is `unfinished`.
+        Of a killed run the last checkpoint is read; its status is `unfinished`. A run of a dataset is named as if it had a
+        folder: `STUDY/NAME-DIGEST/seed=7`.
         """
         folder = Path(folder)
+        if (stored := stored_run(folder)) is not None:
+            return stored
         try:
             file = next(
                 (folder / name for name in (MANIFEST, PART) if (folder / name).exists()), folder / MANIFEST
             )
             record: Keys = json.loads(file.read_text(encoding="utf-8"))
-            texts = {
-                name: (folder / name).read_text(encoding="utf-8") for name in ("scenario.toml", "plan.toml")
-            }
+            texts = {name: (folder / name).read_text(encoding="utf-8") for name in TEXTS}
             layout = int(record["format"])
         except FileNotFoundError as error:
             missing = Path(error.filename).name
@@ -146,14 +156,16 @@ class Result:
 
     def save(self, folder: str | Path) -> Path:
         """Writes the run folder; `run.json` last, so that a folder with it is complete."""
+        from .packed import PackedRun
+
         folder = Path(folder)
         try:
             _prepare_folder(folder, self._texts)
-            if isinstance(self._source, Path):
+            if isinstance(self._source, _native.Run):
+                self._source.save(str(folder))
+            elif not (isinstance(self._source, PackedRun) and self._source.save_tables(folder)):
                 for name in TABLES:
                     self.frame(name).write_parquet(folder / f"{name}.parquet", compression="zstd")
-            else:
-                self._source.save(str(folder))
             (folder / PART).write_text(json.dumps(self.record, indent=2) + "\n", encoding="utf-8")
             os.replace(folder / PART, folder / MANIFEST)
         except OSError as error:
@@ -193,8 +205,22 @@ class Result:
         return with_overrides(self.title, self.overrides)
 
     @property
+    def texts(self) -> dict[str, str]:
+        """The files `scenario.toml` and `plan.toml`."""
+        return self._texts
+
+    @property
+    def source(self) -> _native.Run | Path | TableSource:
+        """The place of its tables."""
+        return self._source
+
+    @property
     def folder(self) -> Path | None:
-        """The folder that it was read from; None for a run in memory."""
+        """The folder that `load` takes for it; None for a run in memory."""
+        from .dataset import StoredRun
+
+        if isinstance(self._source, StoredRun):
+            return self._source.dataset.folder / self._source.name
         return self._source if isinstance(self._source, Path) else None
 
     @property
@@ -235,7 +261,7 @@ class Result:
     def arrow(self, table: str) -> ArrowTable:
         """A table for any library that takes an Arrow C stream: polars, pandas, pyarrow, duckdb."""
         self._known(table)
-        return self.frame(table) if isinstance(self._source, Path) else self._source.table(table)
+        return self._source.table(table) if isinstance(self._source, _native.Run) else self.frame(table)
 
     def frame(self, table: str) -> polars.DataFrame:
         """A table as a polars DataFrame. `KeyError` for an unknown name."""
@@ -243,7 +269,9 @@ class Result:
 
         self._known(table)
         if table not in self._frames:
-            if isinstance(self._source, Path) and int(self.record["format"]) < SINCE.get(table, 0):
+            if isinstance(self._source, _native.Run):
+                self._frames[table] = polars.DataFrame(self._source.table(table))
+            elif int(self.record["format"]) < SINCE.get(table, 0):
                 self._frames[table] = self._empty(table)
             elif isinstance(self._source, Path):
                 path = self._source / f"{table}.parquet"
@@ -255,7 +283,8 @@ class Result:
                     frame if self.record["format"] == FORMAT else _with_new_names(table, frame)
                 )
             else:
-                self._frames[table] = polars.DataFrame(self._source.table(table))
+                # the source keeps what is worth keeping
+                return self._source.frame(table)
         return self._frames[table]
 
     def _empty(self, table: str) -> polars.DataFrame:
@@ -286,9 +315,11 @@ class Result:
 
         names: list[str] = self.flows["group"].unique(maintain_order=True).to_list()
         rows: dict[str, dict[str, Any]] = {name: {"group": name} for name in names}
-        for key, value in self.values.items():
+        # a network of many flows has a hundred keys for each of them
+        summary = self.summary.filter(polars.col("metric").str.starts_with("flows."))
+        for key, value in summary.select("metric", "value").iter_rows():
             subject, _, word = key.rpartition(".")
-            if subject.startswith("flows.") and (row := rows.get(subject.removeprefix("flows."))) is not None:
+            if (row := rows.get(subject.removeprefix("flows."))) is not None:
                 row[word] = int(value) if word in {"count", "completions"} and value is not None else value
         return polars.DataFrame(list(rows.values()), infer_schema_length=None)
 
@@ -355,7 +386,7 @@ class Result:
     @cached_property
     def values(self) -> dict[str, float | None]:
         """The summary as a dict: dotted key → value, None where it could not be measured."""
-        return dict(self.summary.rows()) if isinstance(self._source, Path) else self._source.values
+        return self._source.values if isinstance(self._source, _native.Run) else dict(self.summary.rows())
 
     def __getitem__(self, key: str) -> float | None:
         """The value of a dotted key, such as `link.bottleneck.utilisation`; `KeyError` for an unknown one."""
@@ -443,6 +474,12 @@ class Result:
                 if flow in of_flow and receiver_flows.count(flow) == 1
             },
         }
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Result], tuple[bytes]]:
+        """The whole run, with its tables."""
+        from .packed import PackedRun, unpack
+
+        return unpack, (PackedRun.of(self).data,)
 
     def _known(self, table: str) -> None:
         if table not in TABLES:
@@ -540,13 +577,26 @@ def _record(plan: Plan) -> Keys:
         "overrides": plan.scenario.overrides,
         "seed": plan.seed,
         "duration_s": plan.duration_s,
-        "argv": list(sys.argv),
+        "argv": list(plan.argv),
         "machine": {
             "system": platform.platform(),
             "processor": platform.machine(),
             "python": platform.python_version(),
         },
     }
+
+
+def stored_run(folder: Path) -> Result | None:
+    """The run of a dataset that is named as this folder; None if the folder holds a run, or no dataset has it."""
+    if any((folder / name).exists() for name in (MANIFEST, PART)):
+        return None
+    root = folder.parent.parent
+    if not any(root.glob("part-*")) and not (root / "incoming").is_dir():
+        return None
+    from .dataset import RunDataset
+
+    dataset, name = RunDataset.at(root), f"{folder.parent.name}/{folder.name}"
+    return dataset.result(name) if name in dataset else None
 
 
 def manifest(folder: str | Path) -> dict[str, Any] | None:

@@ -6,11 +6,15 @@ import copy
 import itertools
 import json
 import math
+import os
+import re
+import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -41,18 +45,20 @@ class Scenario:
         self._native: _native.Scenario | None = None
         self.overrides: Keys = {}
         """Dotted keys that `with_` and sweeps have set, and their values."""
+        self.folder = Path()
+        """The folder in which the paths of its files begin."""
 
     __init__.__doc__ = File.__doc__
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
         """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` if there is no file."""
-        return cls._of(_native.Scenario.from_file(str(path)))
+        return cls._of(_native.Scenario.from_file(str(path)), folder=Path(path).parent)
 
     @classmethod
     def from_toml(cls, text: str, name: str = "<text>") -> Scenario:
         """Reads the text of a scenario file; messages call it `name`."""
-        return cls._of(_native.Scenario.from_text(text, name))
+        return cls._of(_native.Scenario.from_text(text, name), folder=Path(name).parent)
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> Scenario:
@@ -62,9 +68,14 @@ class Scenario:
         return scenario
 
     @classmethod
-    def _of(cls, native: _native.Scenario, overrides: Mapping[str, Any] | None = None) -> Scenario:
+    def _of(
+        cls,
+        native: _native.Scenario,
+        overrides: Mapping[str, Any] | None = None,
+        folder: Path = Path(),
+    ) -> Scenario:
         scenario = cls()
-        scenario._tree, scenario._native = None, native
+        scenario._tree, scenario._native, scenario.folder = None, native, folder
         scenario.overrides = plain(overrides or {})
         return scenario
 
@@ -125,7 +136,7 @@ class Scenario:
 
         An entry of a list is named by its `name`, or by its number from 0; `*` is each entry. Raises `ScenarioError`.
         """
-        return self._of(self._checked.with_all(dict(changes)), {**self.overrides, **changes})
+        return self._of(self._checked.with_all(dict(changes)), {**self.overrides, **changes}, self.folder)
 
     def with_kernel(self) -> tuple[Scenario, list[str], list[str]]:
         """A copy whose flows with scheme `reno`, `cubic` or `bbr` have the kernel's TCP of that name; see `thalweg.real`."""
@@ -142,13 +153,13 @@ class Scenario:
         points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
         natives = self._checked.grid({key: list(values) for key, values in axes.items()})
         return [
-            (values, self._of(native, {**self.overrides, **values}))
+            (values, self._of(native, {**self.overrides, **values}, self.folder))
             for values, native in zip(points, natives, strict=True)
         ]
 
     def without_sweep(self) -> Scenario:
         """A copy without its `[sweep]`. Series that only points of it offer are not recorded."""
-        return self._of(self._checked.without_sweep(), self.overrides)
+        return self._of(self._checked.without_sweep(), self.overrides, self.folder)
 
     def check(self) -> Keys:
         """The plan as nested dicts, with every default and every relative unit filled in."""
@@ -226,10 +237,12 @@ class Scenario:
 class Plan:
     """A checked scenario with one seed, every default and every relative unit filled in."""
 
-    def __init__(self, native: _native.Plan, scenario: Scenario) -> None:
+    def __init__(self, native: _native.Plan, scenario: Scenario, argv: Sequence[str] | None = None) -> None:
         self._native = native
         self.scenario = scenario
         """The scenario of the plan."""
+        self.argv = sys.argv if argv is None else argv
+        """The command that the record of a run names."""
 
     @property
     def title(self) -> str:
@@ -307,9 +320,15 @@ class Plan:
         """
         from .real import endpoint_hint
         from .result import begin
+        from .scheme import registered
 
         if not self.has_real_ends:
             raise EmulationError("no flow of this scenario has a real endpoint", endpoint_hint(self.scenario))
+        for flow in self.tree["flows"]:
+            if flow.get("scheme") in registered():
+                raise EmulationError(
+                    f"flow `{flow['name']}`: `{flow['scheme']}` is written in Python, which runs in simulations only"
+                )
         folder = None if out is None else begin(self, out)
         files = self._files(folder, capture, qlog, emulated=True)
 
@@ -382,6 +401,20 @@ class Plan:
         if progress is not None:
             progress(self._progress(control, began))
         return result
+
+    def __reduce__(self) -> tuple[Callable[..., Plan], tuple[Any, ...]]:
+        """The texts of the plan, and the files that it names by a relative path."""
+        texts = (self.toml, self.scenario.toml, self._named_files())
+        return _restore, (*texts, self.scenario.overrides, self.seed, list(self.argv))
+
+    def _named_files(self) -> dict[str, bytes]:
+        names = {
+            text
+            for text in _texts(self.tree)
+            if re.search(r"\w\.\w+$", text) and not Path(text).is_absolute()
+        }
+        paths = {name: self.scenario.folder / name for name in names}
+        return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
 
     def _progress(self, control: _native.Control, began: float) -> Progress:
         from .result import Progress
@@ -467,6 +500,47 @@ class _Checkpoints:
             return self._file.stat().st_mtime_ns
         except OSError:
             return 0
+
+
+def _restore(
+    plan: str, scenario: str, files: Mapping[str, bytes], overrides: Keys, seed: int, argv: Sequence[str]
+) -> Plan:
+    """A plan of another process. Its own text is a scenario that gives it."""
+    with TemporaryDirectory(prefix="thalweg-") as work:
+        # as deep as the paths go up
+        folder = Path(work, *("up" for name in files for part in Path(name).parts if part == ".."))
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            path = Path(os.path.normpath(folder / name))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        native = _native.Scenario.from_text(plan, str(folder / "plan.toml")).plan(seed)
+    restored = Plan(native, _Restored(scenario, overrides), argv)
+    if restored.toml != plan:
+        raise RuntimeError("the same plan differs in another process: the versions of thalweg differ")
+    return restored
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in nested dicts and lists."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+class _Restored(Scenario):
+    """The scenario of a plan of another process: a text whose files may be missing here."""
+
+    def __init__(self, text: str, overrides: Keys) -> None:
+        super().__init__()
+        self._text, self.overrides = text, overrides
+
+    @property
+    def toml(self) -> str:
+        """The text."""
+        return self._text
 
 
 def load(path: str | Path) -> Scenario:

@@ -1,7 +1,8 @@
 """Sweeps: grids, seeds, jobs. Results do not depend on the number of jobs.
 
 With a folder, each finished run is kept in a sub-folder named after a digest of its scenario and of the program, and
-its seed. The same call with more seeds or a wider grid therefore runs only what is missing.
+its seed; thousands of runs are kept as a dataset (`thalweg.dataset`) instead. The same call with more seeds or a wider
+grid therefore runs only what is missing.
 """
 
 from __future__ import annotations
@@ -9,25 +10,36 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from . import cluster, dataset
 from ._names import unknown_name
+from .dataset import RunDataset, StoredRun
 from .errors import Interrupted, ResultError
 from .jobs import POLL_INTERVAL_S, Control, Job, JobProgress, core_digest
 from .jobs import run as run_jobs
+from .packed import PackedRun
 from .quantities import numbers as as_numbers
-from .result import Result, manifest
+from .result import Result
 from .scenario import Plan, Scenario
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     import polars
+    from distributed import Client
     from matplotlib.figure import Figure
 
 ProgressCallback = Callable[[int, int, str], object]
 """Called with `(done, total, label)` after each run, in the caller's thread."""
+
+
+NUMBER = "run number"
+"""Column with the number of a run among those of a sweep, in tables under construction."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +142,12 @@ class Sweep:
         progress: ProgressCallback | None = None,
         watch: Callable[[JobProgress], object] | None = None,
         out: str | Path | None = None,
+        on: str | Client | None = None,
     ) -> SweepResult:
         """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` contains the finished runs.
+
+        With `on`, a cluster runs them: a client of `dask.distributed`, the address of a scheduler (`tcp://HOST:8786`),
+        `local:4`, or `slurm:20`; see `thalweg.cluster`. The results are the same.
 
         `watch` is called five times per second, and after each run, with the numbers of runs in `plans`;
         `KeyboardInterrupt` in it acts as Ctrl-C.
@@ -139,7 +155,13 @@ class Sweep:
         labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
         try:
             results: Sequence[Result | None] = run_plans(
-                [plan for _, plan in self.plans], labels, jobs=jobs, progress=progress, watch=watch, out=out
+                [plan for _, plan in self.plans],
+                labels,
+                jobs=jobs,
+                progress=progress,
+                watch=watch,
+                out=out,
+                on=on,
             )
         except Interrupted as stop:
             raise Interrupted(self._result(stop.result)) from None
@@ -194,7 +216,7 @@ class SweepResult:
             found.setdefault((repr(run.values), run.result.trace_hash), run)
         return list(found.values())
 
-    @property
+    @cached_property
     def summary(self) -> polars.DataFrame:
         """One row per point and metric: the grid's keys, `metric`, `n`, `mean`, `sd`, `ci95` (Student t, over seeds).
 
@@ -325,19 +347,66 @@ class SweepResult:
         ]
         return SweepResult(self.keys, runs, self.planned)
 
+    def rows(self, metrics: Sequence[str]) -> polars.DataFrame:
+        """One row per run: its name, the grid's keys, `seed`, `trace_hash`, `packet_hops`, `passed`, and these metrics."""
+        import polars
+
+        runs = [run.result for run in self.runs]
+        frame = polars.DataFrame(
+            {
+                "run": [_name(result) for result in runs],
+                **self._key_columns(self.runs),
+                "seed": [run.seed for run in self.runs],
+                "trace_hash": [result.trace_hash for result in runs],
+                "packet_hops": [result.packet_hops for result in runs],
+                "passed": [result.passed for result in runs],
+                NUMBER: range(len(runs)),
+            }
+        )
+        long = self._numbered("summary", self.runs, metrics)
+        if not long.is_empty():
+            wide = long.pivot("metric", index=NUMBER, values="value")
+            shown = [metric for metric in metrics if metric in wide.columns]
+            frame = frame.join(wide.select(NUMBER, *shown), on=NUMBER, how="left", maintain_order="left")
+        return frame.drop(NUMBER)
+
     def _table(self, name: str, runs: Sequence[SweepRun]) -> polars.DataFrame:
         import polars
 
-        cells = {key: _cells([run.values[key] for run in self.runs]) for key in self.keys}
+        frame = self._numbered(name, runs)
+        return frame.drop(NUMBER) if NUMBER in frame.columns else polars.DataFrame()
+
+    def _numbered(
+        self, name: str, runs: Sequence[SweepRun], metrics: Sequence[str] | None = None
+    ) -> polars.DataFrame:
+        """One table of these runs, with their numbers; if metrics are given, only their rows of the summary."""
+        import polars
+
+        if not runs:
+            return polars.DataFrame()
+        rows = polars.DataFrame(
+            {NUMBER: range(len(runs)), **self._key_columns(runs), "seed": [run.seed for run in runs]}
+        )
+        wanted = polars.lit(True) if metrics is None else polars.col("metric").is_in(metrics)
+        sources = [run.result.source for run in runs]
+        stored = [source for source in sources if isinstance(source, StoredRun)]
+        if len(stored) == len(runs) and len({id(source.dataset) for source in stored}) == 1:
+            rows = rows.with_columns(run=polars.Series([source.name for source in stored]))
+            tables = stored[0].dataset.scan(name, list(dict.fromkeys(rows["run"])))
+            found = tables.filter(wanted).join(rows.lazy(), on="run").sort(NUMBER, maintain_order=True)
+            return found.select(*rows.drop("run").columns, polars.exclude(*rows.columns)).collect()
         parts = [
-            run.result.frame(name).select(
-                *(polars.lit(cells[key](value)).alias(key) for key, value in run.values.items()),
-                polars.lit(run.seed).alias("seed"),
-                polars.all(),
-            )
-            for run in runs
+            run.result.frame(name)
+            .filter(wanted)
+            .select(*(polars.lit(rows[key][number]).alias(key) for key in rows.columns), polars.all())
+            for number, run in enumerate(runs)
         ]
-        return polars.concat(parts, how="vertical_relaxed") if parts else polars.DataFrame()
+        return polars.concat(parts, how="vertical_relaxed")
+
+    def _key_columns(self, runs: Sequence[SweepRun]) -> dict[str, list[Any]]:
+        """The grid's keys, each with its value for each of these runs."""
+        cells = {key: _cells(self._column(key)) for key in self.keys}
+        return {key: [cells[key](run.values[key]) for run in runs] for key in self.keys}
 
     def values(self, metric: str, **point: Any) -> list[float | None]:
         """A metric of each seed at one point of the grid, for `paired`; seeds with equal runs are included each.
@@ -373,15 +442,15 @@ def run_many(
     jobs: int = 1,
     progress: ProgressCallback | None = None,
     out: str | Path | None = None,
+    on: str | Client | None = None,
 ) -> list[Result]:
-    """Runs each scenario with its seed (None: its own), `jobs` at a time; results in the same order.
+    """Runs each scenario with its seed (None: its own), `jobs` at a time or `on` a cluster; results in the same order.
 
     Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that is not finished.
     """
     plans = [scenario.plan(seed) for scenario, seed in scenarios]
-    return run_plans(
-        plans, [f"{plan.title}, seed {plan.seed}" for plan in plans], jobs=jobs, progress=progress, out=out
-    )
+    labels = [f"{plan.title}, seed {plan.seed}" for plan in plans]
+    return run_plans(plans, labels, jobs=jobs, progress=progress, out=out, on=on)
 
 
 def run_plans(
@@ -392,34 +461,146 @@ def run_plans(
     progress: ProgressCallback | None,
     watch: Callable[[JobProgress], object] | None = None,
     out: str | Path | None,
+    on: str | Client | None = None,
 ) -> list[Result]:
-    """See `run_many` and `Sweep.run`; `labels` are passed to `progress`."""
-    folder = None if out is None else Path(out)
-    listed = [
-        Job(label, _job(plan), None if folder is None else RunFolder(folder / run_folder_name(plan), plan))
-        for plan, label in zip(plans, labels, strict=True)
-    ]
+    """See `run_many` and `Sweep.run`; `labels` are passed to `progress`.
 
-    finished = 0
+    Each run has a folder below `out`. More than `dataset.BATCH` runs are stored as a dataset instead.
+    """
+    folder = None if out is None else Path(out)
+    if on is not None:
+        cluster.check_plans(plans)
+    finished, lacking = 0, ""
 
     def report_progress(at: JobProgress) -> None:
-        nonlocal finished
-        if progress is not None and at.done > finished:
-            progress(at.done, at.total, at.label)
-        finished = at.done
+        nonlocal finished, lacking
+        if progress is not None and (at.done > finished or at.waiting_for != lacking):
+            progress(at.done, at.total, f"waiting for {at.waiting_for}" if at.waiting_for else at.label)
+        finished, lacking = at.done, at.waiting_for
         if watch is not None:
             watch(at)
 
     every_s = None if watch is None else POLL_INTERVAL_S
-    return run_jobs(listed, at_once=jobs, progress=report_progress, every_s=every_s)
+    settings: dict[str, Any] = {"at_once": jobs, "every_s": every_s, "on": on}
+    if folder is None or len(plans) <= dataset.BATCH:
+        listed = [
+            Job(
+                label,
+                partial(_run, plan),
+                None if folder is None else RunFolder(folder / run_folder_name(plan), plan),
+            )
+            for plan, label in zip(plans, labels, strict=True)
+        ]
+        return run_jobs(listed, progress=report_progress, **settings)
+    return _run_into_dataset(plans, labels, folder, report_progress, settings)
 
 
-def _job(plan: Plan) -> Callable[[Control], Result | None]:
-    def work(control: Control) -> Result | None:
-        result = plan.carry_out(control)
-        return result if result.complete else None
+def _run(plan: Plan, control: Control) -> Result | None:
+    result = plan.carry_out(control)
+    return result if result.complete else None
 
-    return work
+
+def _run_packed(plan: Plan, control: Control) -> PackedRun | None:
+    result = _run(plan, control)
+    return None if result is None else PackedRun.of(result, arrow=True)
+
+
+def _run_into_dataset(
+    plans: Sequence[Plan],
+    labels: Sequence[str],
+    folder: Path,
+    report_progress: Callable[[JobProgress], object],
+    settings: dict[str, Any],
+) -> list[Result]:
+    """Runs many plans. Finished runs are compacted in the order of the plans, while others run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stored = RunDataset.at(folder)
+    names = [run_folder_name(plan) for plan in plans]
+    listed: list[Job[PackedRun | str]] = [
+        Job(label, partial(_run_packed, plan), DatasetRun(stored, name, plan))
+        for plan, label, name in zip(plans, labels, names, strict=True)
+    ]
+    batches = Batches(stored, names)
+
+    def look(at: JobProgress) -> None:
+        if at.last is not None:
+            batches.finish(names[at.last])
+        report_progress(at)
+
+    def results(outputs: Iterable[object]) -> list[Result | None]:
+        stored.refresh()
+        return [
+            None if output is None else stored.result(name)
+            for name, output in zip(names, outputs, strict=True)
+        ]
+
+    try:
+        with batches:
+            outputs = run_jobs(listed, progress=look, **settings)
+    except Interrupted as stop:
+        raise Interrupted(results(stop.result)) from None
+    return [result for result in results(outputs) if result is not None]
+
+
+class Batches:
+    """Compacts each batch of a list of runs as soon as all of it is finished, in a thread. A context manager."""
+
+    def __init__(self, stored: RunDataset, names: Sequence[str]) -> None:
+        self._stored = stored
+        missing = [name for name in dict.fromkeys(names) if not stored.compacted(name)]
+        self._batches = [
+            missing[first : first + dataset.BATCH] for first in range(0, len(missing), dataset.BATCH)
+        ]
+        self._open = [set(batch) for batch in self._batches]
+        self._batch_of = {name: number for number, batch in enumerate(self._batches) for name in batch}
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="thalweg-compact")
+        self._compacting: list[Future[None]] = []
+
+    def finish(self, name: str) -> None:
+        """Records that a run is in the dataset. Raises what an earlier compaction raised."""
+        if name not in self._batch_of:
+            return
+        number = self._batch_of.pop(name)
+        self._open[number].discard(name)
+        if not self._open[number]:
+            self._compacting.append(self._pool.submit(self._stored.compact, self._batches[number]))
+        for ended in [future for future in self._compacting if future.done()]:
+            self._compacting.remove(ended)
+            ended.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown()
+        self._stored.end()
+        if error is None:
+            for future in self._compacting:
+                future.result()
+
+
+@dataclass(frozen=True)
+class DatasetRun:
+    """The place of a run in a dataset."""
+
+    dataset: RunDataset
+    name: str
+    plan: Plan
+
+    def load(self) -> str | None:
+        """The name of the run, if the dataset has it; a folder of the run is taken over."""
+        if self.name in self.dataset:
+            return self.name if self.dataset.result(self.name).plan_toml == self.plan.toml else None
+        found = load_if_complete(self.dataset.folder / self.name, self.plan)
+        return None if found is None else self.save(PackedRun.of(found, arrow=True))
+
+    def save(self, output: PackedRun | str) -> str:
+        """Stores the run; returns its name."""
+        if isinstance(output, PackedRun):
+            self.dataset.add(self.name, output)
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -440,14 +621,11 @@ class RunFolder:
 
 def load_if_complete(folder: Path, plan: Plan) -> Result | None:
     """The run of this exact plan in `folder`, if it is complete and readable."""
-    record = manifest(folder)
-    if record is None or record.get("status") != "complete":
-        return None
     try:
         result = Result.load(folder)
     except ResultError:
         return None
-    return result if result.plan_toml == plan.toml else None
+    return result if result.complete and result.plan_toml == plan.toml else None
 
 
 def run_folder_name(plan: Plan) -> str:
@@ -462,10 +640,15 @@ def run_folder_name(plan: Plan) -> str:
 
 def _cells(values: Sequence[Any]) -> Callable[[Any], Any]:
     """The values of one key for a single column: unchanged if they have one type, otherwise as text."""
-    for kinds in ({str}, {bool}, {int, float}):
-        if {type(value) for value in values} <= kinds:
-            return lambda value: value
-    return _text
+    there = {type(value) for value in values}
+    if there == {int, float}:
+        return float
+    return (lambda value: value) if len(there) == 1 and there <= {str, bool, int, float} else _text
+
+
+def _name(result: Result) -> str | None:
+    """The name of a run among those of its scenario; None for a run in memory."""
+    return None if result.folder is None else "/".join(result.folder.parts[-2:])
 
 
 def _text(value: Any) -> str:

@@ -207,9 +207,11 @@ def test_a_wheel_has_what_the_package_has_and_nothing_else() -> None:
     about = f"thalweg-{VERSION}"
     others = {name for name in names - inside if not name.startswith(f"{about}.dist-info/")}
     assert others == {f"{about}.data/data/share/man/man1/thalweg.1"}
-    assert {name for name in names if "LICENSE" in name} == {
-        f"{about}.dist-info/licenses/LICENSE-{name}" for name in ("APACHE", "MIT")
-    }
+    notices = {f"python/{name}" for name in package if name.endswith(".licenses.md")}
+    assert len(notices) == 2, "of the libraries in the charts and in the studio"
+    licenses = {"LICENSE-APACHE", "LICENSE-MIT", "licenses/crates.md", *notices}
+    place = f"{about}.dist-info/licenses/"
+    assert {name.removeprefix(place) for name in names if name.startswith(place)} == licenses
 
 
 def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
@@ -220,6 +222,8 @@ def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
     root = tmp_path / f"thalweg-{VERSION}"
     assert {"Cargo.lock", "README.md", "pyproject.toml", "PKG-INFO"} <= set(os.listdir(root))
     assert (root / "packaging/data/share/man/man1/thalweg.1").is_file()
+    assert (root / "licenses/crates.md").is_file()
+    assert (root / "python/thalweg/report/assets/charts.licenses.md").is_file()
     assert (root / "python/thalweg/starters/tcp.toml").is_file()
     told = subprocess.run(
         ["cargo", "metadata", "--locked", "--format-version=1", "--manifest-path", root / "Cargo.toml"],

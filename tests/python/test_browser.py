@@ -6,12 +6,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 
 import thalweg as tw
 from thalweg import report
+from thalweg_papers import _plot
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -58,6 +61,44 @@ start_spread = "100 ms"
 """
 
 
+GROUP = """
+title = "A group whose members come and go"
+duration = "8 s"
+[topology]
+kind = "custom"
+links = [
+  { name = "up", ends = ["source", "r0"], rate = "10 Mbit/s", delay = "1 ms", buffer = "50 packets" },
+  { name = "r1", ends = ["r0", "r1"], like = "up" },
+  { name = "near", ends = ["r1", "near"], like = "up" },
+  { name = "far", ends = ["r1", "far"], like = "up" },
+]
+[[flows]]
+name = "video"
+source = { kind = "constant", rate = "1 Mbit/s" }
+from = "source"
+to = ["near", "far"]
+[[events]]
+at = "4 s"
+flow = "video"
+node = "far"
+action = "leave"
+[[events]]
+at = "6 s"
+flow = "video"
+node = "far"
+action = "join"
+[[events]]
+at = "6 s"
+flow = "video"
+node = "near"
+action = "leave"
+[record]
+every = "100 ms"
+series = ["rate", "throughput", "utilisation"]
+events = true
+"""
+
+
 @pytest.fixture(scope="module")
 def drive(tmp_path_factory):
     """Drives a page in a browser, and answers with what it saw."""
@@ -68,8 +109,8 @@ def drive(tmp_path_factory):
     shutil.copytree(ROOT / "web", web, ignore=shutil.ignore_patterns("node_modules"))
     subprocess.run(["npm", "ci", "--silent"], cwd=web, check=True)
 
-    def drive(page):
-        command = ["node", "browser/page.mjs", browser, str(page)]
+    def drive(page, *what):
+        command = ["node", "browser/page.mjs", browser, str(page), *what]
         done = subprocess.run(command, cwd=web, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -163,6 +204,69 @@ def test_a_link_that_is_chosen_has_its_values_and_its_charts(seen):
     assert [text.split()[0] for text in saw["focused"]] == ["bottleneck", "bottleneck.backward"]
 
 
+def test_nodes_are_arranged_and_dragged_with_their_neighbours(seen):
+    _, saw = seen
+    at_rest = dict.fromkeys(saw["arranged"], "translate(0.00 0.00)")
+    assert len(at_rest) > 2
+    assert saw["restored"] == at_rest
+    assert all(saw["arranged"][node] != where for node, where in at_rest.items())
+    assert all(saw["dragged"][node] != where for node, where in at_rest.items())
+
+
+def test_a_controller_moves_a_flow_before_the_eyes_of_the_reader(drive, tmp_path):
+    scenario = ROOT / "scenarios" / "does-a-controller-move-a-flow.toml"
+    tw.load(scenario).run().save(tmp_path / "run")
+    saw = drive(report.write(tmp_path / "run"), "watch", "r1")
+    assert (saw["problems"], saw["light"], saw["dark"], saw["phone"]) == ([], [], [], [])
+    events = pl.read_parquet(tmp_path / "run" / "events.parquet")
+    commands = events.filter(pl.col("event") == "command_sent")
+    moves = events.filter(pl.col("event") == "prefix_moved")
+    assert commands.height == moves.height == 1
+    [moment] = saw["moments"]
+    assert moment["at"] == pytest.approx(moves["time_s"][0], abs=1e-3)
+    assert f"controller commands {commands['text'][0].removeprefix('node.')}" in moment["words"]
+    assert f"r1 moves {moves['text'][0]} to long1" in moment["words"]
+    # the command on its way, and the link that the prefix takes now
+    assert moment["orders"] == 2
+    # the picture has the sample of the nearest time
+    pending = series(tmp_path / "run", "pit", "node.r1")
+    near = pending.filter((pl.col("time_s") - moment["at"]).abs() <= 0.1 + 1e-9)
+    assert moment["pending"]["r1"] in near["value"].to_list()
+    assert near["value"].min() > 0
+    assert "Pending Interests" in saw["node"]
+
+
+def test_the_tree_of_a_group_is_shown_as_members_come_and_go(drive, tmp_path):
+    tw.Scenario.from_toml(GROUP).run().save(tmp_path / "run")
+    saw = drive(report.write(tmp_path / "run"), "watch", "far")
+    assert saw["problems"] == []
+    assert "Throughput" in saw["node"]
+    whole = {"link.up", "link.r1", "link.near", "link.far"}
+    trees = {moment["at"]: set(moment["tree"]) for moment in saw["moments"]}
+    assert trees == {4: whole - {"link.far"}, 6: {"link.up", "link.r1", "link.far"}}
+
+
+def test_changes_of_a_tree_are_events_of_its_links(tmp_path):
+    tw.Scenario.from_toml(GROUP).run().save(tmp_path / "run")
+    events = pl.read_parquet(tmp_path / "run" / "events.parquet")
+    changes = events.filter(pl.col("event").str.starts_with("branch_")).select(
+        "time_s", "subject", "event", "text"
+    )
+    assert set(changes["text"]) == {"flow.video"}
+    added = changes.filter(pl.col("event") == "branch_added")
+    assert added.filter(pl.col("time_s") < 1)["subject"].to_list() == [
+        "link.up",
+        "link.r1",
+        "link.near",
+        "link.far",
+    ]
+    assert changes.filter(pl.col("time_s") >= 1).rows() == [
+        (4.0, "link.far", "branch_removed", "flow.video"),
+        (6.0, "link.near", "branch_removed", "flow.video"),
+        (6.0, "link.far", "branch_added", "flow.video"),
+    ]
+
+
 def test_the_network_can_be_played_without_a_pointer(seen):
     _, saw = seen
     assert saw["stepped"] > saw["packetTime"]
@@ -196,7 +300,169 @@ def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
         assert plain(found[3]) == pytest.approx(mean, rel=1e-3)
         assert plain(found[4]) == pytest.approx(interval, rel=0.06)
     assert saw["drawn"] == [4, 2]
+    # box plots over the three seeds of each point
+    assert len(saw["boxes"]) == 4
+    record = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+    for text in saw["boxes"]:
+        found = re.fullmatch(
+            r"(.+) · (\S+): median (\S+), quartiles \S+ to \S+, values (\S+) to (\S+) \(n = 3\)", text
+        )
+        assert found, text
+        point = {"topology.bottleneck.buffer": found[1], "flows.a.scheme": found[2]}
+        values = sorted(
+            run["metrics"]["flows.throughput_total"] / 1e6 for run in record["runs"] if run["values"] == point
+        )
+        assert [plain(found[number]) for number in (4, 3, 5)] == pytest.approx(values, rel=1e-3)
     lines = saw["csv"].strip().splitlines()[1:]
     assert {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in lines} == {
         point: pytest.approx(mean) for point, (mean, _) in expected.items()
     }
+
+
+@pytest.fixture(scope="module")
+def compared(drive, tmp_path_factory):
+    """Three runs of each of two schemes, which differ by their seeds, and what the browser saw of their comparison."""
+    folder = tmp_path_factory.mktemp("compared")
+    runs = {}
+    for scheme in ("reno", "cubic"):
+        text = SCENARIO.replace('name = "cubic"\nscheme = "cubic"', f'name = "other"\nscheme = "{scheme}"')
+        text = text.replace('"20 s"', '"12 s"').replace('start = "1 s"', 'start_spread = "1 s"')
+        for seed in (1, 2, 3):
+            place = folder / scheme / f"seed={seed}"
+            tw.Scenario.from_toml(text).run(seed=seed).save(place)
+            runs[f"{scheme}/seed={seed}"] = tw.Result.load(place)
+    return runs, drive(report.compare(list(runs.items()), folder / "compare.html"))
+
+
+def test_the_charts_of_a_comparison_have_the_values_of_their_runs(compared):
+    runs, saw = compared
+    assert saw["problems"] == []
+    assert saw["charts"] == 6 * 5
+    said = re.search(r"at (\S+) s", saw["hover"])
+    time = plain(said[1])
+    rows = runs["cubic/seed=1"].series.filter(
+        (pl.col("series") == "rate")
+        & (pl.col("subject") == "flow.other")
+        & ((pl.col("time_s") - time).abs() < 1e-3)
+    )
+    shown = plain(re.search(r"other\s+(\S+)", saw["hover"])[1])
+    assert shown == pytest.approx(rows["value"].item() / 1e6, rel=1e-3)
+    # the pointer is over one chart; the others show the same time
+    assert said[0] in saw["hoverOther"]
+    assert saw["whole"] == saw["again"] == "0 to 12 s"
+    assert saw["zoomed"] != saw["whole"]
+    assert 'Result.load("cubic/seed=1")' in saw["python"]
+    assert saw["csv"].startswith("time_s,")
+
+
+def test_a_comparison_has_a_box_per_scenario_over_its_seeds(compared):
+    runs, saw = compared
+    assert len(saw["boxes"]) == 2
+    for scheme, text in zip(("reno", "cubic"), saw["boxes"], strict=True):
+        values = sorted(
+            run.values["flows.fairness"]
+            for name, run in runs.items()
+            if name.startswith(scheme)
+        )
+        found = re.fullmatch(
+            rf"{scheme}: median (\S+), quartiles \S+ to \S+, values (\S+) to (\S+) \(n = 3\)", text
+        )
+        assert found, text
+        assert [plain(found[number]) for number in (2, 1, 3)] == pytest.approx(values, rel=1e-3)
+
+
+def test_a_comparison_is_accessible_in_light_and_dark_and_on_a_phone(compared):
+    _, saw = compared
+    assert (saw["light"], saw["dark"], saw["phone"]) == ([], [], [])
+    assert saw["overflow"] <= 0
+
+
+TIMES = np.arange(0.0, 20.0, 0.5)
+
+
+def paper_figures():
+    """Figures as papers draw them: lines over time in two panels, bars beside printed values, and one that is a picture."""
+    over_time, axes = _plot.panels(2, 1)
+    for number in (0, 1):
+        _plot.shade(axes[number][0], [(5.0, 10.0)])
+        _plot.band(axes[number][0], TIMES, TIMES + number, np.full(40, 0.5), "first", colour=0)
+        _plot.steps(axes[number][0], TIMES, 20.0 - TIMES, "second", colour=1)
+        axes[number][0].axhline(3.0, color=_plot.FAINT, linestyle="--")
+        _plot.finish(axes[number][0], f"({'ab'[number]}) Rates", "rate (Mbit/s)")
+    bars, axes = _plot.panels(1, 1)
+    heights = {"Reno": ([2.0, 3.0], [0.25, 0.5]), "CUBIC": ([4.0, 5.0], [0.5, 0.5])}
+    _plot.bars(axes[0][0], ["small", "large"], heights, paper={"Reno": [2.5, None]})
+    _plot.finish(axes[0][0], "Throughput", "throughput (Mbit/s)", x="buffer")
+    words, axes = _plot.panels(1, 1)
+    _plot.steps(axes[0][0], TIMES, TIMES, "line")
+    axes[0][0].text(5.0, 5.0, "a word in the panel")
+    _plot.finish(axes[0][0], "With words", "rate (Mbit/s)")
+    return {"figure-1": over_time, "figure-2": bars, "words": words}
+
+
+@pytest.fixture(scope="module")
+def paper(drive, tmp_path_factory):
+    """A paper's page and what the browser saw of it."""
+    folder = tmp_path_factory.mktemp("paper")
+    drawn = {
+        name: SimpleNamespace(title=f"About {name}", caption="", svg=_plot.svg(figure, name, name), tables={})
+        for name, figure in paper_figures().items()
+    }
+    done = SimpleNamespace(figures=drawn, tables={})
+    done.as_dict = lambda: {
+        "paper": "mca",
+        "title": "A paper",
+        "quick": True,
+        "seed": 1,
+        "counts": {},
+        "notes": [],
+        "choices": {},
+        "claims": [],
+        "figures": [{"id": name, "title": one.title, "caption": "Two flows."} for name, one in drawn.items()],
+        "tables": [],
+        "runs": [],
+    }
+    report.save_reproduction(done, folder)
+    return folder, drive(report.write(folder))
+
+
+def test_the_figures_of_a_paper_have_their_values_and_the_printed_ones(paper):
+    folder, saw = paper
+    assert saw["problems"] == []
+    # the one with words in it stays a picture
+    assert saw["charts"] == 2
+    assert not (folder / "figures" / "words.json").exists()
+    found = re.search(r"(first|second), time \(s\) (\S+): (\S+)", saw["hover"])
+    expected = plain(found[2]) + 1.0 if found[1] == "first" else 20.0 - plain(found[2])
+    assert plain(found[3]) == pytest.approx(expected, abs=1e-3)
+    assert any("Reno, buffer small: 2 ± 0.25" in text for text in saw["bars"])
+    assert any("CUBIC, buffer large: 5 ± 0.5" in text for text in saw["bars"])
+    assert any("2.5" in text and "printed in the paper" in text for text in saw["printed"])
+    rows = [line.split(",") for line in saw["csv"].strip().splitlines()[1:]]
+    first = [row for row in rows if row[:3] == ["(b) Rates", "line", "first"]]
+    assert [float(row[4]) for row in first] == pytest.approx((TIMES + 1).tolist())
+    assert saw["svg"].startswith("<svg")
+    assert saw["pdf"] == "%PDF-"
+    assert 'papers.find("mca")' in saw["python"]
+
+
+def test_the_panels_of_a_figure_are_zoomed_together(paper):
+    _, saw = paper
+    assert saw["ticksBefore"][0] == saw["ticksBefore"][1]
+    assert saw["ticksZoomed"][0] == saw["ticksZoomed"][1] != saw["ticksBefore"][0]
+    assert saw["ticksKey"][0] != saw["ticksBefore"][0]
+    assert saw["ticksAgain"] == saw["ticksBefore"]
+
+
+def test_the_legend_of_a_figure_hides_a_line_in_all_panels(paper):
+    _, saw = paper
+    assert saw["lines"][1] < saw["lines"][0]
+    # with the line goes its band, in both panels
+    assert saw["areas"] == [2, 0]
+
+
+def test_the_page_of_a_paper_is_accessible_in_light_and_dark_and_on_a_phone(paper):
+    folder, saw = paper
+    assert (saw["light"], saw["dark"], saw["phone"]) == ([], [], [])
+    assert saw["overflow"] <= 0
+    assert (folder / "report.html").stat().st_size < 400_000

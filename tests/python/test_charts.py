@@ -108,5 +108,35 @@ def test_the_script_equals_the_build_of_web(tmp_path):
     ):
         done = subprocess.run(command, cwd=web, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    built = tmp_path / "python" / "thalweg" / "report" / "assets" / "charts.js"
-    assert built.read_bytes() == ASSET.read_bytes(), "run `npm ci && npm run build` in web/"
+    built = tmp_path / "python" / "thalweg" / "report" / "assets"
+    for name in ("charts.js", "charts.licenses.md"):
+        same = (built / name).read_bytes() == (ASSET.parent / name).read_bytes()
+        assert same, f"{name}: run `npm ci && npm run build` in web/"
+
+
+def test_every_bundled_library_has_its_notice():
+    package = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))
+    lock = json.loads((ROOT / "web" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    everywhere = set()
+    for place, page in (("report/assets/charts", "js"), ("studio/studio", "html")):
+        notices = ROOT / "python" / "thalweg" / f"{place}.licenses.md"
+        found = {
+            (section.split()[0], section.split()[2]): section
+            for section in re.split(r"^## ", notices.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+        }
+        for (name, version), text in found.items():
+            assert lock[f"node_modules/{name}"]["version"] == version
+            assert "copyright" in text.lower(), name
+            assert "permission" in text.lower(), name
+        # who passes on a page passes on the notices
+        text = notices.with_name(f"{notices.name.split('.')[0]}.{page}").read_text(encoding="utf-8")
+        assert notices.read_text(encoding="utf-8").strip() in text
+        # svelte is compiled in although it is a tool
+        assert {"svelte", "uplot"} <= {name for name, _ in found}
+        everywhere |= {name for name, _ in found}
+    assert set(package["dependencies"]) <= everywhere
+
+
+def test_a_page_has_the_notices_of_its_libraries(page):
+    _, _, text = page
+    assert (ASSET.parent / "charts.licenses.md").read_text(encoding="utf-8").strip() in text

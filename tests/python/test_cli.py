@@ -314,6 +314,7 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
             "Forward",
             "Give",
             "Ignore",
+            "Import",
             "Control",
             "Do",
             "Listen",

@@ -5,6 +5,7 @@ import sys
 
 import thalweg as tw
 from thalweg.cli import call
+from thalweg.scheme import registered
 
 HEAVY = {"polars", "pandas", "pyarrow", "matplotlib", "numpy", "scipy", "rich", "cyclopts"}
 
@@ -75,6 +76,8 @@ def test_the_catalogue_lists_schemes_metrics_and_series():
     assert schemes["mca"]["transport"] == "stream"
     assert schemes["mircc"]["transport"] == "ndn"
     for scheme in schemes.values():
+        if scheme["name"] in {*registered(), "agent"}:  # by other tests of this process
+            continue
         assert scheme["sources"]
         assert all(param["doc"] and param["source"] for param in scheme["params"])
     assert {row["name"] for row in tw.series()} >= {"rate", "backlog", "utilisation"}

@@ -17,13 +17,13 @@ import pytest
 
 import thalweg as tw
 from conftest import ROOT
-from thalweg import plots
+from thalweg import plots, report
 from thalweg.catalogue import schemes
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
-from thalweg.report._page import cell, embed_svg, number, part
+from thalweg.report._page import cell, embed_svg, number, part, template_macro
 from thalweg.report.columns import FLOWS, table_rows, unit_of
-from thalweg.report.comparison import names
+from thalweg.report.comparison import by_scenario, differences, names
 from thalweg_papers import _plot
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -262,7 +262,7 @@ def test_the_page_of_named_data_shows_consumers_and_forwarders(data: tw.Result, 
     data.save(tmp_path)
     page = write(tmp_path).read_text(encoding="utf-8")
     assert "Shaded squares forward named data" in page
-    assert "diamond" not in page
+    assert "the diamond is" not in page
     for word in ("/films/new", "Interests in", "hits", "Pending Interests", "forwarder"):
         assert word in page, word
     drawn = network(data)
@@ -275,7 +275,7 @@ def test_a_page_without_named_data_does_not_mention_names(small: Path, tmp_path:
     tw.load(small).run(out=tmp_path / "run")
     page = write(tmp_path / "run").read_text(encoding="utf-8")
     assert "names" not in Tags(page).ids
-    assert "diamond" not in page
+    assert "the diamond is" not in page
 
 
 @pytest.mark.parametrize(
@@ -489,6 +489,62 @@ def test_runs_are_named_by_the_shortest_distinct_path_suffixes(tmp_path: Path) -
     assert names([tmp_path / "one", tmp_path / "two"]) == ["one", "two"]
     same = names([tmp_path / "one", tmp_path / "one"])
     assert len(set(same)) == 2
+
+
+SEEDED = """
+title = "Two flows that start at random"
+duration = "2 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "5 Mbit/s", delay = "5 ms", buffer = "20 packets" }
+[[flows]]
+name = "a"
+scheme = "reno"
+count = 2
+start_spread = "500 ms"
+"""
+
+
+def test_runs_that_differ_only_by_seed_are_one_scenario() -> None:
+    seeds = [tw.Scenario.from_toml(SEEDED).run(seed=seed) for seed in (1, 2, 3)]
+    other = tw.Scenario.from_toml(SEEDED.replace("20 packets", "30 packets")).run(seed=1)
+    runs = [*((f"small/seed={seed}", run) for seed, run in enumerate(seeds, 1)), ("large/seed=1", other)]
+    # starts are drawn from the seed, so that the plans differ
+    assert seeds[0].plan["flows"] != seeds[1].plan["flows"]
+    assert not differences(runs[:3])
+    assert len(differences(runs)) == 1
+    grouped = by_scenario(runs)
+    assert {name: len(listed) for name, listed in grouped.items()} == {"small": 3, "large/seed=1": 1}
+    # the same run twice is one value
+    assert len(by_scenario([*runs[:3], ("small/again", seeds[0])])["small"]) == 3
+
+
+def test_a_comparison_of_single_runs_has_no_box_plots(tmp_path: Path) -> None:
+    runs = [(f"seed={seed}", tw.Scenario.from_toml(SEEDED).run(seed=seed)) for seed in (1, 2)]
+    text = report.compare(runs, tmp_path / "compare.html").read_text(encoding="utf-8")
+    assert "Over seeds" not in text
+    assert 'id="thalweg-grids"' not in text
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of `#rrggbb` (WCAG 2.2)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_has_contrast_to_what_is_behind_it(theme: str) -> None:
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", template_macro("style.html", theme)))
+    pairs = [(kind, f"{kind}-soft") for kind in ("good", "half", "bad", "none")]
+    pairs += [
+        (text, ground) for text in ("ink", "soft", "water") for ground in ("paper", "card", "water-soft")
+    ]
+    for text, ground in pairs:
+        one, other = sorted((luminance(colours[text]), luminance(colours[ground])))
+        assert (other + 0.05) / (one + 0.05) >= 4.5, f"{text} on {ground}"
 
 
 def test_code_in_prose_is_code_and_nothing_else_is_markup():

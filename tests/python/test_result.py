@@ -60,7 +60,10 @@ def test_recorded_series_are_long_tables_by_subject(result):
         n / 2 for n in range(1, 21)
     ]
     assert {"link.bottleneck", "link.bottleneck.backward"} <= set(result.series["subject"])
-    assert set(result.events["subject"]) <= {"flow.talk", "receiver.talk@right3"}
+    tree = result.events.filter(polars.col("event") == "branch_added")
+    assert sorted(tree["subject"]) == ["link.bottleneck", "link.left3", "link.right3"]
+    others = result.events.filter(polars.col("event") != "branch_added")
+    assert set(others["subject"]) <= {"flow.talk", "receiver.talk@right3"}
     named = result.events.filter(polars.col("event") == "representative")
     assert set(named["text"]) <= {"receiver.talk@right3", ""}
 

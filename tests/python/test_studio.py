@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import thalweg as tw
+from thalweg import _native
 from thalweg.cli import call
 
 pytest.importorskip("starlette")
@@ -58,6 +59,23 @@ scheme = "cubic"
 every  = "200 s"
 series = ["rate", "backlog"]
 """
+REAL = """\
+title = "A transfer by the kernel"
+duration = "800 ms"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "8 Mbit/s", delay = "5 ms", buffer = "40 packets" }
+[[flows]]
+name = "file"
+kernel = "reno"
+size = "100 kB"
+[record]
+every = "100 ms"
+series = ["goodput"]
+[emulation]
+max_lateness = "1000 s"
+"""
+NOT_PERMITTED = _native.emulation_permitted()
 SWEEP = """\
 title = "Buffers and schemes"
 duration = "20 s"
@@ -404,6 +422,30 @@ def test_a_run_is_watched_and_stopped_and_keeps_what_it_measured(client, tmp_pat
     assert not kept.complete
     assert kept.record["ended_s"] > 0
     assert kept.series.height > 0
+
+
+@pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
+def test_an_emulation_is_watched_and_lands_where_that_of_the_command_does(client, tmp_path):
+    (tmp_path / "real.toml").write_text(REAL)
+    assert client.post("api/check", json={"file": "real.toml", "text": REAL}).json()["about"][
+        "emulation"
+    ] == {
+        "possible": True,
+        "reason": "",
+    }
+    number = client.post("api/run", json={"file": "real.toml", "emulate": True}).json()["id"]
+    ended = until(client, number)
+    assert (ended["kind"], ended["state"], ended["message"]) == ("emulation", "done", "")
+    assert ended["command"] == "thalweg emulate real.toml"
+    # it was told how far it is
+    assert ended["progress"]["share"] > 0
+    done = tw.Result.load(tmp_path / "out" / "real" / "emulated")
+    assert done.complete
+    assert done.flows["goodput_bps"][0] > 0
+    assert "emulation" in done.record
+    charts = client.get(f"api/charts/{number}").json()
+    assert [chart["name"] for chart in json.loads(charts["data"])["charts"]] == ["goodput"]
+    assert client.get(f"activity/{number}/report.html").status_code == 200
 
 
 def test_the_checkpoints_of_a_watched_run_change_nothing(studio, small):

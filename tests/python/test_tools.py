@@ -17,6 +17,7 @@ import citations
 import count
 import dependencies
 import docsite
+import licenses
 import new_scheme
 import registry
 import requirements
@@ -418,3 +419,30 @@ def test_the_verdicts_of_all_papers_are_a_table_by_evidence():
     table = verdicts.table({"mca": {**counts, "mutants_killed": "9/10"}})
     assert "| `mca` | 3 / 1 / 0 / 2 | – | 6 / 2 / 0 / 4 | 4 | 9 of 10 |" in table
     assert verdicts.PAGE.read_text(encoding="utf-8").count(verdicts.BEGIN) == 1
+
+
+def test_crates_without_a_notice_are_found() -> None:
+    text = licenses.FILE.read_text(encoding="utf-8")
+    crates = licenses.listed(text)
+    assert list(licenses.differences(crates, text)) == []
+    assert list(licenses.differences(crates | {("new", "1.0.0")}, text)) == ["misses new 1.0.0"]
+    name, version = sorted(crates)[0]
+    gone = list(licenses.differences(crates - {(name, version)}, text))
+    assert gone == [f"has {name} {version}, which is not compiled in"]
+
+
+def test_every_crate_in_the_wheel_has_its_notice() -> None:
+    assert list(licenses.differences(licenses.compiled(), licenses.FILE.read_text(encoding="utf-8"))) == []
+
+
+def test_a_crate_without_a_licence_file_has_the_text_of_its_licence(tmp_path: Path) -> None:
+    crate = {
+        "name": "bare",
+        "manifest_path": str(tmp_path / "Cargo.toml"),
+        "license": "MIT OR Apache-2.0",
+        "authors": ["A Person <a@example.org>"],
+    }
+    assert licenses.texts(crate) == []
+    assert "Copyright (c) A Person\n" in licenses.standard_text(crate)
+    with pytest.raises(SystemExit, match="bare has no licence text"):
+        licenses.standard_text({**crate, "license": "GPL-3.0"})

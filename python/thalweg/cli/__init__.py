@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 import warnings
 from typing import TYPE_CHECKING
 
@@ -38,26 +39,33 @@ VERBS = {
     "recv": "Receive a file, a folder or a stream of `thalweg send`.",
     "identity": "Print the fingerprint by which the other end of a transfer authenticates this one.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
+    "evaluate": "Evaluate a scheme: its report card by the criteria of RFC 9743 and other documents.",
     "ndn": "Fetch, serve and forward named data over real networks, or control forwarders.",
     "check": "Check a scenario and print its plan, every default and relative unit filled in.",
+    "break": "Search for the networks in which a scheme fails.",
+    "explain": "Explain why a flow of a run got its share.",
     "report": "Write an HTML page about a run, a sweep or a reproduced paper.",
     "studio": "Edit, run and watch scenarios in the browser.",
     "plot": "Draw a series of a run or a metric of a sweep: a picture, a figure for print, or CSV.",
+    "query": "Query the runs of a sweep with SQL.",
     "compare": "Compare the metrics of two or more runs.",
     "schemes": "List the schemes, or show one with its parameters.",
     "trace": "List the models of links whose rate varies, or write the trace of one.",
     "metrics": "Show what the columns and keys of a result mean.",
-    "new": "Write a first scenario file.",
+    "new": "Write a first scenario file, or a first scheme in Python.",
     "schema": "Print the JSON Schema of scenario files.",
     "clock": "Measure how precisely this host paces packets.",
     "doctor": "Check what this host can do: simulate, build, emulate, transfer.",
 }
-"""Commands, in the order of the help; each is a function of the module of its name."""
+"""Commands, in the order of the help; each is a function of the module of its name, or of `MODULES`."""
+
+MODULES = {"break": "break_"}
+"""Module and function of commands whose name is a word of Python."""
 
 MORE = {
     "run": (
-        "Warnings go to standard error. Exit codes: 0 done; 1 an expectation of the scenario failed; 2 an error in "
-        "the scenario or the command; 130 interrupted, and what was measured is kept."
+        "Warnings go to standard error. Exit codes: 0 done; 1 an expectation of the scenario failed, or a scheme in Python "
+        "raised; 2 an error in the scenario or the command; 130 interrupted, and what was measured is kept."
     ),
     "check": (
         "Warnings go to standard error. Exit codes: 0 the scenario is valid, with or without warnings; 2 it has "
@@ -71,6 +79,13 @@ MORE = {
     "reproduce": (
         "Exit codes: 0 done, whatever the verdicts; 1 a permission is missing; 2 an error in the command; 3 this host was "
         "too slow for an emulation; 130 interrupted, and the same command continues."
+    ),
+    "evaluate": (
+        "Exit codes: 0 done, whatever the verdicts; 2 an error in the command; 130 interrupted, and the same command "
+        "continues."
+    ),
+    "break": (
+        "Exit codes: 0 done, whatever was found; 2 an error in the command; 130 interrupted, and the same command continues."
     ),
     "doctor": ("Exit codes: 0 simulations can run; 1 something that every simulation needs is missing."),
 }
@@ -94,7 +109,8 @@ def application() -> App:
     )
     for place, (verb, line) in enumerate(VERBS.items()):
         text = f"{line}\n\n{MORE[verb]}" if verb in MORE else line
-        app.command(f"thalweg.cli.{verb}:{verb}", name=verb, help=text, sort_key=place)
+        module = MODULES.get(verb, verb)
+        app.command(f"thalweg.cli.{module}:{module}", name=verb, help=text, sort_key=place)
     app.command(
         "thalweg.cli.completion:install_completion",
         name="--install-completion",
@@ -131,7 +147,7 @@ def call(words: Sequence[str]) -> int:
     """Runs the command with these words and returns its exit code; mistakes of users are messages, not tracebacks."""
     from cyclopts import CycloptsError
 
-    from ..errors import Interrupted, ResultError, ScenarioError, ScenarioWarning
+    from ..errors import ClusterError, Interrupted, ResultError, ScenarioError, ScenarioWarning, SchemeError
     from .output import CommandError, print_error
 
     json = "--json" in words
@@ -148,6 +164,12 @@ def call(words: Sequence[str]) -> int:
         return print_error(error.picture, problems=problems, json=json, framed=True)
     except CommandError as error:
         return print_error(error.message, hint=error.hint, json=json, code=error.code)
+    except ClusterError as error:
+        return print_error(str(error), hint=error.hint, json=json, code=1)
+    except SchemeError as error:
+        if error.__cause__ is not None and not json:
+            sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
+        return print_error(str(error), hint=error.hint, json=json, code=1 if error.scheme else 2)
     except ResultError as error:
         return print_error(str(error), json=json)
     except ModuleNotFoundError as error:

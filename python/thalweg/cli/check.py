@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from .options import SchemeFiles, load_scheme_files
 from .output import check_seed, console, show_json
 from .run import apply_overrides
 from .scenario_warnings import print_warnings
@@ -19,6 +20,7 @@ def check(
     *,
     seed: int | None = None,
     changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
+    scheme_file: SchemeFiles = (),
     json: bool = False,
 ) -> int:
     """Check a scenario and print its plan: all defaults and relative units filled in, and the names of nodes and links.
@@ -31,12 +33,15 @@ def check(
         Use this seed instead of the scenario's.
     changes
         Set a dotted key, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
+    scheme_file
+        Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
     json
         Print one JSON object: `plan`, `nodes`, `links` and `warnings`.
     """
     from ..scenario import load
 
     check_seed(seed)
+    load_scheme_files(scheme_file)
     loaded = apply_overrides(load(scenario), changes)
     plan = loaded.plan(seed)
     warnings = print_warnings(loaded, json=json)

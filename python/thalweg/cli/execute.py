@@ -119,15 +119,19 @@ def run_sweep(
     jobs: int,
     progress: ProgressCallback | None = None,
     watch: Callable[[JobProgress], object] | None = None,
+    on: str | None = None,
 ) -> FinishedSweep:
-    """Runs a sweep in its folder. `KeyboardInterrupt` in `watch` stops it, as Ctrl-C does; finished runs are kept."""
+    """Runs a sweep in its folder, on a cluster if `on` names one.
+
+    `KeyboardInterrupt` in `watch` stops it, as Ctrl-C does; finished runs are kept.
+    """
     from ..report import begin_sweep, is_sweep, save_sweep, sweep_plan_digests, write
 
     earlier = set(sweep_plan_digests(location.folder) or ()) if is_sweep(location.folder) else set()
     begin_sweep(location.plans, location.folder)
     interrupted = False
     try:
-        done = sweep.run(jobs=jobs, progress=progress, watch=watch, out=location.runs)
+        done = sweep.run(jobs=jobs, progress=progress, watch=watch, out=location.runs, on=on)
     except Interrupted as stop:
         interrupted, done = True, stop.result
     note = location.note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..dataset import RUNS
 from ..result import TABLES
 
 if TYPE_CHECKING:
@@ -48,11 +49,13 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
     summary = done.summary
     if done.runs:
         summary = summary.filter(polars.col("metric").is_in(metrics))
+    rows = done.rows(metrics)
+    values = rows.select(metric for metric in metrics if metric in rows.columns).to_dicts()
     return {
         "folder": str(folder),
         "planned": done.planned,
         "status": "complete" if done.complete else "interrupted",
-        "passed": all(run.result.passed for run in done.runs),
+        "passed": bool(rows["passed"].all()),
         "keys": done.keys,
         "metrics": metrics,
         "seeds": [
@@ -66,13 +69,13 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
                 "seed": run.seed,
                 "folder": None if run.result.folder is None else str(run.result.folder),
                 "trace_hash": run.result.trace_hash,
-                "passed": run.result.passed,
-                "summary": {metric: run.result.values.get(metric) for metric in metrics},
+                "passed": passed,
+                "summary": {metric: summary.get(metric) for metric in metrics},
             }
-            for run in done.runs
+            for run, passed, summary in zip(done.runs, rows["passed"], values, strict=True)
         ],
         "summary": summary.to_dicts(),
-        "tables": {"summary": str(folder / "summary.parquet")},
+        "tables": {"summary": str(folder / "summary.parquet"), "runs": str(folder / RUNS)},
     }
 
 

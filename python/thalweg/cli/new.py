@@ -1,7 +1,8 @@
-"""`thalweg new`: a first scenario file."""
+"""`thalweg new`: a first scenario file, or a first scheme in Python."""
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,8 @@ from .output import CommandError, nearest, print_table, show_json
 
 STARTERS = ("tcp", "sweep", "call", "multicast")
 """Scenarios to begin with: the names of the files in `starters`."""
+SCHEME = "scheme"
+"""The scheme in Python to begin with, a file there as well."""
 
 
 def new(
@@ -22,14 +25,15 @@ def new(
     listed: Annotated[bool, Parameter(name="--list")] = False,
     json: bool = False,
 ) -> int:
-    """Write a first scenario file. Existing files are never overwritten.
+    """Write a first scenario file, or with `--like scheme` a first scheme in Python. Existing files are never overwritten.
 
     Parameters
     ----------
     file
         Path of the new file.
     like
-        Write this scenario: `tcp` has two kinds of TCP flows at one bottleneck, `--list` lists all.
+        Write this scenario: `tcp` has two kinds of TCP flows at one bottleneck, `--list` lists all. `scheme` is a Python
+        file with a congestion-control scheme, named after the file.
     listed
         List the scenarios that a file can begin with.
     json
@@ -42,21 +46,42 @@ def new(
         else:
             print_table("", [("name", "name"), ("question", "question")], rows)
         return 0
-    if like not in STARTERS:
-        raise CommandError(f"no scenario to begin with is called `{like}`", nearest(like, STARTERS))
+    if like not in (*STARTERS, SCHEME):
+        raise CommandError(
+            f"no scenario to begin with is called `{like}`", nearest(like, (*STARTERS, SCHEME))
+        )
     if file.exists():
         raise CommandError(f"{file} exists already", "name another file: existing files are not overwritten")
-    file.write_text(starter_text(like), encoding="utf-8")
+    next_step = f"thalweg run {file}"
+    if like == SCHEME:
+        text, name = scheme_text(file)
+        next_step = f"thalweg run first.toml --scheme-file {file} --set flows.reno.scheme={name}"
+    else:
+        text = starter_text(like)
+    file.write_text(text, encoding="utf-8")
     if json:
         show_json({"file": str(file)})
     else:
-        print(f"wrote {file}; next: thalweg run {file}")
+        print(f"wrote {file}; next: {next_step}")
     return 0
 
 
 def starter_text(name: str) -> str:
     """The text of a scenario to begin with."""
     return files("thalweg").joinpath(f"starters/{name}.toml").read_text(encoding="utf-8")
+
+
+def scheme_text(file: Path) -> tuple[str, str]:
+    """The text of a scheme that is named after its file, and its name."""
+    if file.suffix != ".py" or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", file.stem):
+        raise CommandError(
+            f"{file} is no name of a scheme's file", "lower-case words joined by _ and .py, as in fast_tcp.py"
+        )
+    name = file.stem
+    title = "".join(word.capitalize() for word in name.split("_"))
+    text = files("thalweg").joinpath("starters/scheme.py").read_text(encoding="utf-8")
+    text = text.replace("MyScheme(", f"{title}(").replace("my_scheme", name).replace("THIS_FILE", file.name)
+    return text, name
 
 
 def starter_question(name: str) -> str:

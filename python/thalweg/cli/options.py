@@ -1,4 +1,4 @@
-"""Options that `thalweg send` and `thalweg recv` share."""
+"""Options that commands share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ from .output import CommandError
 
 if TYPE_CHECKING:
     from ..transfers import Network, Security
+
+
+SchemeFiles = Annotated[tuple[Path, ...], Parameter(name="--scheme-file", show_default=False)]
+"""Python files with schemes."""
+
+
+def load_scheme_files(files: tuple[Path, ...]) -> None:
+    """Registers the schemes of `--scheme-file`."""
+    if files:
+        from ..scheme import load_schemes
+
+        for file in files:
+            load_schemes(file)
 
 
 @Parameter(name="*")

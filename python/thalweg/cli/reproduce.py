@@ -14,6 +14,7 @@ from .emulate import NOT_VALID
 from .output import CommandError, check_minimum, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter
 from .readings import compare_readings
+from .run import check_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,7 @@ def reproduce(
     quick: bool = False,
     seed: int = 1,
     jobs: int | None = None,
+    on: str | None = None,
     emulate: bool = False,
     live: bool = False,
     readings: bool = False,
@@ -92,6 +94,9 @@ def reproduce(
         Start with this seed; repetitions use the seeds that follow it.
     jobs
         Run this number of simulations at a time; one per core by default.
+    on
+        Run the simulations on the workers of a Dask cluster, as `thalweg run --on` does; measurements of time and memory
+        stay here.
     emulate
         Run in real time in addition to the simulation.
     live
@@ -119,7 +124,8 @@ def reproduce(
     check_seed(seed)
     check_minimum("--jobs", jobs)
     check_minimum("--at-once", at_once)
-    settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed}
+    check_on(on, jobs)
+    settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed, "on": on}
     if every:
         excluded = (
             paper,
@@ -134,7 +140,7 @@ def reproduce(
         )
         if any(excluded):
             raise CommandError(
-                "`--all` works with `--quick`, `--seed`, `--jobs`, `--out` and `--json` only",
+                "`--all` works with `--quick`, `--seed`, `--jobs`, `--on`, `--out` and `--json` only",
                 "thalweg reproduce --all",
             )
         return _reproduce_all(out or Path("out"), settings, json=json)
@@ -158,9 +164,9 @@ def reproduce(
         if study.emulated is None:
             available = _studies_with(lambda other: other.emulated)
             raise CommandError(f"`{paper}` has no emulation", f"emulations exist for {', '.join(available)}")
-        if figure is not None or claim is not None or quick or jobs is not None:
+        if figure is not None or claim is not None or quick or jobs is not None or on is not None:
             raise CommandError(
-                "`--figure`, `--claim`, `--quick` and `--jobs` work with simulations only",
+                "`--figure`, `--claim`, `--quick`, `--jobs` and `--on` work with simulations only",
                 "use `--minutes` for a shorter emulation",
             )
         if full and minutes is not None:

@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..dataset import INCOMING, LOCK
 from ..result import MANIFEST, PAGE, PART, manifest
 from .output import CommandError
 
@@ -151,7 +152,7 @@ def locate_sweep(
         if (
             extended is None
             and requested.is_dir()
-            and any(not _is_run_folder(entry) for entry in requested.iterdir())
+            and any(not _holds_runs(entry) for entry in requested.iterdir())
         ):
             raise CommandError(
                 f"--out {requested}: the folder holds other files",
@@ -224,8 +225,10 @@ def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
     return None if found is None else set(found) <= set(plans)
 
 
-def _is_run_folder(entry: Path) -> bool:
-    """A folder of a run, or of the runs of a scenario."""
+def _holds_runs(entry: Path) -> bool:
+    """A folder of a run, or of the runs of a scenario, or an entry of a dataset."""
+    if entry.name in (INCOMING, LOCK) or re.fullmatch(r"\.?part-\d+", entry.name):
+        return True
     return entry.is_dir() and ((entry / "plan.toml").exists() or any(entry.glob("seed=*/plan.toml")))
 
 

@@ -13,6 +13,7 @@ from ..result import with_overrides
 from . import studio
 from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
 from .json_output import run_as_json, sweep_as_json
+from .options import SchemeFiles, load_scheme_files
 from .output import (
     CommandError,
     check_minimum,
@@ -50,7 +51,9 @@ def run(
     changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
     no_sweep: bool = False,
     jobs: int | None = None,
+    on: str | None = None,
     out: Path | None = None,
+    scheme_file: SchemeFiles = (),
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     qlog: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     live: bool = False,
@@ -72,9 +75,14 @@ def run(
         Ignore the scenario's `[sweep]`.
     jobs
         Run this number of simulations at a time; one per core by default.
+    on
+        Run a sweep on the workers of a Dask cluster: the address of its scheduler (`tcp://HOST:8786`), `local:4` for four
+        processes, or `slurm:20` for 20 jobs of a batch system (also pbs, sge, lsf, oar, htcondor, moab).
     out
         Write the results to this folder: a new one, or that of an earlier run of the same plan. By default each plan has
         its own: `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
+    scheme_file
+        Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
     pcap
         Write packets on this link to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
     qlog
@@ -89,6 +97,8 @@ def run(
     check_seed(seed)
     check_minimum("--runs", runs)
     check_minimum("--jobs", jobs)
+    check_on(on, jobs)
+    load_scheme_files(scheme_file)
     loaded = apply_overrides(load(scenario), changes)
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
@@ -96,8 +106,18 @@ def run(
             option = "pcap" if pcap else "qlog" if qlog else "live"
             raise CommandError(f"--{option} is for one run", "leave --runs out, and add --no-sweep")
         return _run_sweep(
-            loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, results_folder(scenario), out, json=json
+            loaded,
+            sweep,
+            seed,
+            runs,
+            jobs or os.cpu_count() or 1,
+            on,
+            results_folder(scenario),
+            out,
+            json=json,
         )
+    if on is not None:
+        raise CommandError("--on is for many runs", "add --runs N, or a `[sweep]` to the scenario")
     return _run_once(loaded, seed, scenario, out, pcap, qlog, live=live, json=json)
 
 
@@ -112,8 +132,21 @@ def apply_overrides(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
         raise CommandError(f"--set {error.args[0]}") from error
 
 
+def check_on(on: str | None, jobs: int | None) -> None:
+    """Refuses a cluster that cannot be, before anything is run."""
+    if on is None:
+        return
+    if jobs is not None:
+        raise CommandError("--jobs is for this computer, and --on for a cluster", "leave out one of them")
+    from ..cluster import check
+
+    check(on)
+
+
 def check_pcap_links(plan: Plan, names: tuple[str, ...]) -> None:
     """Refuses unknown links."""
+    if not names:
+        return
     known = [link["name"] for link in plan.layout["links"]]
     for name in names:
         if name not in known:
@@ -261,6 +294,7 @@ def _run_sweep(
     seed: int | None,
     runs: int,
     jobs: int,
+    on: str | None,
     parent: Path,
     out: Path | None,
     *,
@@ -276,6 +310,7 @@ def _run_sweep(
             scenario,
             location,
             jobs=jobs,
+            on=on,
             progress=lambda ready, total, what: meter.show(ready, total, f"{ready} of {total} runs, {what}"),
         )
     done = ended.result

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from .options import SchemeFiles, load_scheme_files
 from .output import CommandError, console, exact, nearest, print_table, range_text, show_json
 
 
-def schemes(name: str | None = None, /, *, json: bool = False) -> int:
+def schemes(name: str | None = None, /, *, scheme_file: SchemeFiles = (), json: bool = False) -> int:
     """List the congestion-control schemes, or show one: its sources, parameters and series.
 
     Parameters
     ----------
     name
         Show this scheme, or this forwarding strategy for named data, with its parameters.
+    scheme_file
+        Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
     json
         Print one JSON object.
     """
     from ..catalogue import schemes as catalogue
     from ..catalogue import strategies, systems
 
+    load_scheme_files(scheme_file)
     catalogued, forwarding, absent = catalogue(), strategies(), systems()
     if name is None:
         if json:

@@ -1,0 +1,156 @@
+"""Search for the worst network: random networks, then CMA-ES from the best of them, restarted when it stagnates.
+
+Sources: N. Hansen, The CMA Evolution Strategy: A Tutorial, 2016 (library `cma`); restarts as in A. Auger, N. Hansen,
+A Restart CMA Evolution Strategy with Increasing Population Size, CEC 2005, from other places instead of larger.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .bounds import Network
+from .evaluation import Evaluator
+
+if TYPE_CHECKING:
+    import numpy
+
+POPULATION = 16
+"""Networks of a generation."""
+
+RANDOM_GENERATIONS = 6
+"""Generations of random networks before each start of CMA-ES."""
+
+STEP = 0.25
+"""Initial step of CMA-ES, as a share of each range."""
+
+STAGNATION = 8
+"""Generations without a better network after which CMA-ES is restarted."""
+
+SEEDS = (1, 2, 3)
+"""Seeds of a trial: the first, and the others if the property holds with that one."""
+
+CLEAR = math.log(2.0)
+"""A search ends with a network that misses the threshold by a factor of two in all seeds."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The worst network so far, and how far the search is."""
+
+    network: Network | None
+    margin: float
+    """Its lowest margin over the seeds; minus infinity before the first trial."""
+    trials: int
+    """Networks that were tried."""
+    found_after: int
+    """Trials until this network."""
+
+
+@dataclass
+class Search:
+    """The search for a network that has a property. The networks it tries depend on the seed alone."""
+
+    evaluator: Evaluator
+    seed: int = 1
+    method: str = "cma"
+    """`cma`, or `random` for random networks only."""
+
+    def run(
+        self,
+        *,
+        trials: int | None = None,
+        seconds: float | None = None,
+        progress: Callable[[Best], object] | None = None,
+        clear: float = CLEAR,
+    ) -> Best:
+        """The worst network that is found in so many trials or seconds, at least in one generation.
+
+        A generation is finished before the search ends, except the last one of `trials`. It ends early with a network whose
+        margin is `clear`. Ctrl-C raises `Interrupted`; with a log, the same call continues.
+        """
+        began = time.monotonic()
+        best = Best(None, -math.inf, 0, 0)
+        strategy = self._strategy()
+        points = next(strategy)
+        while True:
+            if trials is not None:
+                points = points[: trials - best.trials]
+            networks = [self.evaluator.space.network(point) for point in points]
+            margins = self._margins(networks)
+            for network, margin in zip(networks, margins, strict=True):
+                count = best.trials + 1
+                if margin > best.margin:
+                    best = Best(network, margin, count, count)
+                else:
+                    best = Best(best.network, best.margin, count, best.found_after)
+            if progress is not None:
+                progress(best)
+            over = trials is not None and best.trials >= trials
+            late = seconds is not None and time.monotonic() - began >= seconds
+            if over or late or best.margin >= clear:
+                return best
+            points = strategy.send(margins)
+
+    def _margins(self, networks: Sequence[Network]) -> list[float]:
+        """The margin of each network: of the first seed where it is negative, otherwise the lowest of all seeds."""
+        margins = self.evaluator.margins(networks, SEEDS[:1])
+        holding = [number for number, margin in enumerate(margins) if margin > 0]
+        others = self.evaluator.margins([networks[number] for number in holding], SEEDS[1:], lasting=True)
+        for number, other in zip(holding, others, strict=True):
+            margins[number] = min(margins[number], other)
+        return margins
+
+    def _strategy(self) -> Generator[Any, list[float], None]:
+        """Points of the unit cube, a generation at a time; takes their margins."""
+        import numpy
+
+        wanted = self.evaluator.wanted.name
+        random = numpy.random.default_rng([self.seed, zlib.crc32(wanted.encode())])
+        size = len(self.evaluator.space.bounds)
+        used: list[tuple[float, ...]] = []
+        tried: list[tuple[float, tuple[float, ...]]] = []
+        while True:
+            for _ in range(RANDOM_GENERATIONS):
+                points = random.random((POPULATION, size))
+                margins = yield points
+                tried += [(margin, tuple(point)) for margin, point in zip(margins, points, strict=True)]
+            if self.method == "random" or wanted == "panic":
+                continue
+            fresh = [row for row in tried if row[1] not in used]
+            _, start = max(fresh)
+            used.append(start)
+            yield from self._evolve(start, random)
+
+    def _evolve(
+        self, start: Sequence[float], random: numpy.random.Generator
+    ) -> Generator[Any, list[float], None]:
+        """One run of CMA-ES, until it stagnates."""
+        import numpy
+
+        with warnings.catch_warnings():
+            # cma says on import that it would draw with matplotlib
+            warnings.simplefilter("ignore")
+            import cma
+
+        options = {
+            "bounds": [0, 1],
+            "popsize": POPULATION,
+            # 0 would be the clock
+            "seed": int(random.integers(1, 2**31)),
+            "randn": numpy.random.RandomState(int(random.integers(2**31))).randn,
+            "verbose": -9,
+        }
+        strategy = cma.CMAEvolutionStrategy(list(start), STEP, options)
+        best, waited = -math.inf, 0
+        while waited < STAGNATION and not strategy.stop():
+            points = strategy.ask()
+            margins = yield points
+            strategy.tell(points, [-margin for margin in margins])
+            waited = 0 if max(margins) > best else waited + 1
+            best = max(best, *margins)

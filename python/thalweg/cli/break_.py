@@ -1,0 +1,310 @@
+"""`thalweg break`: the network in which a scheme fails, as a scenario of a few lines."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from .options import SchemeFiles, load_scheme_files
+from .output import (
+    CommandError,
+    check_minimum,
+    check_seed,
+    console,
+    nearest,
+    number,
+    print_error,
+    print_table,
+    quoted,
+    show_json,
+)
+from .progress import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..breaking import Best, Finding, Property, Search, Space
+    from ..breaking.shrink import Shrunk
+
+OUT = Path("out") / "break"
+"""The folder of all searches, in the working directory."""
+
+MINUTES = 5.0
+"""Default time of a command."""
+
+NONE = "none"
+"""Word of `--against` for networks without other traffic."""
+
+
+def break_(
+    scheme: str | None = None,
+    /,
+    *,
+    property_: Annotated[tuple[str, ...], Parameter(name="--property", show_default=False)] = (),
+    against: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    without: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    minutes: float | None = None,
+    trials: int | None = None,
+    seed: int = 1,
+    method: Literal["cma", "random"] = "cma",
+    jobs: int | None = None,
+    out: Path | None = None,
+    scheme_file: SchemeFiles = (),
+    json: bool = False,
+) -> int:
+    """Search for networks in which a scheme fails, and write the shortest scenario of each failure.
+
+    Without a scheme, list the properties and the parameters of networks with their ranges.
+
+    Parameters
+    ----------
+    scheme
+        Name of the scheme.
+    property_
+        Search for this failure: starve, unfair, delay, loss, collapse, stall, oscillate or panic; several with commas, or
+        repeated. By default all.
+    against
+        Use this scheme for the flows beside it; several with commas, or repeated. By default cubic, reno and bbr, or nothing
+        beside it; `none`: never anything beside it.
+    without
+        Search networks without this parameter, such as `loss`; several with commas, or repeated.
+    minutes
+        Search so long, for all properties together; 5 by default. A generation of networks is finished first.
+    trials
+        Try at most this number of networks for each property instead. The result then depends on the seed alone.
+    seed
+        Use this seed of the search.
+    method
+        Search with CMA-ES (`cma`), or try random networks only (`random`).
+    jobs
+        Run this number of simulations at a time; one per core by default. The result does not depend on it.
+    out
+        Write to this folder; by default `out/break/SCHEME`. It keeps what was tried, so that the same command continues.
+    scheme_file
+        Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
+    json
+        Print one JSON object.
+    """
+    from ..breaking import BOUNDS, PROPERTIES
+    from ..errors import Interrupted
+
+    if scheme is None:
+        _list(json=json)
+        return 0
+    check_seed(seed)
+    load_scheme_files(scheme_file)
+    check_minimum("--trials", trials)
+    check_minimum("--jobs", jobs)
+    if minutes is not None and not minutes > 0:
+        raise CommandError(f"--minutes {minutes:g}: above 0")
+    wanted = _known("--property", "property", _words(property_) or list(PROPERTIES), list(PROPERTIES))
+    left_out = _known("--without", "parameter", _words(without), [bound.name for bound in BOUNDS])
+    folder = out or OUT / scheme
+    seconds = None if minutes is None and trials is not None else 60 * (minutes or MINUTES) / len(wanted)
+    found: list[Finding] = []
+    best: dict[str, Best] = {}
+    try:
+        for name in wanted:
+            space = _space(scheme, _words(against), left_out, PROPERTIES[name])
+            search = _search(space, PROPERTIES[name], seed, method, jobs or os.cpu_count() or 1, folder)
+            best[name], finding = _find(search, trials, seconds, json=json)
+            if finding is not None:
+                finding.save(folder)
+                found.append(finding)
+    except Interrupted:
+        return print_error(
+            "interrupted; what was tried is kept, and the same command continues", json=json, code=130
+        )
+    if json:
+        show_json(
+            {
+                "scheme": scheme,
+                "seed": seed,
+                "folder": str(folder),
+                "findings": [
+                    {**finding.as_json(), "file": str(folder / f"{finding.wanted.name}.toml")}
+                    for finding in found
+                ],
+                "searches": [
+                    {
+                        "property": name,
+                        "trials": row.trials,
+                        "found_after": row.found_after,
+                        "margin": row.margin,
+                    }
+                    for name, row in best.items()
+                ],
+            }
+        )
+    else:
+        _print(scheme, best, found, folder)
+    return 0
+
+
+def _words(given: Sequence[str]) -> list[str]:
+    """The words of a repeated option, each of which can be several with commas."""
+    return list(dict.fromkeys(word for words in given for word in words.split(",") if word))
+
+
+def _known(option: str, kind: str, words: list[str], known: list[str]) -> list[str]:
+    """The words; refuses unknown ones."""
+    for word in words:
+        if word not in known:
+            raise CommandError(f"{option} {word}: there is no such {kind}", nearest(word, known))
+    return words
+
+
+def _space(scheme: str, against: list[str], without: list[str], wanted: Property) -> Space:
+    """The networks to search; refuses unknown schemes."""
+    from ..breaking import Space
+    from ..breaking.bounds import DISTURBANCES
+    from ..catalogue import schemes
+
+    known = [row["name"] for row in schemes()]
+    over_ip = [row["name"] for row in schemes() if "ip" in row["families"]]
+    if scheme not in known:
+        raise CommandError(f"no scheme is called `{scheme}`", nearest(scheme, known))
+    left_out = wanted.without | set(without)
+    if against == [NONE]:
+        against, left_out = [], left_out | DISTURBANCES
+    for rival in against:
+        if rival not in over_ip:
+            raise CommandError(f"--against {rival}: no scheme over IP has this name", nearest(rival, over_ip))
+    try:
+        return Space.of(scheme, against if "rivals" not in left_out else [], left_out, wanted.always)
+    except ValueError as error:
+        raise CommandError(f"`{scheme}` cannot be searched: {error}") from error
+
+
+def _search(space: Space, wanted: Property, seed: int, method: str, jobs: int, folder: Path) -> Search:
+    """The search of one property, with the log of what it tried before."""
+    from .. import __version__
+    from ..breaking import Evaluator, Search
+    from ..breaking.evaluation import Log
+    from ..jobs import core_digest
+
+    header = {
+        "scheme": space.scheme,
+        "property": wanted.name,
+        "version": __version__,
+        "core": core_digest()[:16],
+    }
+    log = Log(folder / f"{wanted.name}.jsonl", header)
+    return Search(Evaluator(space, wanted, jobs, log), seed, method)
+
+
+def _find(
+    search: Search, trials: int | None, seconds: float | None, *, json: bool
+) -> tuple[Best, Finding | None]:
+    """Searches, and makes what was found small."""
+    import time
+
+    from ..breaking import Finding, shrink
+
+    evaluator, began = search.evaluator, time.monotonic()
+    wanted = evaluator.wanted
+    with Meter(wanted.name, quiet=json) as meter:
+
+        def show(best: Best) -> None:
+            spent = (
+                (best.trials, trials) if trials is not None else (time.monotonic() - began, seconds or 1.0)
+            )
+            meter.show(spent[0], spent[1], f"{best.trials} networks, {_so_far(best)}")
+
+        def show_smaller(shrunk: Shrunk) -> None:
+            meter.show(1, 1, f"shrinking, {len(shrunk.network)} parameters", estimate=False)
+
+        best = search.run(trials=trials, seconds=seconds, progress=show)
+        if best.network is None or best.margin <= 0:
+            return best, None
+        small = shrink(evaluator, best.network, progress=show_smaller)
+    return best, None if small is None else Finding.of(evaluator, small)
+
+
+def _so_far(best: Best) -> str:
+    """The best so far, in words."""
+    import math
+
+    if best.margin <= 0:
+        return f"{100 * math.exp(best.margin):.0f} % of the way to a failure"
+    return f"fails by a factor of {math.exp(best.margin):.2f}"
+
+
+def _print(scheme: str, best: dict[str, Best], found: list[Finding], folder: Path) -> None:
+    by_name = {finding.wanted.name: finding for finding in found}
+    rows = []
+    for name, row in best.items():
+        finding = by_name.get(name)
+        rows.append(
+            {
+                "property": name,
+                "outcome": "fails" if finding else "no network found",
+                "trials": row.trials,
+                "after": row.found_after if finding else None,
+                "measured": None
+                if finding is None
+                else f"{number(finding.worst)} {finding.wanted.unit}".strip(),
+                "condition": _property(name).condition,
+                "lines": None if finding is None else finding.lines,
+            }
+        )
+    columns = [
+        ("property", "property"),
+        ("outcome", "outcome"),
+        ("measured", "measured"),
+        ("condition", "fails"),
+        ("trials", "networks tried"),
+        ("after", "found after"),
+        ("lines", "lines"),
+    ]
+    print_table(f"{scheme}: what breaks it", columns, rows, first=("property", "outcome", "measured"))
+    screen = console()
+    for finding in found:
+        file = folder / f"{finding.wanted.name}.toml"
+        screen.print(f"{finding.sentence}", markup=False)
+        screen.print(f"    thalweg run {quoted(file)}", markup=False, soft_wrap=True)
+    screen.print(f"Scenarios, figures and what was tried: {folder}", soft_wrap=True, markup=False)
+
+
+def _property(name: str) -> Property:
+    from ..breaking import PROPERTIES
+
+    return PROPERTIES[name]
+
+
+def _list(*, json: bool) -> None:
+    """Prints the properties and the bounds."""
+    from ..breaking import BOUNDS, PROPERTIES
+
+    properties: list[dict[str, Any]] = [
+        {"name": row.name, "fails": row.condition, "definition": row.definition, "source": row.source}
+        for row in PROPERTIES.values()
+    ]
+    bounds: list[dict[str, Any]] = [
+        {
+            "name": row.name,
+            "range": row.range_text,
+            "unit": row.unit,
+            "meaning": row.meaning,
+            "reason": row.reason,
+        }
+        for row in BOUNDS
+    ]
+    if json:
+        show_json({"properties": properties, "bounds": bounds})
+        return
+    print_table(
+        "Properties",
+        [("name", "property"), ("fails", "a scheme fails"), ("definition", "definition")],
+        properties,
+        first=("name", "fails", "definition"),
+    )
+    print_table(
+        "Networks that are searched",
+        [("name", "parameter"), ("range", "range"), ("unit", "unit"), ("meaning", "meaning")],
+        bounds,
+        first=("name", "range", "unit", "meaning"),
+    )

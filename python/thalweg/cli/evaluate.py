@@ -1,0 +1,197 @@
+"""`thalweg evaluate`: the report card of a scheme."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from .options import SchemeFiles, load_scheme_files
+from .output import CommandError, check_minimum, check_seed, console, nearest, number, print_table, show_json
+from .overrides import parse_params
+from .progress import Meter
+from .run import check_on
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from ..evaluation.runner import Card
+
+STYLES = {
+    "pass": ("✓", "green"),
+    "fail": ("✗", "red"),
+    "undecided": ("◐", "yellow"),
+    "not applicable": ("–", "dim"),
+}
+"""Sign and colour of a verdict."""
+
+NARROW = 110
+"""In a narrower table only the signs of the verdicts are shown."""
+
+
+def evaluate(
+    scheme: str,
+    /,
+    *,
+    against: str = "cubic,reno,bbr",
+    scheme_file: SchemeFiles = (),
+    settings: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    kind: Literal["background", "media"] | None = None,
+    row: tuple[str, ...] = (),
+    quick: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    on: str | None = None,
+    out: Path | None = None,
+    json: bool = False,
+) -> int:
+    """Evaluate a scheme: run every battery that applies to it, decide each row over seeds, and write its report card.
+
+    A row passes if the 95 % interval over seeds is in its band, fails if it is outside, and is undecided otherwise. Bands
+    are those of the documents, or what the reference schemes get in the same networks with the same seeds.
+
+    Parameters
+    ----------
+    scheme
+        Name of the scheme, such as `vegas`.
+    against
+        Reference schemes, separated by commas.
+    scheme_file
+        Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
+    settings
+        Set this parameter of the scheme to another value, `NAME=VALUE`.
+    kind
+        Judge it as a scheme for background transfers or for real-time media as well.
+    row
+        Decide only this row or battery, such as `rfc9743/5.1.4-fairness` or `rfc9743`.
+    quick
+        Use fewer seeds and shorter runs; the report card says so.
+    seed
+        Start with this seed; repetitions use the seeds that follow it.
+    jobs
+        Run this number of simulations at a time; one per core by default.
+    on
+        Run the simulations on the workers of a Dask cluster, as `thalweg run --on` does.
+    out
+        Write the report card, `report.html` and `evaluation.json`, to this folder; `out/evaluate/SCHEME` by default.
+        Measurements are kept beside it.
+    json
+        Print one JSON object.
+    """
+    from ..catalogue import schemes
+    from ..evaluation import batteries
+    from ..evaluation.runner import evaluate as run
+    from ..report import save_evaluation
+
+    load_scheme_files(scheme_file)
+    check_seed(seed)
+    check_minimum("--jobs", jobs)
+    check_on(on, jobs)
+    known = [found["name"] for found in schemes()]
+    references = [name.strip() for name in against.split(",") if name.strip()]
+    for name in (scheme, *references):
+        if name not in known:
+            raise CommandError(f"no scheme is called `{name}`", nearest(name, known))
+    if not references:
+        raise CommandError("--against names no scheme", "such as --against cubic,reno")
+    rows = [f"{battery.id}/{one.id}" for battery in batteries() for one in battery.rows]
+    every = [*(battery.id for battery in batteries()), *rows]
+    for name in row:
+        if name not in every:
+            raise CommandError(f"no row is called `{name}`", nearest(name, every))
+    params = parse_params(settings, scheme, "beta=0.8") if settings else {}
+    folder = out or Path("out") / "evaluate" / scheme
+    began = time.monotonic()
+    with Meter(scheme, quiet=json) as meter:
+        try:
+            card = run(
+                scheme,
+                params=params,
+                kind=kind,
+                against=references,
+                rows=row or None,
+                quick=quick,
+                jobs=jobs or os.cpu_count() or 1,
+                on=on,
+                seed=seed,
+                cache=folder.parent / "measurements",
+                progress=lambda done, total, _label: meter.show(done, total, f"{done} of {total} runs"),
+            )
+        except KeyboardInterrupt:
+            raise _interrupted() from None
+    page = save_evaluation(card, folder)
+    if json:
+        show_json({**card.as_dict(), "report": str(page), "folder": str(folder)})
+    else:
+        _print(card, page, time.monotonic() - began)
+    return 0
+
+
+def _interrupted() -> CommandError:
+    return CommandError("interrupted", "the same command again runs only what is missing", code=130)
+
+
+def _print(card: Card, page: Path, seconds: float) -> None:
+    from rich.text import Text
+
+    from ..report._evaluation import shown
+
+    screen = console()
+    narrow = screen.width < NARROW
+    for battery, outcomes in card.outcomes:
+        decided = [outcome for outcome in outcomes if outcome.verdict != "not applicable"]
+        if not decided:
+            screen.print(f"{battery.title}: not applicable", style="dim", soft_wrap=True)
+            continue
+        rows = [
+            {
+                "row": outcome.row.id,
+                "title": outcome.row.title,
+                "measured": _text(outcome.measured, outcome.row.unit),
+                "references": ", ".join(
+                    f"{name} {number(shown(found.mean, outcome.row.unit))}"
+                    for name, found in outcome.references.items()
+                    if found.n
+                ),
+                "verdict": _verdict(outcome.verdict, short=narrow),
+            }
+            for outcome in decided
+        ]
+        columns = [
+            ("row", "row"),
+            ("title", "criterion"),
+            ("measured", "measured"),
+            ("references", "references"),
+            ("verdict", "" if narrow else "verdict"),
+        ]
+        first = ("row", "verdict", "measured", "title", "references")
+        print_table(battery.title, columns, rows, first=first, all_in="The report card has all")
+    screen.print(
+        Text("  ").join(
+            _verdict(verdict, short=False).append(f" {count}") for verdict, count in card.counts().items()
+        )
+    )
+    if card.quick:
+        screen.print(
+            "note: quick: fewer seeds and shorter runs, so that more rows are undecided", style="yellow"
+        )
+    screen.print(f"{card.runs} runs with {card.seeds} seeds in {seconds:.0f} s. Report: {page}")
+
+
+def _text(found: Any, unit: str) -> str:
+    if found is None or found.n == 0:
+        return "–"
+    from ..report._evaluation import shown, shown_unit
+
+    interval = "" if found.ci95 != found.ci95 else f" ± {number(shown(found.ci95, unit), 2)}"
+    return f"{number(shown(found.mean, unit))}{interval}{shown_unit(unit)}"
+
+
+def _verdict(verdict: str, *, short: bool) -> Text:
+    from rich.text import Text
+
+    sign, style = STYLES[verdict]
+    return Text(sign if short else f"{sign} {verdict}", style=style)

@@ -1,0 +1,96 @@
+"""`thalweg explain`: why a flow of a run got its share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import ResultError
+from .output import CommandError, console, number, print_table, show_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..explanation import Explanation
+
+MAX_FLOWS = 10
+
+
+def explain(run: Path, /, *, flow: str, out: Path | None = None, json: bool = False) -> int:
+    """Explain why a flow got its share: phases, limits, losses by queue, and who filled the queues.
+
+    The run is repeated with a log of the flow's congestion controller, which takes as long as the run.
+
+    Parameters
+    ----------
+    run
+        Folder that `thalweg run` wrote, or a scenario file.
+    flow
+        Name of the flow.
+    out
+        Write the figure to this file: SVG, PDF or PNG. Default: `explain-FLOW.svg` in the folder, or beside the scenario.
+    json
+        Print one JSON object.
+    """
+    from ..explanation import explain as explained
+    from ..result import Result
+    from ..scenario import load
+
+    source = load(run) if run.is_file() else Result.load(run)
+    try:
+        answer = explained(source, flow)
+    except ResultError as error:
+        raise CommandError(str(error)) from error
+    figure = out or (run.parent if run.is_file() else run) / f"explain-{flow}.svg"
+    answer.plot(out=figure)
+    if json:
+        show_json({**answer.as_json(), "figure": str(figure)})
+    else:
+        _print(answer)
+        console().print(f"Figure: {figure}", soft_wrap=True, markup=False)
+    return 0
+
+
+def _print(answer: Explanation) -> None:
+    from ..explanation import LIMITS, PHASES
+
+    screen = console()
+    screen.print(answer.sentence, markup=False)
+    _print_shares("Limited by", {LIMITS[name]: share for name, share in answer.limits().items()})
+    _print_shares("Phases", {PHASES[name]: share for name, share in answer.phases().items()})
+    if states := answer.states():
+        _print_shares("States of the scheme", states)
+    if lost := answer.losses():
+        print_table(
+            "Dropped packets, acknowledgements included",
+            [("place", "where"), ("reason", "reason"), ("packets", "packets")],
+            lost,
+        )
+    if answer.congestion:
+        counts = ", ".join(f"{cause} {count}" for cause, count in sorted(answer.congestion.items()))
+        screen.print(f"Congestion events that the controller saw: {counts}", markup=False)
+    held = answer.queue_shares()
+    goodputs = answer.goodputs()
+    rows = [
+        {
+            "flow": name,
+            "goodput": f"{number(goodputs[name] / 1e6)} Mbit/s",
+            "share": _percent(held.get(name, 0.0)),
+        }
+        for name in list(goodputs)
+        if name == answer.flow or list(goodputs).index(name) < MAX_FLOWS
+    ]
+    print_table(
+        "Who filled the queues (throughput × mean queueing delay)",
+        [("flow", "flow"), ("goodput", "goodput"), ("share", "of what waits")],
+        rows,
+    )
+
+
+def _print_shares(title: str, shares: Mapping[str, float]) -> None:
+    rows = [{"what": name, "share": _percent(share)} for name, share in shares.items()]
+    print_table(title, [("what", ""), ("share", "of its time")], rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,358 @@
+"""A battery for multicast: one source, many receivers, and one rate for all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .measures import HIGHER, LOWER_LOSS, last_quarter, one
+from .networks import Lab, at, custom, custom_link, packets, scenario
+from .rows import Battery, Limit, NotWorse, Row, Samples
+from .subject import Subject, Tree
+
+MULTICAST = frozenset({"multicast"})
+REFERENCES = ("tfmcc", "pgmcc")
+"""TFMCC (RFC 4654), and PGMCC: the published single-rate schemes that groups of other schemes are compared with."""
+
+RATE_MBPS = 2.0
+RTT_MS = 40.0
+PACKET_BITS = 8e3
+LEAST_PACKETS = 20
+"""Shortest queue. It was 6 packets at first, in which TCP lived on timeouts beside any group, TFMCC included."""
+FAIR = Limit("from a half to twice the rate of TCP (reasonably fair, RFC 5348 §1)", low=0.5, high=2.0)
+FEWER = NotWorse("lower", "loss")
+
+
+def _queue(rate_mbps: float = RATE_MBPS) -> Tree:
+    """A link of this rate; its queue holds 1.5 bandwidth-delay products, and at least what TCP needs for its recovery."""
+    buffer = max(LEAST_PACKETS, packets(rate_mbps, RTT_MS, 1.5, 1000))
+    return {"rate": f"{rate_mbps:g} Mbit/s", "buffer": f"{buffer} packets"}
+
+
+def _tree(
+    receivers: int,
+    *,
+    wire: Tree | None = None,
+    wires: dict[int, Tree] | None = None,
+    bottleneck: Tree | None = None,
+    pairs: int = 0,
+) -> list[Tree]:
+    """Source, bottleneck, receivers `m1` … behind links of their own, and hosts of other flows on both sides."""
+    leaf = {"rate": "10 Mbit/s", "delay": "3 ms", "buffer": "100 packets", **(wire or {})}
+    links = [
+        custom_link("access", "source", "r1"),
+        custom_link("bottleneck", "r1", "r2", delay="15 ms", **{**_queue(), **(bottleneck or {})}),
+    ]
+    links += [
+        custom_link(f"m{number}", "r2", f"m{number}", **{**leaf, **(wires or {}).get(number, {})})
+        for number in range(1, receivers + 1)
+    ]
+    for number in range(1, pairs + 1):
+        links += [
+            custom_link(f"s{number}", f"s{number}", "r1"),
+            custom_link(f"d{number}", "r2", f"d{number}", delay="3 ms"),
+        ]
+    return links
+
+
+def _names(receivers: int) -> list[Any]:
+    return [f"m{number}" for number in range(1, receivers + 1)]
+
+
+def _group(receivers: int, **keys: Any) -> Any:
+    """A group alone."""
+
+    def cases(subject: Subject, lab: Lab) -> dict[str, Tree]:
+        flow = subject.group("x", "source", _names(receivers))
+        return {"group": scenario(lab, custom(_tree(receivers, **keys)), [flow])}
+
+    return cases
+
+
+def _tcp(name: str, source: str, target: str, **keys: Any) -> Tree:
+    return Subject("reno").flow(name, to=target, packet="1000 B", **{"from": source, **keys})
+
+
+def _beside_tcp(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    flows = [subject.group("x", "source", _names(4)), _tcp("tcp", "s1", "d1")]
+    return {"beside": scenario(lab, custom(_tree(4, pairs=1)), flows)}
+
+
+def _slowest(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    """TCP goes to the host of the slowest receiver, on whose link both meet."""
+    wires = {1: _queue(0.8)}
+    flows = [subject.group("x", "source", _names(8)), _tcp("tcp", "s1", "m1")]
+    links = _tree(8, wires=wires, bottleneck={"rate": "20 Mbit/s", "buffer": "200 packets"}, pairs=1)
+    return {"slowest": scenario(lab, custom(links), flows)}
+
+
+def _over_tcp(runs: Samples, _lab: Lab) -> float:
+    run = next(iter(runs.values()))
+    return run.value("flow.x.throughput_min") / max(run.value("flow.tcp.throughput"), 1.0)
+
+
+def _losses(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    """Receivers that lose independently."""
+    wire = {"loss": 0.01}
+    return {
+        f"{count} receivers": scenario(
+            lab, custom(_tree(count, wire=wire)), [subject.group("x", "source", _names(count))]
+        )
+        for count in (1, 64)
+    }
+
+
+def _drop_to_zero(runs: Samples, _lab: Lab) -> float:
+    return runs["64 receivers"].value("flow.x.rate") / max(runs["1 receivers"].value("flow.x.rate"), 1.0)
+
+
+def _implosion(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    """Receivers of one star, all behind the same bottleneck, which lose independently besides."""
+    leaf: Tree = {"loss": 0.002}
+    return {
+        str(count): scenario(
+            lab, custom(_tree(count, wire=leaf)), [subject.group("x", "source", _names(count))], series=[]
+        )
+        for count in (10, lab.receivers)
+    }
+
+
+def _feedback_growth(runs: Samples, lab: Lab) -> float:
+    few, many = runs["10"], runs[str(lab.receivers)]
+    per_packet = [
+        run.value("flow.x.feedback_received") / max(run.value("flow.x.sent_packets"), 1.0)
+        for run in (few, many)
+    ]
+    return per_packet[1] / max(per_packet[0], 1e-9)
+
+
+def _late(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    """The last receiver joins at half time, behind a link of a third of the rate."""
+    members = [*_names(7), {"node": "m8", "start": f"{lab.half_s:g} s"}]
+    links = _tree(8, wires={8: _queue(RATE_MBPS / 3)})
+    flow = subject.group("x", "source", members)
+    return {"late": scenario(lab, custom(links), [flow], series=["rate", "utilisation"])}
+
+
+def _bad(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    """One receiver loses a tenth of the packets."""
+    links = _tree(8, wires={1: {"loss": 0.1}})
+    return {"bad": scenario(lab, custom(links), [subject.group("x", "source", _names(8))])}
+
+
+def _distances(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    wires = {number: {"delay": f"{3 + 25 * (number - 1)} ms"} for number in range(1, 9)}
+    return {
+        "distances": scenario(lab, custom(_tree(8, wires=wires)), [subject.group("x", "source", _names(8))])
+    }
+
+
+def _churn(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    flow = subject.group("x", "source", _names(16), receivers={"churn": {"on": "4 s", "off": "4 s"}})
+    return {"churn": scenario(lab, custom(_tree(16)), [flow])}
+
+
+def _leave(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    """The slowest receiver, which represents the group, leaves at half time."""
+    members = [{"node": "m1", "stop": f"{lab.half_s:g} s"}, *_names(8)[1:]]
+    links = _tree(8, wires={1: _queue(RATE_MBPS / 4)})
+    flow = subject.group("x", "source", members)
+    return {"leave": scenario(lab, custom(links), [flow], series=["rate", "utilisation"])}
+
+
+def _two_groups(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    links = _tree(8)
+    links.append(custom_link("access2", "source2", "r1"))
+    flows = [subject.group("x", "source", _names(8)[:4]), subject.group("y", "source2", _names(8)[4:])]
+    return {"groups": scenario(lab, custom(links), flows)}
+
+
+def _silence(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    flow = subject.group("x", "source", _names(4))
+    return {"silence": scenario(lab, custom(_tree(4)), [flow], events=[at(lab.warmup_s, up=False)])}
+
+
+def _less(subject: Subject, lab: Lab) -> dict[str, Tree]:
+    flow = subject.group("x", "source", _names(8))
+    events = [at(lab.half_s, rate=f"{RATE_MBPS / 4:g} Mbit/s")]
+    return {"less": scenario(lab, custom(_tree(8)), [flow], events=events)}
+
+
+ROWS = (
+    Row(
+        "utilisation",
+        "Uses the capacity that is there",
+        "multicast battery",
+        "Eight receivers behind one bottleneck, 2 Mbit/s, 40 ms: utilisation.",
+        "1",
+        MULTICAST,
+        _group(8),
+        one("link.bottleneck.utilisation"),
+        HIGHER,
+    ),
+    Row(
+        "tcp-fairness",
+        "Fairness to TCP at a shared bottleneck",
+        "RFC 5348 §1",
+        "A group of four beside one flow of reno: throughput of the group over that of reno.",
+        "1",
+        MULTICAST,
+        _beside_tcp,
+        _over_tcp,
+        FAIR,
+    ),
+    Row(
+        "slowest-receiver",
+        "Fairness to TCP by the slowest receiver",
+        "RFC 5348 §1",
+        "A group of eight, the slowest of which has a link of 0.8 Mbit/s that it shares with reno: the same ratio. "
+        "The queue there has 20 packets; it had 6 in a first version, too few for TCP.",
+        "1",
+        MULTICAST,
+        _slowest,
+        _over_tcp,
+        FAIR,
+    ),
+    Row(
+        "drop-to-zero",
+        "No drop to zero with many independent losses",
+        "multicast battery",
+        "Receivers that lose 1 % of the packets each: rate with 64 of them over the rate with one.",
+        "1",
+        MULTICAST,
+        _losses,
+        _drop_to_zero,
+        HIGHER,
+    ),
+    Row(
+        "implosion",
+        "No feedback implosion",
+        "multicast battery",
+        "Feedback that reaches the source per packet sent: with 10 000 receivers (300 with --quick) over that with 10.",
+        "1",
+        MULTICAST,
+        _implosion,
+        _feedback_growth,
+        FEWER,
+    ),
+    Row(
+        "late-joiner",
+        "A late joiner behind a slow link: loss",
+        "multicast battery",
+        "A receiver behind a third of the rate joins at half time: loss ratio at its link.",
+        "1",
+        MULTICAST,
+        _late,
+        one("link.m8.loss_ratio"),
+        LOWER_LOSS,
+    ),
+    Row(
+        "late-joiner-rate",
+        "A late joiner behind a slow link: rate",
+        "multicast battery",
+        "The same network: utilisation of its link in the last quarter.",
+        "1",
+        MULTICAST,
+        _late,
+        last_quarter("link.m8"),
+        HIGHER,
+    ),
+    Row(
+        "bad-receiver",
+        "One bad receiver",
+        "multicast battery",
+        "One of eight receivers loses a tenth of the packets: rate of the group.",
+        "bit/s",
+        MULTICAST,
+        _bad,
+        one("flow.x.rate"),
+        HIGHER,
+    ),
+    Row(
+        "lying-receiver",
+        "A lying receiver",
+        "multicast battery",
+        "",
+        never="The simulator has no receivers that lie",
+    ),
+    Row(
+        "distances",
+        "Heterogeneous trees: receivers at different distances",
+        "multicast battery",
+        "Eight receivers with round-trip times from 40 to 390 ms behind one bottleneck: utilisation.",
+        "1",
+        MULTICAST,
+        _distances,
+        one("link.bottleneck.utilisation"),
+        HIGHER,
+    ),
+    Row(
+        "churn",
+        "Churn",
+        "multicast battery",
+        "Sixteen receivers join and leave at random, for 4 s each: utilisation.",
+        "1",
+        MULTICAST,
+        _churn,
+        one("link.bottleneck.utilisation"),
+        HIGHER,
+    ),
+    Row(
+        "leave",
+        "Leave of the representative",
+        "multicast battery",
+        "The receiver behind a quarter of the rate leaves at half time: utilisation of the bottleneck in the last quarter.",
+        "1",
+        MULTICAST,
+        _leave,
+        last_quarter("link.bottleneck"),
+        HIGHER,
+    ),
+    Row(
+        "two-groups",
+        "Two groups",
+        "multicast battery",
+        "Two groups of four at one bottleneck: Jain's index.",
+        "1",
+        MULTICAST,
+        _two_groups,
+        one("flows.fairness"),
+        HIGHER,
+    ),
+    Row(
+        "silence",
+        "Backoff when all feedback is lost",
+        "RFC 9743 §5.2, §5.1.1",
+        "The bottleneck fails for good: packets sent per round trip of 40 ms in the last quarter.",
+        "packets/RTT",
+        MULTICAST,
+        _silence,
+        lambda runs, lab: (
+            runs["silence"].mean("rate", "flow.x", lab.duration_s * 3 / 4, lab.duration_s)
+            * RTT_MS
+            / 1e3
+            / PACKET_BITS
+        ),
+        Limit("at most one packet per round trip (RFC 9743 §5.1.1)", high=1.0),
+    ),
+    Row(
+        "less-capacity",
+        "Response to less capacity",
+        "multicast battery",
+        "Capacity falls to a quarter at half time: loss ratio at the bottleneck.",
+        "1",
+        MULTICAST,
+        _less,
+        one("link.bottleneck.loss_ratio"),
+        LOWER_LOSS,
+    ),
+)
+
+BATTERY = Battery(
+    "multicast",
+    "Multicast",
+    "No document has test cases for multicast congestion control; these are the questions that its papers ask. Bands are "
+    "those of RFC 5348 for fairness to TCP, and what TFMCC (RFC 4654) and PGMCC get in the same networks for the rest.",
+    ROWS,
+    references=REFERENCES,
+    traits=MULTICAST,
+)

@@ -1,0 +1,136 @@
+"""What is evaluated: a scheme with its parameters, and what kind of scheme it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from .. import catalogue
+from .._names import unknown_name
+
+Tree = dict[str, Any]
+"""Keys of a scenario, or of a part of one."""
+
+BACKGROUND = ("cvihis", "ledbat", "ledbat_pp", "tcp_lp")
+"""Schemes of the catalogue that are made to yield to others."""
+
+MEDIA = ("gcc", "nada", "scream")
+"""Schemes of the catalogue that control the encoder of real-time media."""
+
+STANDARDS = {"cubic": "RFC 9438", "reno": "RFC 5681"}
+"""Standards-track congestion controls, which RFC 9743 §5.2 names for comparisons."""
+
+TRAITS = {
+    "unicast": "it is not a scheme for one receiver over IP",
+    "tcp": "it sends streams, which have no finite transfers and no acknowledgements by TCP",
+    "stream": "it is no scheme for streams",
+    "equal": "it is made to yield to other traffic",
+    "multicast": "it has one receiver",
+    "ndn": "it is no scheme for named data",
+    "background": "it is not made to yield to other traffic (`--kind background` if it is)",
+    "media": "it controls no encoder of real-time media (`--kind media` if it does)",
+}
+"""Every trait, and the reason why a row does not apply to a scheme without it."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A scheme with parameters."""
+
+    scheme: str
+    """Its name in the catalogue."""
+    params: Tree = field(default_factory=dict)
+    """Parameters that differ from the default."""
+    traits: frozenset[str] = frozenset()
+    """What applies to it, of `TRAITS`."""
+
+    @classmethod
+    def of(cls, scheme: str, params: Mapping[str, Any] | None = None, kind: str | None = None) -> Subject:
+        """The scheme of that name. `kind` adds a trait: background or media. `KeyError` with the nearest name if unknown."""
+        rows = {row["name"]: row for row in catalogue.schemes()}
+        if scheme not in rows:
+            raise KeyError(unknown_name("scheme", scheme, list(rows)))
+        families, transport = set(rows[scheme]["families"]), rows[scheme]["transport"]
+        traits = set()
+        if families & {"multicast", "icn"}:
+            traits.add("multicast")
+        elif "ip" in families:
+            traits |= {"unicast", "tcp" if transport == "tcp" else "stream"}
+        if "ndn" in families:
+            traits.add("ndn")
+        if scheme in BACKGROUND:
+            traits.add("background")
+        if scheme in MEDIA:
+            traits.add("media")
+        if kind is not None:
+            traits.add(kind)
+        if "background" not in traits:
+            traits.add("equal")
+        return cls(scheme, dict(params or {}), frozenset(traits))
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        words = {
+            "tcp": "window or paced window over TCP",
+            "stream": "paced stream",
+            "multicast": "multicast",
+            "ndn": "named data",
+            "background": "background",
+            "media": "real-time media",
+        }
+        return ", ".join(word for trait, word in words.items() if trait in self.traits) or "no endpoint"
+
+    @property
+    def label(self) -> str:
+        """Name and parameters."""
+        return " ".join([self.scheme, *(f"{key}={value}" for key, value in self.params.items())])
+
+    def lacks(self, traits: frozenset[str]) -> str | None:
+        """Why a row that needs these traits does not apply; None if it does."""
+        return next((TRAITS[trait] for trait in TRAITS if trait in traits and trait not in self.traits), None)
+
+    def flow(self, name: str, **keys: Any) -> Tree:
+        """A flow of this scheme. Copies start within 100 ms of each other, so that they are not in phase."""
+        flow: Tree = {
+            "name": name,
+            "scheme": self.scheme,
+            "packet": "1500 B",
+            "start_spread": "100 ms",
+            **keys,
+        }
+        if self.params:
+            flow["params"] = dict(self.params)
+        return flow
+
+    def group(self, name: str, source: str, to: list[Any], **keys: Any) -> Tree:
+        """A flow of this scheme to a group; by name if the scheme has a part in routers."""
+        flow = self.flow(name, **{"from": source, "to": to, "packet": "1000 B", **keys})
+        row = next(row for row in catalogue.schemes() if row["name"] == self.scheme)
+        if row["router"] or "multicast" not in row["families"]:
+            flow["network"] = "icn"
+        return flow
+
+    def consumer(self, name: str, node: str, prefix: str, **keys: Any) -> Tree:
+        """A consumer of named data with this scheme."""
+        flow = self.flow(name, network="ndn", prefix=prefix, **{"from": node, "start_spread": "1 s", **keys})
+        del flow["packet"]
+        return flow
+
+    def forwarders(self, **more: Any) -> Tree:
+        """The table [ndn] with the scheme's parts in forwarders."""
+        table: Tree = dict(more)
+        for part in ("strategy", "link"):
+            if self.scheme in _parts(part):
+                table[part] = self.scheme
+                if self.params:
+                    table[f"{part}_params"] = dict(self.params)
+        return table
+
+
+@cache
+def _parts(part: str) -> frozenset[str]:
+    """Names that the key `part` of [ndn] takes."""
+    return frozenset(catalogue.schema()["$defs"]["Ndn"]["properties"][part]["enum"])

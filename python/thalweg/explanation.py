@@ -1,0 +1,352 @@
+"""Why a flow got its share: its time in each phase and under each limit, its losses by queue, and who filled the queues.
+
+The run is repeated with a log of the flow's congestion controller in qlog format and a record of all drops. A run is
+deterministic, so the repetition is the same run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import styles
+from ._names import unknown_name
+from .errors import ResultError
+from .event_labels import seconds
+from .plots import COLOURS
+from .result import Result
+from .scenario import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PHASES = {
+    "opening": "before the first acknowledgement",
+    "slow_start": "slow start",
+    "congestion_avoidance": "congestion avoidance",
+    "recovery": "loss recovery",
+    "application_limited": "application-limited",
+    "none": "no phases: its controller sets a rate",
+}
+"""Phases of a congestion controller: those of RFC 9002 §7.3, and the time before it hears anything."""
+
+LIMITS = {
+    "window": "the congestion window",
+    "pacing": "the pacing rate",
+    "recovery": "the window of loss recovery",
+    "receiver": "the receive window",
+    "application": "the application or the send buffer",
+}
+"""What keeps a sender from sending more, each at a time."""
+
+STATES = {"bbr": ("Startup", "Drain", "ProbeBW", "ProbeRTT")}
+"""Names of the values of the event `state` of a scheme."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A time in which nothing of a sender's state changed."""
+
+    begin_s: float
+    end_s: float
+    phase: str
+    limit: str
+    window: float | None
+    """Congestion window in bytes; None for a controller without one."""
+    in_flight: float
+    """Bytes in flight."""
+
+    @property
+    def length_s(self) -> float:
+        """Its length."""
+        return self.end_s - self.begin_s
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a flow got its share."""
+
+    flow: str
+    result: Result
+    """The repeated run."""
+    spans: tuple[Span, ...]
+    """The time from the first packet to the end of the flow, in order."""
+    congestion: dict[str, int]
+    """Congestion events that the controller saw, by cause."""
+
+    @property
+    def active_s(self) -> float:
+        """Time from the first packet to the end of the flow."""
+        return math.fsum(span.length_s for span in self.spans)
+
+    def phases(self) -> dict[str, float]:
+        """Share of the time in each phase, the largest first."""
+        return self._times("phase")
+
+    def limits(self) -> dict[str, float]:
+        """Share of the time under each limit, the largest first."""
+        return self._times("limit")
+
+    def _times(self, column: str) -> dict[str, float]:
+        times: dict[str, float] = defaultdict(float)
+        for span in self.spans:
+            times[getattr(span, column)] += span.length_s
+        whole = self.active_s or 1.0
+        return _descending({name: time / whole for name, time in times.items()})
+
+    def states(self) -> dict[str, float]:
+        """Share of the time in each state that the scheme itself reports by the event `state`; empty if it reports none."""
+        events = self.result.events
+        rows = events.filter((events["subject"] == f"flow.{self.flow}") & (events["event"] == "state")).rows(
+            named=True
+        )
+        if not rows or not self.spans:
+            return {}
+        names = STATES.get(self._row(self.flow)["scheme"], ())
+        changes = [(self.spans[0].begin_s, 0.0), *((row["time_s"], row["value"]) for row in rows)]
+        ends = [*(time_s for time_s, _ in changes[1:]), self.spans[-1].end_s]
+        times: dict[str, float] = defaultdict(float)
+        for (begin_s, value), end_s in zip(changes, ends, strict=True):
+            number = int(value)
+            name = names[number] if number < len(names) else f"state {number}"
+            times[name] += max(end_s - begin_s, 0.0)
+        whole = self.active_s or 1.0
+        return _descending({name: time / whole for name, time in times.items()})
+
+    def losses(self) -> list[dict[str, Any]]:
+        """Dropped packets of the flow, acknowledgements included: `place`, `reason`, `packets`, the most first."""
+        events = self.result.events
+        rows = events.filter(
+            (events["text"] == f"flow.{self.flow}") & events["event"].str.starts_with("dropped_")
+        )
+        counts = Counter(zip(rows["subject"], rows["event"], strict=True))
+        return [
+            {"place": place, "reason": event.removeprefix("dropped_"), "packets": packets}
+            for (place, event), packets in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+        ]
+
+    def queue_shares(self) -> dict[str, float]:
+        """Share of each flow in all bytes that waited in queues, by Little's law: throughput × mean queueing delay."""
+        waiting = {
+            row["flow"]: (row["throughput_bps"] or 0.0) * (row["queueing_delay_s"] or 0.0)
+            for row in self.result.flows.to_dicts()
+        }
+        whole = math.fsum(waiting.values())
+        return _descending({name: value / whole for name, value in waiting.items()}) if whole > 0 else {}
+
+    def goodputs(self) -> dict[str, float]:
+        """Goodput of each flow in bit/s, the highest first."""
+        rows = self.result.flows.select("flow", "goodput_bps").rows()
+        return dict(sorted(((name, value or 0.0) for name, value in rows), key=lambda row: -row[1]))
+
+    def _row(self, flow: str) -> dict[str, Any]:
+        return next(row for row in self.result.flows.to_dicts() if row["flow"] == flow)
+
+    @property
+    def sentence(self) -> str:
+        """The main reason, in one sentence."""
+        goodputs = self.goodputs()
+        total = math.fsum(goodputs.values())
+        limits, held = self.limits(), self.queue_shares()
+        words = [f"{self.flow} gets {goodputs[self.flow] / 1e6:.3g} Mbit/s"]
+        if total > 0:
+            words[0] += f", {_percent(goodputs[self.flow] / total)} of all goodput"
+        if limits:
+            name, share = next(iter(limits.items()))
+            words.append(f"{_percent(share)} of its time it is limited by {LIMITS[name]}")
+        if held:
+            name, share = next(iter(held.items()))
+            whose = "its own packets are" if name == self.flow else f"packets of {name} are"
+            words.append(f"{whose} {_percent(share)} of what waits in queues")
+        lost = self.losses()
+        if lost:
+            words.append(f"{sum(row['packets'] for row in lost)} of its packets are dropped")
+        return "; ".join(words) + "."
+
+    def as_json(self) -> dict[str, Any]:
+        """The explanation for programs."""
+        return {
+            "flow": self.flow,
+            "sentence": self.sentence,
+            "active_s": self.active_s,
+            "goodput_bps": self.goodputs(),
+            "phases": self.phases(),
+            "states": self.states(),
+            "limits": self.limits(),
+            "congestion": self.congestion,
+            "losses": self.losses(),
+            "queue_shares": self.queue_shares(),
+        }
+
+    def plot(self, *, out: str | Path | None = None) -> Figure:
+        """Window and data in flight over time, above bands for the phase and for the limit; drops are marks."""
+        from matplotlib import rc_context
+
+        look = styles.page()
+        with rc_context(look.settings):
+            figure, axes = styles.new_figure((8.2, 3.4), look)
+            times = [span.begin_s for span in self.spans]
+            if any(span.window is not None for span in self.spans):
+                window = [math.nan if span.window is None else span.window / 1e3 for span in self.spans]
+                axes.step(times, window, where="post", label="congestion window", color=COLOURS[0])
+            in_flight = [span.in_flight / 1e3 for span in self.spans]
+            axes.step(times, in_flight, where="post", label="in flight", color=COLOURS[1], linewidth=0.8)
+            top = max([*in_flight, *(span.window / 1e3 for span in self.spans if span.window), 1e-3])
+            axes.set_ylim(-0.3 * top, 1.08 * top)
+            used: dict[str, str] = {}
+            for column, words, level in (("phase", PHASES, -0.12), ("limit", LIMITS, -0.25)):
+                colours = {name: COLOURS[(2 + place) % len(COLOURS)] for place, name in enumerate(words)}
+                for name, begin_s, end_s in self._bands(column):
+                    label = f"{column}: {words[name]}"
+                    axes.broken_barh(
+                        [(begin_s, end_s - begin_s)],
+                        (level * top, 0.09 * top),
+                        facecolors=colours[name],
+                        linewidth=0,
+                        label=None if label in used else label,
+                        hatch="////" if column == "limit" else None,
+                        edgecolor="white",
+                    )
+                    used[label] = name
+            drops = self._drop_times()
+            if drops:
+                axes.plot(drops, [1.03 * top] * len(drops), "|", color="#c01515", markersize=5, label="drop")
+            axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
+            axes.set_xlabel("time (s)")
+            axes.set_ylabel(f"{self.flow} (kB)")
+            from .plots import place_legend
+
+            place_legend(axes, rows=look.legend_rows)
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def _drop_times(self) -> list[float]:
+        events = self.result.events
+        rows = events.filter(
+            (events["text"] == f"flow.{self.flow}") & events["event"].str.starts_with("dropped_")
+        )
+        return list(rows["time_s"])
+
+    def _bands(self, column: str) -> Iterator[tuple[str, float, float]]:
+        """Neighbouring spans of one phase or limit as one."""
+        name, begin_s, end_s = "", 0.0, 0.0
+        for span in self.spans:
+            if span.length_s <= 0:
+                continue
+            if getattr(span, column) != name:
+                if name:
+                    yield name, begin_s, end_s
+                name, begin_s = getattr(span, column), span.begin_s
+            end_s = span.end_s
+        if name:
+            yield name, begin_s, end_s
+
+
+def explain(run: Result | Scenario, flow: str) -> Explanation:
+    """Why a flow of a run, or of a scenario, got its share.
+
+    Raises `ResultError` for an emulation, which cannot be repeated, for an unknown flow with the nearest names, and for a
+    flow without a congestion controller of this library.
+    """
+    if isinstance(run, Result):
+        if "emulation" in run.record:
+            raise ResultError("an emulation cannot be repeated: explain a simulated run")
+        scenario, seed = Scenario.from_toml(run.plan_toml, "plan.toml"), run.seed
+    else:
+        scenario, seed = run, None
+    tree = scenario.tree
+    tree["record"] = {**tree.get("record", {}), "drops": True, "events": True}
+    plan = Scenario.from_tree({key: value for key, value in tree.items() if key != "sweep"}).plan(seed)
+    names = [row["name"] for row in plan.tree["flows"]]
+    known = plan.controlled()
+    if flow not in known:
+        if flow in names:
+            raise ResultError(f"flow {flow!r} has no congestion controller whose decisions can be logged")
+        raise ResultError(unknown_name("flow", flow, known))
+    with tempfile.TemporaryDirectory(prefix="thalweg-explain-") as folder:
+        result = plan.run(out=folder, qlog=[flow])
+        log = (Path(folder) / f"{flow}.sqlog").read_text("utf-8")
+    spec = next((row for row in plan.tree["flows"] if row["name"] == flow), None) or plan.tree["flows"][0]
+    spans, congestion = _read(log, result, flow, spec)
+    return Explanation(flow, result, spans, congestion)
+
+
+def _read(
+    log: str, result: Result, flow: str, spec: dict[str, Any]
+) -> tuple[tuple[Span, ...], dict[str, int]]:
+    """Spans and congestion events of a qlog file."""
+    row = next(row for row in result.flows.to_dicts() if row["flow"] == flow)
+    end_s = min(
+        float(result.record["ended_s"]),
+        row["completed_s"] if row["completed_s"] is not None else math.inf,
+        seconds(spec["stop"]) if spec.get("stop", "never") != "never" else math.inf,
+    )
+    receive_window = _bytes(spec.get("tcp", {}).get("receive_window"))
+    window: float | None = None
+    in_flight, packet, paced = 0.0, 0.0, False
+    phase = "opening" if "congestion_state_updated" in log else "none"
+    spans: list[Span] = []
+    congestion: Counter[str] = Counter()
+    before_s: float | None = None
+    for text in log.split("\x1e")[2:]:
+        event = json.loads(text)
+        now_s, name, data = event["time"] / 1e3, event["name"], event["data"]
+        if before_s is not None and before_s < now_s:
+            until_s = min(now_s, end_s)
+            if until_s > before_s:
+                limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
+                spans.append(Span(before_s, until_s, phase, limit, window, in_flight))
+        before_s = now_s
+        if name == "transport:packet_sent":
+            packet = max(packet, float(data["raw"]["length"]))
+        elif name == "recovery:metrics_updated":
+            window = data.get("congestion_window", window)
+            in_flight = data.get("bytes_in_flight", in_flight)
+            paced = paced or "pacing_rate" in data
+        elif name == "recovery:congestion_state_updated":
+            phase = data["new"]
+        elif name == "thalweg:congestion":
+            congestion[data["cause"]] += 1
+    if before_s is not None and before_s < end_s:
+        limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
+        spans.append(Span(before_s, end_s, phase, limit, window, in_flight))
+    return tuple(spans), dict(congestion)
+
+
+def _limit(
+    phase: str, window: float | None, in_flight: float, packet: float, receive_window: float, *, paced: bool
+) -> str:
+    """What keeps the sender from sending another packet in this state."""
+    if in_flight + packet > receive_window:
+        return "receiver"
+    if phase == "application_limited":
+        return "application"
+    if window is not None and in_flight + packet > window:
+        return "recovery" if phase == "recovery" else "window"
+    if paced or window is None:
+        return "pacing"
+    return "recovery" if phase == "recovery" else "application"
+
+
+def _bytes(text: str | None) -> float:
+    """A size in the format of plans; infinite for none."""
+    if text is None or text == "unlimited":
+        return math.inf
+    number, _, unit = text.partition(" ")
+    return float(number) * {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}.get(unit, math.inf)
+
+
+def _descending(shares: dict[str, float]) -> dict[str, float]:
+    """Shares above zero, the largest first."""
+    return {name: share for name, share in sorted(shares.items(), key=lambda row: -row[1]) if share > 0}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"

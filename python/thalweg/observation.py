@@ -1,0 +1,118 @@
+"""What a learned scheme sees of a step and what it is rewarded for: the same in an environment and in a simulation.
+
+`thalweg.gym` uses these in training; a scheme that runs a trained policy calls `Observer.observe` in `on_interval`. All
+features are ratios, so that a policy is not tied to the rates and delays that it was trained with.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._native import Summary
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One number of an observation."""
+
+    name: str
+    low: float
+    """Minimum; values below are clipped."""
+    high: float
+    """Maximum; values above are clipped."""
+    about: str
+    """Its definition."""
+
+
+FEATURES = (
+    Feature("rtt_ratio", 0.0, 10.0, "mean round-trip time of the step over the minimum so far, minus 1"),
+    Feature("rtt_change", -1.0, 1.0, "change of the mean since the step before, over the minimum so far"),
+    Feature("lost_share", 0.0, 1.0, "bytes lost over bytes lost and delivered"),
+    Feature("marked_share", 0.0, 1.0, "packets marked over packets delivered"),
+    Feature("rate_share", 0.0, 1.0, "delivery rate over the maximum so far"),
+    Feature(
+        "window_ratio", 0.0, 10.0, "window over the maximum delivery rate times the minimum round-trip time"
+    ),
+    Feature("use", 0.0, 2.0, "bytes in flight over the window"),
+)
+"""The features of an observation, in order."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a flow, for rewards."""
+
+    summary: Summary
+    """What happened in it."""
+    window_bytes: float
+    """The window in it."""
+    rate_max_bps: float
+    """Maximum delivery rate of the connection so far, in bit/s; 0 before the first."""
+    features: tuple[float, ...]
+    """The observation, in the order of `FEATURES`."""
+
+
+class Observer:
+    """Makes observations of the summaries of one connection."""
+
+    def __init__(self) -> None:
+        self.rate_max_bps = 0.0
+        self._rtt_s: float | None = None
+
+    def observe(self, summary: Summary, window_bytes: float) -> Step:
+        """The observation of the next step, in which the window was `window_bytes`."""
+        rate = summary.delivery_rate_bps
+        self.rate_max_bps = max(self.rate_max_bps, rate)
+        base = summary.rtt_base_s or math.inf
+        rtt = summary.rtt_mean_s if summary.rtt_mean_s is not None else self._rtt_s
+        change = 0.0 if rtt is None or self._rtt_s is None else (rtt - self._rtt_s) / base
+        self._rtt_s = rtt
+        bdp_bytes = self.rate_max_bps * base / 8 if base < math.inf else 0.0
+        values = (
+            0.0 if rtt is None else rtt / base - 1.0,
+            change,
+            _share(summary.lost_bytes, summary.lost_bytes + summary.acked_bytes),
+            _share(summary.marked_packets, summary.acked_packets),
+            _share(rate, self.rate_max_bps),
+            _share(window_bytes, bdp_bytes),
+            _share(summary.in_flight_bytes, window_bytes),
+        )
+        features = tuple(
+            min(max(value, feature.low), feature.high)
+            for value, feature in zip(values, FEATURES, strict=True)
+        )
+        return Step(summary, window_bytes, self.rate_max_bps, features)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+def factor(action: float) -> float:
+    """The factor of an action in [−1, 1]: 1 + a, or its inverse 1/(1 − a) below 0; from a half to double."""
+    action = min(max(action, -1.0), 1.0)
+    return 1.0 + action if action >= 0 else 1.0 / (1.0 - action)
+
+
+LOSS_WEIGHT = 5.0
+"""ζ of the reward: a lost byte counts as this number of delivered ones."""
+DELAY_TOLERANCE = 1.25
+"""β of the reward: round-trip times up to this multiple of the minimum count as the minimum."""
+
+
+def power(step: Step) -> float:
+    """The default reward: throughput minus weighted losses, over the round-trip time, both relative to the best so far.
+
+    It is at most 1. Source: Abbasloo, Yen, Chao: Classic Meets Modern: A Pragmatic Learning-Based Congestion Control for
+    the Internet (Orca), SIGCOMM 2020, the reward of its agent.
+    """
+    summary = step.summary
+    if step.rate_max_bps <= 0 or summary.rtt_mean_s is None or summary.rtt_base_s is None:
+        return 0.0
+    lost_bps = summary.lost_bytes * 8 / summary.duration_s
+    rate = (summary.delivery_rate_bps - LOSS_WEIGHT * lost_bps) / step.rate_max_bps
+    delay = summary.rtt_mean_s / summary.rtt_base_s
+    return rate / (1.0 if delay <= DELAY_TOLERANCE else delay)

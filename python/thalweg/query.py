@@ -1,0 +1,128 @@
+"""SQL over the runs of a study, by DuckDB: each table of a run is a view over all runs.
+
+The views have the keys of the sweep and the seed before the columns of the table; the view `runs` has one row per run, with
+the main metrics. Parquet files of a dataset are read in place, and only the columns and rows that a query needs.
+
+DuckDB is installed by `pip install thalweg[query]`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from .dataset import RUNS, RunDataset
+from .errors import ResultError
+from .result import TABLES, Result
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars
+
+__all__ = ["VIEWS", "query"]
+
+VIEWS = ("runs", *TABLES)
+"""Names of the views."""
+
+FORMATS = {".csv": "csv, header true", ".json": "json, array true", ".parquet": "parquet, compression zstd"}
+"""Files that a query writes, and the words for DuckDB."""
+
+
+def query(
+    folder: str | Path, sql: str, *, out: str | Path | None = None
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Columns and rows of a query over the folder of a sweep or of a run.
+
+    With `out` the rows are written to that file (CSV, JSON or Parquet, by its extension) instead. Raises `ResultError` if
+    the folder holds neither, `ValueError` for another extension, `duckdb.Error` for a mistake in the query, and
+    `ImportError` without DuckDB.
+    """
+    import duckdb
+
+    if out is not None and Path(out).suffix not in FORMATS:
+        raise ValueError(f"{out}: the extension is none of {', '.join(FORMATS)}")
+    with TemporaryDirectory(prefix="thalweg-") as work, duckdb.connect(":memory:") as database:
+        _make_views(database, Path(folder), sql, Path(work))
+        if out is not None:
+            database.execute(
+                f"copy ({sql.strip().rstrip(';')}) to {_text(out)} (format {FORMATS[Path(out).suffix]})"
+            )
+            return [], []
+        found = database.execute(sql)
+        return [column[0] for column in found.description or ()], found.fetchall()
+
+
+def _make_views(database: duckdb.DuckDBPyConnection, folder: Path, sql: str, work: Path) -> None:
+    """Makes the views whose names are in the query."""
+    root, rows = _runs(folder)
+    names: list[str] = rows["run"].to_list()
+    rows.write_parquet(work / RUNS)
+    database.execute(f"create view runs as select * from read_parquet({_text(work / RUNS)})")
+    stored = RunDataset.at(root)
+    parts = stored.parts
+    loose = [name for name in names if not stored.compacted(name)]
+    keys = ", ".join(f"runs.{_name(column)}" for column in _keys(rows))
+    for table in TABLES:
+        if not re.search(rf"\b{table}\b", sql, re.IGNORECASE):
+            continue
+        files = [part / f"{table}.parquet" for part in parts] if len(loose) < len(names) else []
+        if loose:
+            files.append(work / f"{table}.parquet")
+            _collect(root, loose, table).write_parquet(files[-1])
+        listed = ", ".join(map(_text, files))
+        database.execute(
+            f"create view {table} as select {keys}, rows.* exclude (run) "
+            f"from read_parquet([{listed}], union_by_name = true) rows join runs using (run)"
+        )
+
+
+def _runs(folder: Path) -> tuple[Path, polars.DataFrame]:
+    """The folder below which the runs of a study are, and the rows of the view `runs`."""
+    import polars
+
+    from .report import sweeps
+    from .sweep import SweepResult, SweepRun
+
+    if not (folder / sweeps.FILE).is_file():
+        if (folder / sweeps.PART).is_file():
+            raise ResultError(f"{folder}: this sweep has not ended; the command that began it continues it")
+        run = Result.load(folder)
+        absolute = folder.resolve()
+        rows = SweepResult([], [SweepRun({}, run.seed, run)], 1).rows(sweeps.key_metrics(run))
+        name = f"{absolute.parent.name}/{absolute.name}"
+        return absolute.parent.parent, rows.with_columns(run=polars.lit(name))
+    record = json.loads((folder / sweeps.FILE).read_text(encoding="utf-8"))
+    places = [run["folder"] for run in record["runs"]]
+    if not places or places[0] is None:
+        raise ResultError(f"{folder} holds no runs")
+    root = (folder / places[0]).resolve().parent.parent
+    if (folder / RUNS).is_file():
+        return root, polars.read_parquet(folder / RUNS)
+    return root, sweeps.load(folder).rows(record["metrics"])
+
+
+def _keys(rows: polars.DataFrame) -> Sequence[str]:
+    """The columns of `runs` that every view has: the name of a run, the keys of the sweep and the seed."""
+    return rows.columns[: rows.columns.index("trace_hash")]
+
+
+def _collect(root: Path, names: Sequence[str], table: str) -> polars.DataFrame:
+    """A table of runs that are not in a part of a dataset."""
+    import polars
+
+    frames = [Result.load(root / name).frame(table) for name in names]
+    run = [name for name, frame in zip(names, frames, strict=True) for _ in range(frame.height)]
+    whole = polars.concat(frames, how="vertical_relaxed")
+    return whole.insert_column(0, polars.Series("run", run, polars.String))
+
+
+def _text(value: str | Path) -> str:
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

@@ -1,0 +1,288 @@
+"""`thalweg break`: what is searched, what counts as a failure, and that nothing depends on jobs or interruptions."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thalweg as tw
+from conftest import ROOT
+from thalweg import catalogue
+from thalweg.breaking import BOUNDS, PROPERTIES, Evaluator, Finding, Search, Space, shrink
+from thalweg.breaking.evaluation import Log, Measured
+from thalweg.breaking.properties import WORST
+from thalweg.cli import call
+from thalweg.errors import Interrupted, ResultError
+
+STARVED = {"rate": 4.0, "delay": 20.0, "buffer": 0.5, "own": 1.0, "rivals": 1.0, "rival_scheme": "cubic"}
+"""BBR beside CUBIC in a shallow buffer."""
+
+CORPUS = sorted((ROOT / "scenarios" / "broken").glob("*.toml"))
+
+
+class Slope(Evaluator):
+    """Networks whose measured value is a function of their parameters, so that a search takes no time."""
+
+    def measure(self, networks: Any, seeds: Any, duration_s: float = 40.0) -> list[list[Measured]]:
+        def value(network: Any) -> float:
+            distance = abs(math.log(network.get("rate", 100) / 20)) + abs(math.log(network["delay"] / 30))
+            return 0.02 * (1 + 20 * distance + 5 * ("loss" not in network))
+
+        return [[Measured(value(network)) for _ in seeds] for network in networks]
+
+
+def ledbat() -> Space:
+    return Space.of("ledbat", ["cubic"])
+
+
+def test_every_network_of_the_bounds_is_a_scenario() -> None:
+    import numpy
+
+    random = numpy.random.default_rng(1)
+    for scheme in ("ledbat", "mca", "mircc", "icp"):
+        for wanted in PROPERTIES.values():
+            space = Space.of(scheme, (), wanted.without, wanted.always)
+            for _ in range(3):
+                network = space.network(random.random(len(space.bounds)))
+                tree = space.scenario(network, 40.0, wanted.record)
+                assert tw.Scenario.from_tree(tree).plan(1).duration_s == 40.0
+                assert space.normal(network) == network
+                assert not wanted.without & network.keys()
+                assert wanted.always <= network.keys()
+
+
+def test_values_stay_within_their_ranges_and_simpler_ones_too() -> None:
+    for bound in BOUNDS:
+        for share in (0.0, 0.2, 0.61, 0.8, 0.999, 1.0):
+            value = bound.value(share)
+            if value is None:
+                assert bound.optional
+                continue
+            for one in (value, *(simple for simple in bound.simpler(value) if simple is not None)):
+                assert one in bound.choices if bound.choices else bound.low <= float(one) <= bound.high
+    assert BOUNDS[0].value(0.5) == 10.0, "logarithms are spread evenly"
+
+
+def test_all_schemes_over_ip_and_of_named_data_can_be_searched() -> None:
+    for row in catalogue.schemes():
+        if {"ip", "ndn"} & set(row["families"]):
+            assert Space.of(row["name"]).bounds
+        else:
+            with pytest.raises(ValueError, match="are not searched"):
+                Space.of(row["name"])
+
+
+def test_a_margin_is_the_logarithm_of_the_ratio_to_the_threshold() -> None:
+    below, above = PROPERTIES["starve"], PROPERTIES["delay"]
+    assert below.margin(0.05) == pytest.approx(math.log(2))
+    assert below.margin(0.2) == pytest.approx(-math.log(2))
+    assert above.margin(0.3) == pytest.approx(math.log(2))
+    assert [below.margin(0.0), above.margin(0.0), below.margin(None)] == [WORST, -WORST, -WORST]
+
+
+def test_properties_measure_what_they_define() -> None:
+    evaluator = Evaluator(Space.of("bbr", ["cubic"]), PROPERTIES["starve"])
+    ((first, second),) = evaluator.measure([STARVED], [1, 2], 20.0)
+    result = evaluator.scenario(STARVED, 20.0).run(seed=1)
+    goodputs = [result["flow.own.goodput"], result["flow.rival.goodput"]]
+    assert first.value == pytest.approx(min(goodputs) / (sum(goodputs) / 2))
+    assert first != second, "seeds differ"
+    alone = {"rate": 4.0, "delay": 20.0, "buffer": 4.0, "own": 1.0}
+    run = Evaluator(Space.of("reno"), PROPERTIES["stall"]).scenario(alone, 20.0).run()
+    assert PROPERTIES["delay"].measure(run, alone) == run["flow.own.queueing_delay_p95"]
+    sent, full = run["flow.own.sent_packets"], run["flow.own.drops_queue_full"]
+    assert PROPERTIES["loss"].measure(run, alone) == pytest.approx(full / sent)
+    assert PROPERTIES["collapse"].measure(run, alone) == pytest.approx(
+        run["flow.own.goodput"] / 4e6, rel=0.01
+    )
+    assert PROPERTIES["stall"].measure(run, alone) == 0.0
+    assert PROPERTIES["starve"].measure(run, alone) is None, "one flow has nobody to share with"
+
+
+def test_a_stall_is_measured_without_the_outage() -> None:
+    network = {"rate": 4.0, "delay": 20.0, "buffer": 1.0, "own": 1.0, "outage": 2.0}
+    result = Evaluator(Space.of("reno"), PROPERTIES["stall"]).scenario(network, 20.0).run()
+    measured = PROPERTIES["stall"].measure(result, network)
+    assert measured is not None
+    silent = result.series.filter((result.series["series"] == "throughput") & (result.series["time_s"] > 12))
+    zeros = sum(1 for value in silent["value"] if value == 0)
+    assert 0 < measured < zeros * 0.1, "two seconds of the silence are the link's"
+
+
+def test_a_search_follows_the_slope_and_depends_on_its_seed_alone() -> None:
+    def best(seed: int, method: str = "cma") -> Any:
+        return Search(Slope(ledbat(), PROPERTIES["starve"]), seed, method).run(trials=800, clear=1.55)
+
+    assert best(1) == best(1)
+    assert best(1) != best(2)
+    assert best(1).margin > best(1, "random").margin
+    assert best(1).network["rate"] == pytest.approx(20, rel=0.2)
+
+
+def test_one_and_two_jobs_find_the_same_and_an_interrupted_search_continues(tmp_path: Path) -> None:
+    space = Space.of(
+        "bbr", ["cubic"], [bound.name for bound in BOUNDS if bound.optional and bound.name != "rivals"]
+    )
+
+    def search(jobs: int, log: Log | None = None, run: Any = None) -> Search:
+        return Search(Evaluator(space, PROPERTIES["starve"], jobs, log, run))
+
+    def best(of: Search) -> Any:
+        return of.run(trials=6)
+
+    wanted = best(search(1))
+    assert best(search(2)) == wanted
+    runs = []
+
+    def counted(scenario: Any, seed: int, control: Any) -> Any:
+        runs.append(seed)
+        if len(runs) == 4:
+            raise KeyboardInterrupt
+        return scenario.plan(seed).carry_out(control)
+
+    path = tmp_path / "starve.jsonl"
+    with pytest.raises((Interrupted, KeyboardInterrupt)):
+        best(search(1, Log(path, {"scheme": "bbr"}), counted))
+    with path.open("a") as file:
+        file.write('{"run": "torn')
+    kept = len(Log(path, {"scheme": "bbr"}).known)
+    assert kept >= 3
+    runs.append(0)
+    assert best(search(1, Log(path, {"scheme": "bbr"}), counted)) == wanted
+    before = len(runs)
+    assert best(search(1, Log(path, {"scheme": "bbr"}), counted)) == wanted
+    assert len(runs) == before, "nothing runs twice"
+    with pytest.raises(ResultError, match="another search"):
+        Log(path, {"scheme": "reno"})
+
+
+def test_a_counterexample_is_made_small_and_still_fails() -> None:
+    evaluator = Slope(ledbat(), PROPERTIES["starve"])
+    given = {
+        "rate": 21.3,
+        "delay": 31.0,
+        "buffer": 0.731,
+        "loss": 0.00123,
+        "jitter": 3.21,
+        "own": 3.0,
+        "rivals": 4.0,
+        "rival_scheme": "cubic",
+    }
+    small = shrink(evaluator, given)
+    assert small is not None
+    assert small.network == {
+        "rate": 20.0,
+        "delay": 30.0,
+        "buffer": 1.0,
+        "loss": 0.001,
+        "own": 1.0,
+        "rivals": 1.0,
+        "rival_scheme": "cubic",
+    }
+    assert small.duration_s == 20.0
+    assert small.margin > 0
+    assert shrink(evaluator, {**given, "rate": 100.0}) is None, "what does not fail is no counterexample"
+
+
+def test_a_finding_is_a_short_scenario_that_meets_its_expectation(tmp_path: Path) -> None:
+    evaluator = Evaluator(Space.of("bbr", ["cubic"]), PROPERTIES["starve"])
+    row = evaluator.measure([STARVED], [1, 2], 20.0)[0]
+    finding = Finding(
+        evaluator.space, evaluator.wanted, STARVED, 20.0, tuple(measured.value for measured in row), (1, 2)
+    )
+    files = finding.save(tmp_path)
+    text = files["scenario"].read_text("utf-8")
+    assert finding.lines <= 15
+    assert "cubic flow gets" in text
+    assert text.count("\n# ") <= 1
+    result = tw.load(files["scenario"]).run()
+    assert result.expect.height == 1
+    assert result.passed
+    assert "<svg" in files["figure"].read_text("utf-8")
+
+
+def test_a_panic_is_a_failure_of_its_own() -> None:
+    class PanicException(BaseException):
+        """As that of the core is called."""
+
+    def panics(scenario: Any, seed: int, control: Any) -> Any:
+        raise PanicException("window below one segment")
+
+    evaluator = Evaluator(ledbat(), PROPERTIES["panic"], run=panics)
+    best = Search(evaluator).run(trials=2)
+    assert best.margin > 0
+    small = shrink(evaluator, best.network or {})
+    assert small is not None
+    finding = Finding.of(evaluator, small)
+    assert finding.sentence.endswith("the implementation of ledbat panics.")
+    assert finding.expect == {}
+
+
+def test_the_command_writes_what_it_finds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Evaluator.measure
+
+    def shorter(self: Evaluator, networks: Any, seeds: Any, duration_s: float = 40.0) -> Any:
+        return real(self, networks, seeds[:2], 4.0)
+
+    monkeypatch.setattr(Evaluator, "measure", shorter)
+    out = tmp_path / "found"
+    words = ["break", "reno", "--property", "delay", "--trials", "8", "--out", str(out), "--json"]
+    without = "loss,jitter,queue,trace,rate_step,latecomer,rtt_ratio"
+    assert call([*words, "--without", without]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["searches"][0]["trials"] <= 8
+    assert [row["property"] for row in told["findings"]] == ["delay"], "a FIFO of several products"
+    assert tomllib.loads((out / "delay.toml").read_text("utf-8"))["title"] == "reno: delay"
+    assert (out / "delay.svg").exists()
+    assert (out / "delay.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (["ledbatt"], "no scheme is called `ledbatt`", "did you mean `ledbat`?"),
+        (["perif_ecn"], "cannot be searched", ""),
+        (["reno", "--property", "starv"], "there is no such property", "did you mean `starve`?"),
+        (["reno", "--without", "los"], "there is no such parameter", "did you mean `loss`?"),
+        (["reno", "--against", "mircc"], "no scheme over IP has this name", ""),
+        (["reno", "--minutes", "0"], "--minutes 0: above 0", ""),
+        (["reno", "--trials", "0"], "--trials 0: at least one", ""),
+    ],
+)
+def test_mistakes_are_explained(
+    words: list[str], message: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["break", *words]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert hint in said
+
+
+def test_the_page_has_every_property_and_every_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "breaking.md").read_text("utf-8")
+    for row in PROPERTIES.values():
+        assert f"| `{row.name}` | {row.definition} | {row.source} |" in page
+    for bound in BOUNDS:
+        assert (
+            f"| `{bound.name}` | {bound.range_text} | {bound.unit} | {bound.meaning} | {bound.reason} |"
+            in page
+        )
+    assert call(["break"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in PROPERTIES)
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=[path.stem for path in CORPUS])
+def test_known_failures_are_short_and_say_what_happens(path: Path) -> None:
+    lines = path.read_text("utf-8").splitlines()
+    assert lines[0].startswith("# On ")
+    assert sum(1 for line in lines if not line.startswith("#")) <= 15
+    assert os.path.basename(path).startswith(tomllib.loads("\n".join(lines))["title"].partition(":")[0])

@@ -1,0 +1,287 @@
+"""Report cards: the verdicts, the batteries, and the judge judged by schemes with planted faults."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thalweg import Scenario, WindowUpdate, catalogue, register_scheme
+from thalweg.cli import call
+from thalweg.evaluation import Subject, batteries, evaluate
+from thalweg.evaluation.networks import Lab
+from thalweg.evaluation.rows import FAIL, NOT_APPLICABLE, PASS, UNDECIDED, Limit, NotWorse, Row, decide
+from thalweg.scheme import Ack, Cut, registered
+
+EVERY = [(battery, row) for battery in batteries() for row in battery.rows]
+
+
+def row(band: Limit | NotWorse) -> Row:
+    return Row("id", "title", "source", "what", band=band)
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([0.9, 1.0, 0.95], PASS),
+        ([1.2, 1.3, 1.25], FAIL),
+        ([0.9, 1.3, 1.0], UNDECIDED),
+        ([1.0, math.nan, 1.0], UNDECIDED),
+        ([0.5], UNDECIDED),
+    ],
+)
+def test_a_band_of_a_document_is_decided_by_the_interval_over_seeds(
+    values: list[float], verdict: str
+) -> None:
+    assert decide(row(Limit("at most 1.1", high=1.1)), values, {}).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([0.62, 0.81, 0.7], PASS),  # better than the worst reference with each seed
+        ([0.6, 0.8, 0.7], PASS),  # the same as the worst
+        ([0.58, 0.78, 0.68], PASS),  # within the 5 % that decide nothing
+        ([0.4, 0.6, 0.5], FAIL),
+        ([0.4, 0.9, 0.7], UNDECIDED),
+    ],
+)
+def test_references_are_compared_seed_by_seed(values: list[float], verdict: str) -> None:
+    references = {"good": [0.9, 0.9, 0.9], "worst": [0.6, 0.8, 0.7]}
+    outcome = decide(row(NotWorse("higher", "rate")), values, references)
+    assert outcome.verdict == verdict
+    assert outcome.band == "at least the lowest of good, worst; 5 % decides nothing"
+    # the opposite direction: what is not worse when higher is better is not better when lower is
+    mirrored = {name: [1 - value for value in found] for name, found in references.items()}
+    if verdict == FAIL:
+        assert (
+            decide(row(NotWorse("lower", "rate")), [1 - value for value in values], mirrored).verdict == FAIL
+        )
+
+
+def test_only_standards_track_references_count_where_the_document_says_so() -> None:
+    band = NotWorse("lower", "loss", standards=True)
+    references = {"cubic": [0.01] * 3, "bbr": [0.2] * 3}
+    assert decide(row(band), [0.1] * 3, references).verdict == FAIL
+    assert decide(row(NotWorse("lower", "loss")), [0.1] * 3, references).verdict == PASS
+    assert decide(row(band), [0.1] * 3, {"bbr": [0.2] * 3}).verdict == PASS
+
+
+def test_rows_have_unique_names_and_say_what_they_are() -> None:
+    names = [f"{battery.id}/{one.id}" for battery, one in EVERY]
+    assert len(names) == len(set(names))
+    for battery, one in EVERY:
+        assert one.title, one.id
+        assert one.source, one.id
+        if one.never is None:
+            assert one.what.endswith("."), one.id
+            assert one.cases is not None, one.id
+            assert one.value is not None, one.id
+            assert one.band is not None, one.id
+            assert one.traits >= battery.traits, one.id
+
+
+KINDS = ("cubic", "ledbat", "nada", "tfrc", "tfmcc", "perif_ecn", "pcon", "ndnsieve", "least_loaded")
+"""A scheme of every kind."""
+
+
+@pytest.mark.parametrize("scheme", KINDS)
+def test_every_row_that_applies_to_a_scheme_is_a_valid_scenario(scheme: str) -> None:
+    subject = Subject.of(scheme)
+    lab = Lab.of(subject.traits, quick=True)
+    applied = 0
+    seen = set()
+    for battery, one in EVERY:
+        if one.reason(subject) is not None:
+            continue
+        applied += 1
+        assert one.cases is not None
+        for case, tree in one.cases(subject, lab).items():
+            text = json.dumps(tree, sort_keys=True)
+            if text not in seen:
+                seen.add(text)
+                plan = Scenario.from_tree(tree).plan(1)
+                assert plan.duration_s > 0, f"{battery.id}/{one.id}: {case}"
+    families = next(found for found in catalogue.schemes() if found["name"] == scheme)["families"]
+    assert (applied == 0) == (families == ["sdn"])
+
+
+class Sound(WindowUpdate):
+    """Reno, written in Python."""
+
+    def congestion_avoidance(self, window: float, ack: Ack) -> float:
+        return window + ack.packets / window
+
+    def ssthresh(self, window: float, cut: Cut) -> float:
+        return window / 2
+
+
+class NoBackoff(Sound):
+    """A fault: the window stays after a loss."""
+
+    def ssthresh(self, window: float, cut: Cut) -> float:
+        return window
+
+
+class HalvesTwice(Sound):
+    """A fault: a quarter of the window is left."""
+
+    def ssthresh(self, window: float, cut: Cut) -> float:
+        return window / 4
+
+
+class EndlessSlowStart(Sound):
+    """A fault: the window doubles in each round trip, also after losses."""
+
+    def congestion_avoidance(self, window: float, ack: Ack) -> float:
+        return window + ack.packets
+
+
+class IgnoresMarks(Sound):
+    """A fault: marks change nothing."""
+
+    def ssthresh(self, window: float, cut: Cut) -> float:
+        return window if cut.cause == "mark" else super().ssthresh(window, cut)
+
+
+BACKOFF, START, WIRED = "rfc9743/5.1.1-full-backoff", "rfc9743/5.1.3-start", "rfc9743/6.3-wired"
+HARM, LOSS, MARKS = "rfc9743/5.2.1-reno-shallow", "rfc9743/5.2-loss", "rfc9743/7.1-marks"
+HIGH_DELAY = "rfc9743/7.5-high-delay"
+
+FAULTS: dict[str, tuple[type[WindowUpdate] | str, dict[str, Any], dict[str, str]]] = {
+    "none": (
+        Sound,
+        {},
+        {BACKOFF: PASS, START: PASS, HARM: PASS, LOSS: PASS, WIRED: PASS, MARKS: PASS, HIGH_DELAY: PASS},
+    ),
+    # the wired path was expected to pass: without any reduction the flow lives on timeouts
+    "no backoff": (NoBackoff, {}, {HARM: FAIL, LOSS: FAIL, WIRED: FAIL, MARKS: FAIL}),
+    "halves twice": (
+        HalvesTwice,
+        {},
+        {START: PASS, HARM: PASS, LOSS: PASS, WIRED: FAIL, MARKS: PASS, HIGH_DELAY: FAIL},
+    ),
+    "slow start that never ends": (EndlessSlowStart, {}, {HARM: FAIL, LOSS: FAIL, WIRED: PASS}),
+    "ignores marks": (
+        IgnoresMarks,
+        {},
+        {START: PASS, HARM: PASS, LOSS: PASS, WIRED: PASS, MARKS: FAIL, HIGH_DELAY: PASS},
+    ),
+    "no fault of a background scheme": (
+        "ledbat",
+        {},
+        {"background/target": PASS, "background/skew-fast": PASS, "background/skew-slow": PASS},
+    ),
+    "drifting clock": (
+        "ledbat",
+        {"target": "5 ms", "base_history": 60},
+        {"background/target": PASS, "background/skew-fast": FAIL, "background/skew-slow": PASS},
+    ),
+}
+"""Faults: a scheme with the fault, and the verdicts that it must get."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def faulty_schemes() -> None:
+    """Registers them, in this process."""
+    for scheme, _, _ in FAULTS.values():
+        if not isinstance(scheme, str):
+            register_scheme(scheme)
+
+
+@pytest.fixture(scope="module")
+def measurements(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("measurements")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_fails_the_rows_that_name_it_and_no_other(fault: str, measurements: Path) -> None:
+    scheme, params, expected = FAULTS[fault]
+    name = (
+        scheme if isinstance(scheme, str) else next(n for n, known in registered().items() if known is scheme)
+    )
+    card = evaluate(
+        name, params=params, against=("cubic", "reno"), rows=list(expected), quick=True, cache=measurements
+    )
+    assert card.verdicts() == expected
+
+
+def test_known_weaknesses_of_published_schemes_are_found(measurements: Path) -> None:
+    known = {
+        "bbr": {"rfc9743/5.2.1-cubic-shallow": FAIL, "rfc9743/5.1.3-loss": FAIL},
+        "vegas": {"rfc5166/2.3.1-beside-reno": FAIL, "rfc9743/5.2.1-reno-1bdp": PASS},
+        "mca": {"multicast/tcp-fairness": FAIL, "multicast/two-groups": PASS},
+    }
+    for scheme, expected in known.items():
+        card = evaluate(scheme, rows=list(expected), quick=True, cache=measurements)
+        assert card.verdicts() == expected, scheme
+
+
+def test_a_card_does_not_depend_on_jobs_and_is_not_simulated_twice(tmp_path: Path) -> None:
+    rows = ["rfc9743/6.3-wired", "rfc9743/5.1.4-fairness"]
+    one = evaluate("veno", rows=rows, quick=True, cache=tmp_path)
+    two = evaluate("veno", rows=rows, quick=True, jobs=2)
+    again = evaluate("veno", rows=rows, quick=True, cache=tmp_path)
+    assert one.cpu_s > 0
+    assert again.cpu_s == 0
+    kept = [{**card.as_dict(), "cpu_s": 0} for card in (one, two, again)]
+    assert kept[0] == kept[1] == kept[2]
+
+
+def test_rows_of_other_kinds_say_why_they_do_not_apply() -> None:
+    outcomes = {
+        f"{battery.id}/{outcome.row.id}": outcome
+        for battery, found in evaluate("least_loaded", quick=True).outcomes
+        for outcome in found
+    }
+    assert len(outcomes) == len(EVERY)
+    assert {outcome.verdict for outcome in outcomes.values()} == {NOT_APPLICABLE}
+    assert all(
+        outcome.reason.startswith("not applicable, because ") and not outcome.reason.endswith(".")
+        for outcome in outcomes.values()
+    )
+    # a scheme of one's own is of a kind when one says so
+    assert Subject.of("vegas").lacks(frozenset({"background"})) is not None
+    assert Subject.of("vegas", kind="background").lacks(frozenset({"background"})) is None
+
+
+def test_the_command_writes_a_page_and_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "card"
+    words = ["evaluate", "vegas", "--quick", "--row", "rfc9743/6.3-wired", "--row", "rfc9743/5.3.1"]
+    words += ["--set", "alpha=3", "--against", "cubic,reno", "--out", str(out)]
+    assert call([*words, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["counts"] == {"pass": 1, "fail": 0, "undecided": 0, "not applicable": 1}
+    assert record["params"] == {"alpha": 3}
+    rows = {row["id"]: row for row in record["batteries"][0]["rows"]}
+    assert rows["6.3-wired"]["references"].keys() == {"cubic", "reno"}
+    assert json.loads((out / "evaluation.json").read_text(encoding="utf-8"))["counts"] == record["counts"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.count('data-verdict="pass"') == 2  # the row, and the button that shows such rows
+    assert "Wired paths" in page
+    assert "It is a duty of the document" not in page.split("do not apply")[0]
+    assert "thalweg evaluate vegas --set alpha=3 --against cubic,reno --seed 1 --quick" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert call(words) == 0
+    assert "✓ pass 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["evaluate", "vegs"], "vegas"),
+        (["evaluate", "vegas", "--against", "cubicc"], "cubic"),
+        (["evaluate", "vegas", "--against", ","], "cubic,reno"),
+        (["evaluate", "vegas", "--row", "rfc9743/6.3-wire"], "rfc9743/6.3-wired"),
+        (["evaluate", "vegas", "--set", "alfa=3"], "alpha"),
+        (["evaluate", "vegas", "--jobs", "0"], "at least one"),
+    ],
+)
+def test_mistakes_are_answered_with_a_hint(
+    words: list[str], hint: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert call([*words, "--out", str(tmp_path)]) == 2
+    assert hint in capsys.readouterr().err

@@ -1,0 +1,125 @@
+"""`thalweg explain`: known limits are named, and the numbers are those of the tables of the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import thalweg as tw
+from thalweg.cli import call
+from thalweg.errors import ResultError
+from thalweg.explanation import LIMITS, PHASES, explain
+
+
+def alone(buffer: str = "1 bdp", **flow: Any) -> tw.Scenario:
+    """One flow on 10 Mbit/s with a round trip of 44 ms."""
+    return tw.Scenario.from_tree(
+        {
+            "duration": "20 s",
+            "topology": {
+                "kind": "dumbbell",
+                "bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms", "buffer": buffer},
+            },
+            "flows": [{"name": "bulk", "scheme": "reno", **flow}],
+        }
+    )
+
+
+def pair() -> tw.Scenario:
+    tree = alone().tree
+    tree["flows"] = [{"name": "one", "scheme": "cubic"}, {"name": "two", "scheme": "reno", "count": 2}]
+    return tw.Scenario.from_tree(tree)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "limit"),
+    [
+        (alone(), "window"),
+        (alone(tcp={"receive_window": "20 kB"}), "receiver"),
+        (alone(rate="1 Mbit/s"), "application"),
+        (alone("8 bdp", scheme="bbr"), "pacing"),
+        (alone(scheme="tfrc"), "pacing"),
+    ],
+    ids=["window", "receiver", "application", "pacing", "stream"],
+)
+def test_the_known_limit_of_a_flow_is_the_largest(scenario: tw.Scenario, limit: str) -> None:
+    answer = explain(scenario, "bulk")
+    name, share = next(iter(answer.limits().items()))
+    assert name == limit
+    assert share > 0.7
+    assert LIMITS[limit] in answer.sentence
+    for shares in (answer.limits(), answer.phases()):
+        assert sum(shares.values()) == pytest.approx(1)
+    assert set(answer.phases()) <= set(PHASES)
+    assert answer.active_s == pytest.approx(20, abs=0.1)
+
+
+def test_phases_are_those_of_the_controller_and_of_the_scheme() -> None:
+    reno = explain(alone(), "bulk")
+    assert reno.phases()["congestion_avoidance"] > 0.7
+    assert reno.states() == {}
+    assert reno.congestion["loss"] >= reno._row("bulk")["episodes"] > 0
+    bbr = explain(alone("8 bdp", scheme="bbr"), "bulk")
+    assert next(iter(bbr.states())) == "ProbeBW"
+    assert sum(bbr.states().values()) == pytest.approx(1)
+
+
+def test_a_flow_with_an_end_is_explained_until_its_end() -> None:
+    answer = explain(alone(size="1 MB"), "bulk")
+    assert answer.active_s == pytest.approx(answer._row("bulk")["fct_s"], rel=0.01)
+
+
+def test_losses_and_queues_agree_with_the_tables() -> None:
+    answer = explain(pair(), "two.1")
+    result = answer.result
+    assert sum(row["packets"] for row in answer.losses()) == result["flow.two.1.drops"] > 0
+    assert answer.losses()[0]["place"] == "link.bottleneck"
+    assert sum(answer.queue_shares().values()) == pytest.approx(1)
+    waiting = sum(
+        row["throughput_bps"] * row["queueing_delay_s"] / 8 for row in result.flows.iter_rows(named=True)
+    )
+    queue = result.links.filter(result.links["link"] == "bottleneck")["queue_bytes"][0]
+    assert waiting == pytest.approx(queue, rel=0.1), "Little's law"
+
+
+def test_the_repetition_is_the_run(tmp_path: Path) -> None:
+    run = pair().run(seed=5, out=tmp_path / "run")
+    answer = explain(tw.Result.load(tmp_path / "run"), "one")
+    assert answer.result.trace_hash == run.trace_hash
+    assert answer.result.seed == 5
+    assert answer.goodputs()["one"] == run["flow.one.goodput"]
+
+
+def test_the_command_explains_a_folder_and_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pair().run(out=tmp_path / "run")
+    assert call(["explain", str(tmp_path / "run"), "--flow", "one"]) == 0
+    said = capsys.readouterr().out
+    assert "of its time it is limited by" in said
+    assert "congestion avoidance" in said
+    assert "link.bottleneck" in said
+    assert "<svg" in (tmp_path / "run" / "explain-one.svg").read_text("utf-8")
+    file = tmp_path / "pair.toml"
+    file.write_text(pair().toml)
+    assert call(["explain", str(file), "--flow", "two.2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["flow"] == "two.2"
+    assert sum(told["limits"].values()) == pytest.approx(1)
+    assert Path(told["figure"]).exists()
+
+
+def test_mistakes_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ResultError, match=r"no flow 'onne'; did you mean one"):
+        explain(pair(), "onne")
+    plain = alone(scheme=None, source={"kind": "constant", "rate": "1 Mbit/s"}).tree
+    del plain["flows"][0]["scheme"]
+    with pytest.raises(ResultError, match="no congestion controller"):
+        explain(tw.Scenario.from_tree(plain), "bulk")
+    run = pair().run()
+    run.record["emulation"] = {"valid": True}
+    with pytest.raises(ResultError, match="cannot be repeated"):
+        explain(run, "one")
+    assert call(["explain", str(tmp_path), "--flow", "one"]) == 2
+    assert "holds no complete run" in capsys.readouterr().err
