@@ -29,6 +29,8 @@ autodoc_class_signature = "mixed"
 default_role = "literal"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
+# the type `bytes` in a signature is that of Python, although classes of schemes have attributes of this name
+suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
 html_title = "Thalweg"

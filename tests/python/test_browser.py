@@ -359,11 +359,7 @@ def test_a_comparison_has_a_box_per_scenario_over_its_seeds(compared):
     runs, saw = compared
     assert len(saw["boxes"]) == 2
     for scheme, text in zip(("reno", "cubic"), saw["boxes"], strict=True):
-        values = sorted(
-            run.values["flows.fairness"]
-            for name, run in runs.items()
-            if name.startswith(scheme)
-        )
+        values = sorted(run.values["flows.fairness"] for name, run in runs.items() if name.startswith(scheme))
         found = re.fullmatch(
             rf"{scheme}: median (\S+), quartiles \S+ to \S+, values (\S+) to (\S+) \(n = 3\)", text
         )
