@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Measures the workloads, beside ns-2 where it is installed, and counts their instructions.
+"""Measures the workloads, beside ns-2 and ns-3 where they are installed, and counts their instructions.
 
 usage: run.py [--runs N] [--no-peer] [--no-emulator] [--instructions | --instructions=update] [--only=NAME,NAME] [--out FILE]
 
 Prints a table and writes FILE (out/bench.json): rows of workload, packet_hops, cpu_s, packet_hops_per_cpu_s,
-peak_rss_bytes, peer_ratio; and how the emulator performs at 105 000 packets a second, in real time, where it may make
-network namespaces. CPU seconds and memory are those of the whole process, set-up included; the median of the
-runs is quoted, and each run of ours stands beside one of ns-2. Counts of instructions and cache misses (callgrind, shorter
-runs) are compared with benches/instructions.json and may not grow by more than two per cent. A cache miss is a read or write
-that neither the first-level cache of 32 kB nor a second one of 1 MB holds, both simulated.
+peak_rss_bytes, peer_ratio, ns3_ratio, ns3_peak_rss_bytes; and how the emulator performs at 105 000 packets a second, in
+real time, where it may make network namespaces. CPU seconds and memory are those of the whole process, set-up included;
+the median of the runs is quoted, and each run of ours stands beside one of ns-2, and for s10 to s10k of ns-3. Counts of
+instructions and cache misses (callgrind, shorter runs) are compared with benches/instructions.json and may not grow by
+more than two per cent. A cache miss is a read or write that neither the first-level cache of 32 kB nor a second one of
+1 MB holds, both simulated.
 """
 
 from __future__ import annotations
@@ -42,8 +43,15 @@ SECONDS = {
     "s1k": 10,
     "s10k": 3,
     "s100k": 2,
+    "s1m": 0.3,
     "f8p": 1,
     "f8i": 10,
+    "f16p": 0.2,
+    "f16i": 10,
+    "m1k": 40,
+    "m10k": 10,
+    "m100k": 2,
+    "n3k": 4,
 }
 COUNTED_SECONDS = {
     "w1": 5,
@@ -60,8 +68,15 @@ COUNTED_SECONDS = {
     "s1k": 1,
     "s10k": 0.5,
     "s100k": 0.1,
+    "s1m": 0.01,
     "f8p": 0.01,
     "f8i": 1,
+    "f16p": 0.003,
+    "f16i": 0.3,
+    "m1k": 2,
+    "m10k": 0.5,
+    "m100k": 0.1,
+    "n3k": 0.2,
 }
 TITLES = {
     "w1": "10 TCP flows, dumbbell",
@@ -78,16 +93,27 @@ TITLES = {
     "s1k": "1 000 flows of 1 Mbit/s",
     "s10k": "10 000 flows of 1 Mbit/s",
     "s100k": "100 000 flows of 1 Mbit/s",
+    "s1m": "1 000 000 flows",
     "f8p": "fat tree, permutation",
     "f8i": "fat tree, incast",
+    "f16p": "fat tree, 1024 hosts",
+    "f16i": "the same, incast",
+    "m1k": "multicast, 1 000 receivers",
+    "m10k": "multicast, 10 000 receivers",
+    "m100k": "multicast, 100 000",
+    "n3k": "1 000 routers, controller",
 }
 # these run once: a run takes minutes
-LONG = {"s10k", "s100k"}
+LONG = {"s10k", "s100k", "s1m", "m100k"}
+# these take gigabytes, and run only if they are named
+HUGE = {"s1m"}
 # ndnSIM 2.8 on n1 and n2 (BIC), 100 simulated seconds: packet-hops per CPU second as released, and with its timer leak
 # removed. Quoted: it takes half an hour of CPU to build. Measured on two shared cores, spread 25 % and more.
 NDNSIM = {"n1": (52e3, 78e3), "n2": (41e3, 99e3)}
 # what ns-2 has as well
-PEERED = {"w1", "w2", "w3", "w4", "s10", "s100", "s1k", "s10k"}
+PEERED = {"w1", "w2", "w3", "w4", "s10", "s100", "s1k", "s10k", "f8p"}
+# what ns-3 has as well, by its number of flows
+NS3 = {"s10": 10, "s100": 100, "s1k": 1000, "s10k": 10_000}
 ALLOWED_GROWTH = 0.02
 # the emulator: packets a second and seconds of each run, and what is aimed at
 EMULATED = (105_000, 5)
@@ -115,20 +141,56 @@ def rate(command: list[str]) -> tuple[int, float, int]:
     return results["packet_hops"], cpu_s, results.get("peak_rss_bytes", 0)
 
 
+def ns3_program() -> Path | None:
+    """The dumbbells in ns-3, compiled; None where ns-3 or a compiler is missing."""
+    modules = (
+        "applications",
+        "point-to-point",
+        "nix-vector-routing",
+        "internet",
+        "traffic-control",
+        "network",
+        "core",
+    )
+    names = [f"ns3-{module}" for module in modules]
+    if not shutil.which("g++") or not shutil.which("pkg-config"):
+        return None
+    flags = subprocess.run(
+        ["pkg-config", "--libs-only-l", *names], capture_output=True, text=True, check=False
+    )
+    if flags.returncode:
+        return None
+    source, program = HERE / "ns3.cc", TARGET / "ns3-bench"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        folder = subprocess.run(
+            ["pkg-config", "--variable=libdir", "ns3-core"], capture_output=True, text=True, check=True
+        )
+        # Debian's files name libraries that its package does not bring
+        libraries = [flag for flag in flags.stdout.split() if flag.startswith("-lns3")]
+        command = ["g++", "-std=c++17", "-O2", str(source), "-o", str(program), f"-L{folder.stdout.strip()}"]
+        subprocess.run([*command, *libraries, "-Wl,--allow-shlib-undefined"], check=True)
+    return program
+
+
 def speed(names: list[str], runs: int, peer: bool) -> list[dict[str, object]]:
     """One row for each workload."""
     rows = []
+    ns3 = ns3_program() if peer else None
     for name in names:
         seconds = SECONDS[name]
-        ours, ratios = [], []
+        ours, ratios, ns3_ratios, ns3_peak = [], [], [], 0
         for _ in range(1 if name in LONG else runs):
             hops, cpu_s, peak = rate([str(TARGET / "workload"), name, str(seconds)])
             ours.append((hops / cpu_s, cpu_s, hops, peak))
             if peer and name in PEERED:
                 peer_hops, peer_cpu_s, _ = rate(["ns", str(HERE / "ns2.tcl"), name, str(seconds)])
                 ratios.append(hops / cpu_s / (peer_hops / peer_cpu_s))
+            if ns3 and name in NS3:
+                ns3_hops, ns3_cpu_s, ns3_peak = rate([str(ns3), str(NS3[name]), str(seconds)])
+                ns3_ratios.append(hops / cpu_s / (ns3_hops / ns3_cpu_s))
         speed_now, cpu_s, hops, peak = sorted(ours)[len(ours) // 2]
         ratio = round(statistics.median(ratios), 2) if ratios else None
+        ns3_ratio = round(statistics.median(ns3_ratios), 1) if ns3_ratios else None
         rows.append(
             {
                 "workload": name,
@@ -137,9 +199,12 @@ def speed(names: list[str], runs: int, peer: bool) -> list[dict[str, object]]:
                 "packet_hops_per_cpu_s": round(speed_now),
                 "peak_rss_bytes": peak,
                 "peer_ratio": ratio,
+                "ns3_ratio": ns3_ratio,
+                "ns3_peak_rss_bytes": ns3_peak or None,
             }
         )
         beside = f"{ratio:6.2f} × ns-2" if ratio else ""
+        beside += f"{ns3_ratio:7.1f} × ns-3" if ns3_ratio else ""
         if name in NDNSIM:
             released, repaired = (round(speed_now / figure) for figure in NDNSIM[name])
             beside = f"{released:6} × ndnSIM as released, {repaired} × repaired (quoted)"
@@ -252,7 +317,9 @@ def main(arguments: list[str]) -> int:
     flags = {argument.lstrip("-") for argument in arguments if "=" not in argument}
     if unknown := (flags | set(options)) - {"runs", "no-peer", "no-emulator", "instructions", "only", "out"}:
         sys.exit(f"error: unknown option {', '.join(sorted(unknown))}\n{__doc__}")
-    names = options["only"].split(",") if "only" in options else list(SECONDS)
+    names = (
+        options["only"].split(",") if "only" in options else [name for name in SECONDS if name not in HUGE]
+    )
     if wrong := set(names) - set(SECONDS):
         sys.exit(f"error: unknown workload {', '.join(sorted(wrong))}: there are {', '.join(SECONDS)}")
     subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "benches"], cwd=ROOT, check=True)

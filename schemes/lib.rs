@@ -38,6 +38,7 @@ pub mod bic;
 pub mod cctcp;
 pub mod chopcop;
 pub mod coopcon;
+pub mod copa;
 pub mod cubic;
 pub mod cubic_ndn;
 pub mod cvihis;
@@ -89,6 +90,7 @@ registry! {
         cctcp: Cctcp,
         chopcop: Chopcop,
         coopcon: Coopcon,
+        copa: Copa,
         cubic: Cubic,
         cubic_ndn: CubicNdn,
         dctcp: Dctcp,

@@ -1,7 +1,8 @@
 //! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star again
 //! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data;
-//! N3 a network of 200 forwarders of named data under a controller; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
-//! the same share of the bottleneck each; F8p and F8i a fat tree of 128 hosts with a permutation and with incast.
+//! N3 a network of 200 forwarders of named data under a controller, N3k one of 1000; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
+//! the same share of the bottleneck each; F8p and F8i a fat tree of 128 hosts with a permutation and with incast, F16p and F16i one of 1024
+//! hosts; M10k and M100k multicast stars of that many receivers.
 
 use contract::{EcnFeedback, NodeId, ParamValue};
 use sim::{Blueprint, Cast, FlowKind, IcnSpec, NdnSpec, PortSpec, ProducerSpec, SdnSpec};
@@ -11,7 +12,7 @@ use units::{Bytes, Duration, Rate, Time};
 /// The names of the workloads.
 pub const NAMES: &[&str] = &[
     "w1", "w2", "w3", "w4", "w4s", "w4n", "n1", "n2", "n3", "s10", "s100", "s1k", "s10k", "s100k", "s1m",
-    "f8p", "f8i",
+    "f8p", "f8i", "f16p", "f16i", "m1k", "m10k", "m100k", "n3k",
 ];
 
 /// The workload called `name`, one of [`NAMES`], of the given duration or the usual one; `None` for another name.
@@ -27,7 +28,8 @@ pub fn workload(name: &str, duration: Option<Duration>) -> Option<Blueprint> {
         "w4n" => Some(stream_star(64, Cast::Named, run(400))),
         "n1" => Some(named(None, run(100))),
         "n2" => Some(named(Some("bic"), run(100))),
-        "n3" => Some(controlled(run(20))),
+        "n3" => Some(controlled(200, run(20))),
+        "n3k" => Some(controlled(1000, run(20))),
         "s10" => Some(scaled(10, run(10))),
         "s100" => Some(scaled(100, run(10))),
         "s1k" => Some(scaled(1000, run(10))),
@@ -36,6 +38,11 @@ pub fn workload(name: &str, duration: Option<Duration>) -> Option<Blueprint> {
         "s1m" => Some(scaled(1_000_000, run(10))),
         "f8p" => Some(permutation(8, duration.unwrap_or(Duration::from_millis(100)))),
         "f8i" => Some(incast(8, duration.unwrap_or(Duration::from_millis(100)))),
+        "f16p" => Some(permutation(16, duration.unwrap_or(Duration::from_millis(100)))),
+        "f16i" => Some(incast(16, duration.unwrap_or(Duration::from_millis(100)))),
+        "m1k" => Some(star(1000, run(40))),
+        "m10k" => Some(star(10_000, run(40))),
+        "m100k" => Some(star(100_000, run(10))),
         _ => None,
     }
 }
@@ -212,35 +219,34 @@ pub fn named(controller: Option<&str>, duration: Duration) -> Blueprint {
     net
 }
 
-/// 200 routers in a ring with chords, 100 consumers and 20 producers at nodes of their own, all of them under ndnSieve with its
-/// controller; all links 10 Mbit/s, those of the controller apart.
-pub fn controlled(duration: Duration) -> Blueprint {
-    const ROUTERS: usize = 200;
+/// Routers in a ring with chords, half as many consumers and a tenth as many producers at nodes of their own, all of them under ndnSieve with
+/// its controller; all links 10 Mbit/s, those of the controller apart.
+pub fn controlled(count: usize, duration: Duration) -> Blueprint {
     const CHORD: usize = 14;
     let mut net = Blueprint::new(duration);
-    let routers: Vec<NodeId> = (0..ROUTERS).map(|i| net.node(&format!("r{i}"))).collect();
+    let routers: Vec<NodeId> = (0..count).map(|i| net.node(&format!("r{i}"))).collect();
     let wire = |delay_ms: u64| PortSpec::new(Rate::from_mbps(10), Duration::from_millis(delay_ms), 500);
     for (i, &router) in routers.iter().enumerate() {
         for (step, delay_ms) in [(1, 3), (CHORD, 10)] {
-            let other = (i + step) % ROUTERS;
+            let other = (i + step) % count;
             net.link(&format!("r{i}-r{other}"), (router, routers[other]), wire(delay_ms));
         }
     }
     let mut spec = NdnSpec { link: Some("ndnsieve".to_owned()), ..NdnSpec::default() };
     let payload = Bytes::new(1024);
     let data = payload + ndn::OVERHEAD;
-    for j in 0..20 {
+    for j in 0..count / 10 {
         let node = net.node(&format!("p{j}"));
         net.link(&format!("p{j}"), (routers[10 * j + 5], node), wire(1));
         let prefix = spec.names.intern(&format!("/{j}"));
         let config = ndn::ProducerConfig { prefix, payload, data, delay: Duration::ZERO };
         spec.producers.push(ProducerSpec { node, config });
     }
-    for k in 0..100 {
+    for k in 0..count / 2 {
         let node = net.node(&format!("c{k}"));
         net.link(&format!("c{k}"), (node, routers[2 * k]), wire(1));
         // each has content of its own, so that nothing is aggregated
-        let prefix = spec.names.intern(&format!("/{}/{k}", 7 * k % 20));
+        let prefix = spec.names.intern(&format!("/{}/{k}", 7 * k % (count / 10)));
         let config = ndn::ConsumerConfig::with_controller(prefix, payload);
         let flow = net.flow(&format!("consumer.{k}"), Some("ndnsieve"), FlowKind::Ndn(config), node, &[]);
         flow.start = Time::ZERO + Duration::from_millis(10 * k as u64);

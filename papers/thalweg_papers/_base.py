@@ -97,6 +97,8 @@ class Experiment:
     """Replaces the run of `tree` by a measurement of its own (cost in time and memory)."""
     schemes: tuple[tuple[str, str], ...] = ()
     """Pairs of schemes, by their words in the names of variants, that the test of the judge exchanges."""
+    emulated_runs: int = 0
+    """Emulated runs of a variant, if more than `Emulated.runs`."""
 
 
 @dataclass(frozen=True)

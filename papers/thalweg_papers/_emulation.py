@@ -219,10 +219,12 @@ def plan_runs(
         for variant in experiment.variants
         if (name, variant) not in set(first)
     ]
+    count = {name: max(part.runs, experiment.emulated_runs) for name, experiment in experiments.items()}
     return [
         EmulatedRun(experiments[name], variant, seed + number)
-        for number in range(part.runs)
+        for number in range(max(count.values(), default=0))
         for name, variant in cases
+        if number < count[name]
     ]
 
 

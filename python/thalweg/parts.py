@@ -478,6 +478,7 @@ if TYPE_CHECKING:
         receive_buffer: str | None
         send_buffer: str | None
         gso: bool | None
+        pacing: str | None
         handshake: bool | None
         header: str | None
 
@@ -1281,11 +1282,11 @@ class Flow(Part):
     - `name` (text): Its name.
     - `group` (text): Name of the group under which reports list it. Default: its own name.
     - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
-    - `scheme` (`aimd`, `asmp`, `bbr`, `bbr3`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`,
-      `cvihis`, `dctcp`, `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`, `hr_icp`, `htcp`,
-      `hybla`, `icp`, `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`,
-      `nack`, `nada`, `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `prague`, `raaqm`, `reno`, `scalable`,
-      `scream`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The
+    - `scheme` (`aimd`, `asmp`, `bbr`, `bbr3`, `bic`, `cctcp`, `chopcop`, `coopcon`, `copa`, `cubic`,
+      `cubic_ndn`, `cvihis`, `dctcp`, `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`,
+      `hr_icp`, `htcp`, `hybla`, `icp`, `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`,
+      `mircc_multipath`, `nack`, `nada`, `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `prague`, `raaqm`, `reno`,
+      `scalable`, `scream`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The
       congestion-control scheme, by its name in the catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `stack` (`quinn`, `noq`, `str0m`): The transport stack that sends and receives, instead of Thalweg's TCP
@@ -1357,14 +1358,14 @@ class Encoder(Part):
     - `max` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Highest rate. A stack probes for as much.
       Default: 1.5 Mbit/s; with `stack` 2.5 Mbit/s.
     - `frame_rate` (whole number): Frames per second. Default: 30.
-    - `reaction` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Streams: reaction time, the minimum time between
-      two changes of the encoder's rate (RFC 8593 §4.1). Default: 200 ms.
-    - `variation` (number): Streams: variation of frame sizes, the scale of a Laplace distribution as a share
-      of the mean size (RFC 8593 §4.3). Default: 0.15.
-    - `key_ratio` (number): Streams: size of a key frame relative to the mean size (RFC 8593 §4.2). The seven
-      frames after it are smaller. Default: 3.237.
-    - `key_every` (whole number): Streams: number of frames from one key frame to the next. Default: only the
-      first frame is a key frame.
+    - `reaction` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Reaction time, the minimum time between two
+      changes of the encoder's rate (RFC 8593 §4.1). Default: 200 ms.
+    - `variation` (number): Variation of frame sizes, the scale of a Laplace distribution as a share of the
+      mean size (RFC 8593 §4.3). Default: 0.15.
+    - `key_ratio` (number): Size of a key frame relative to the mean size (RFC 8593 §4.2). The seven frames
+      after it are smaller. Default: 3.237.
+    - `key_every` (whole number): Number of frames from one key frame to the next. Default: only the first
+      frame is a key frame.
     - `drop_after` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Streams: drop frames that have waited at the
       sender for longer than this. Default: never.
     """
@@ -1553,6 +1554,9 @@ class Tcp(Part):
     - `gso` (true or false): Send new segments in batches of at least two, as far as the window allows, as
       Linux does with segmentation offload. The last one has PSH and is acknowledged at once; a batch that is
       not full may wait for the next acknowledgement. Default: false.
+    - `pacing` (`off`, `quic`, `linux`): The rate at which the segments of a window leave. A scheme with a
+      rate of its own, such as `bbr`, keeps it. Default: off, also in Linux, where the queue discipline `fq`
+      turns it on.
     - `handshake` (true or false): Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
     - `header` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Header of every packet, and size of an
       acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B with `live`.

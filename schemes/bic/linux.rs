@@ -26,8 +26,6 @@ pub struct LinuxBic {
     last: Option<(u64, Time)>,
     /// Segments per acknowledgement, smoothed, times 16 [delayed_ack].
     pub(super) ack_ratio: u64,
-    /// Duplicate acknowledgements came, and nothing is repaired yet [TCP_CA_Disorder].
-    disorder: bool,
 }
 
 impl LinuxBic {
@@ -43,7 +41,6 @@ impl LinuxBic {
             last_max: 0,
             last: None,
             ack_ratio: INITIAL_ACK_RATIO,
-            disorder: false,
         }
     }
 
@@ -110,22 +107,17 @@ impl Module for LinuxBic {
 
     /// Smooths the number of segments per acknowledgement [bictcp_acked].
     fn in_ack_event(&mut self, socket: &mut Socket, advance: u64, _cx: &mut Cx<'_>) {
-        if socket.repairing || self.disorder {
+        if !socket.is_open() {
             return;
         }
-        self.disorder = advance == 0;
         self.ack_ratio = self.ack_ratio + advance.div_ceil(socket.mss) - (self.ack_ratio >> 4);
     }
 
     fn event(&mut self, _socket: &mut Socket, event: Event) {
-        match event {
-            // [bictcp_state, bictcp_reset]
-            Event::Loss => {
-                (self.per_segment, self.last_max, self.last) = (0, 0, None);
-                self.ack_ratio = INITIAL_ACK_RATIO;
-            }
-            Event::Open => self.disorder = false,
-            _ => {}
+        // [bictcp_state, bictcp_reset]
+        if event == Event::Loss {
+            (self.per_segment, self.last_max, self.last) = (0, 0, None);
+            self.ack_ratio = INITIAL_ACK_RATIO;
         }
     }
 }

@@ -1,10 +1,10 @@
-//! H-TCP's window, in whole segments, with the fixed-point numbers and the clock ticks of Linux.
+//! H-TCP's window as Linux has it (net/ipv4/tcp_htcp.c of 6.1): whole segments, fixed-point numbers and clock ticks.
 
-use contract::{Ack, Cut, Cx, WindowUpdate};
-use units::{Duration, Segments, Time};
+use contract::Cx;
+use units::{Duration, Time};
 
 use super::Params;
-use crate::shared::LossState;
+use crate::shared::linux::{Event, Module, Socket};
 
 /// H-TCP. Times are in ticks of the kernel's clock (jiffies), α and β in parts of [`ONE`].
 #[derive(Clone, Debug)]
@@ -16,19 +16,26 @@ pub struct Htcp {
     pub(super) beta: u32,
     /// Whether β can follow the round-trip times at the next congestion event.
     modeswitch: bool,
-    /// Segments that the present acknowledgement counts for; one after it was counted.
+    /// Segments that the present acknowledgement covers cumulatively.
+    advance: u32,
+    /// Segments that it counts for, outside of recoveries; one after it was counted.
     pkts_acked: u32,
-    /// Segments acknowledged since the window last grew [Linux: snd_cwnd_cnt].
-    cwnd_cnt: u32,
-    /// The window when it could last grow.
-    window: u32,
     /// Minimum round-trip time, zero before the first sample; maximum, outside of recoveries.
     min_rtt: u32,
     pub(super) max_rtt: u32,
     /// End of the last congestion event, or its beginning while it lasts; at first, the time of the first transmission.
     last_cong: Option<u32>,
     throughput: Throughput,
-    loss: LossState,
+    /// What the last congestion event replaced, while it lasts [undo_last_cong, undo_maxRTT, undo_old_maxB].
+    before: Option<Before>,
+}
+
+/// What a congestion event replaces.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    last_cong: u32,
+    max_rtt: u32,
+    old_max: u32,
 }
 
 /// Estimate of the throughput, in segments per second.
@@ -87,14 +94,13 @@ impl Htcp {
             alpha: ONE,
             beta: rules.min_beta,
             modeswitch: false,
+            advance: 0,
             pkts_acked: 1,
-            cwnd_cnt: 0,
-            window: 0,
             min_rtt: 0,
             max_rtt: 0,
             last_cong: None,
             throughput: Throughput::default(),
-            loss: LossState::default(),
+            before: None,
         }
     }
 
@@ -105,30 +111,6 @@ impl Htcp {
     /// Ticks since the last congestion event.
     fn cong_time(&self, now: u32) -> u32 {
         now.wrapping_sub(self.last_cong.unwrap_or(now))
-    }
-
-    /// Takes the samples of an acknowledgement, in any state [Linux: measure_achieved_throughput].
-    #[inline]
-    fn measure(&mut self, ack: &Ack, now: Time) {
-        let now = self.ticks(now);
-        if self.last_cong.is_none() {
-            self.last_cong = Some(self.ticks(ack.sent_at));
-        }
-        let reducing = ack.recovering || ack.marked;
-        let open = !reducing && !self.loss.is_active();
-        if open {
-            self.pkts_acked = ack.packets;
-        }
-        if let Some(rtt) = ack.rtt.map(|rtt| ticks_up(rtt, self.rules.hz)).filter(|rtt| *rtt > 0) {
-            self.measure_rtt(rtt, open);
-        }
-        if self.rules.switch_share.is_some() {
-            self.measure_throughput(ack, open, now);
-        }
-        // the event ends with the state, so that its end is the last acknowledgement of it  [Linux: htcp_state]
-        if reducing || self.loss.on_ack(ack) {
-            self.last_cong = Some(now);
-        }
     }
 
     fn measure_rtt(&mut self, rtt: u32, open: bool) {
@@ -143,17 +125,18 @@ impl Htcp {
         }
     }
 
-    fn measure_throughput(&mut self, ack: &Ack, open: bool, now: u32) {
-        if !open {
+    fn measure_throughput(&mut self, socket: &Socket, now: u32) {
+        if socket.repairing {
             (self.throughput.packets, self.throughput.since) = (0, Some(now));
             return;
         }
         let just_after = self.min_rtt > 0 && self.cong_time(now) / self.min_rtt <= 3;
         let t = &mut self.throughput;
-        t.packets = t.packets.saturating_add(ack.packets);
+        t.packets = t.packets.saturating_add(self.advance);
         // about a window, and at least a round-trip time
         let elapsed = t.since.map(|since| now.wrapping_sub(since));
-        let enough = i64::from(t.packets) >= i64::from(self.window) - i64::from((self.alpha / ONE).max(1));
+        // in 32 bits: an increase above the window ends no interval
+        let enough = t.packets >= (socket.cwnd as u32).wrapping_sub((self.alpha / ONE).max(1));
         if !enough || self.min_rtt == 0 || elapsed.is_some_and(|ticks| ticks < self.min_rtt) {
             return;
         }
@@ -216,59 +199,84 @@ impl Htcp {
     }
 }
 
-impl WindowUpdate for Htcp {
+impl Module for Htcp {
+    const NEWEST_RTT: bool = true;
+
+    fn in_ack_event(&mut self, socket: &mut Socket, advance: u64, _cx: &mut Cx<'_>) {
+        self.advance = advance.div_ceil(socket.mss) as u32;
+    }
+
+    /// [measure_achieved_throughput]
     #[inline]
-    fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments {
-        self.measure(ack, cx.now());
-        let mut w = window.0 as u32;
-        // cwnd += 1 when α·acknowledged ≥ cwnd                                      [Linux: htcp_cong_avoid]
-        if u64::from(self.cwnd_cnt) * u64::from(self.alpha) / u64::from(ONE) >= u64::from(w) {
-            w += 1;
-            self.cwnd_cnt = 0;
+    fn pkts_acked(&mut self, socket: &mut Socket, rtt: Option<Duration>, cx: &mut Cx<'_>) {
+        if socket.is_open() {
+            self.pkts_acked = self.advance;
+        }
+        if let Some(rtt) = rtt.map(|rtt| ticks_up(rtt, self.rules.hz)).filter(|rtt| *rtt > 0) {
+            self.measure_rtt(rtt, socket.is_open());
+        }
+        if self.rules.switch_share.is_some() {
+            let now = self.ticks(cx.now());
+            self.measure_throughput(socket, now);
+        }
+    }
+
+    /// [htcp_cong_avoid]
+    #[inline]
+    fn cong_avoid(&mut self, socket: &mut Socket, acked: u64, cx: &mut Cx<'_>) {
+        if !socket.cwnd_limited {
+            return;
+        }
+        if socket.in_slow_start() {
+            socket.slow_start(acked);
+            return;
+        }
+        // cwnd += 1 when α·acknowledged ≥ cwnd
+        if socket.credit.acked() * u64::from(self.alpha) / u64::from(ONE) >= socket.cwnd {
+            socket.cwnd += 1;
+            socket.credit.clear();
             self.update_alpha(self.ticks(cx.now()));
         } else {
-            self.cwnd_cnt += self.pkts_acked;
+            socket.credit.add(u64::from(self.pkts_acked));
         }
         self.pkts_acked = 1;
-        self.window = w;
-        Segments(f64::from(w))
     }
 
-    #[inline]
-    fn slow_start(&mut self, window: Segments, _: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Option<Segments> {
-        self.window = window.0 as u32;
-        self.measure(ack, cx.now());
-        Some(Segments(window.0 + f64::from(ack.packets)))
-    }
-
-    fn ssthresh(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments {
-        let now = self.ticks(cx.now());
+    /// [htcp_recalc_ssthresh]
+    fn ssthresh(&mut self, socket: &Socket) -> u64 {
         self.update_beta();
-        self.update_alpha(now);
-        // the maximum fades, so that it follows changes of the route               [Linux: htcp_param_update]
+        self.update_alpha(self.ticks(socket.now));
+        // the maximum fades, so that it follows changes of the route                           [htcp_param_update]
         if self.min_rtt > 0 && self.max_rtt > self.min_rtt {
             let above = f64::from(self.max_rtt - self.min_rtt);
             self.max_rtt = self.min_rtt + (above * self.rules.max_rtt_memory) as u32;
         }
-        self.last_cong = Some(now);
-        self.cwnd_cnt = 0;
-        self.loss.on_congestion(cut);
-        // ssthresh = max(β·cwnd, 2)                                             [Linux: htcp_recalc_ssthresh]
-        let reduced = (window.0 as u64 * u64::from(self.beta) / u64::from(ONE)).max(2);
-        self.window = reduced as u32;
-        Segments(reduced as f64)
+        (socket.cwnd * u64::from(self.beta) / u64::from(ONE)).max(2)
     }
 
-    fn integer_cwnd(&self) -> bool {
-        true
+    /// [htcp_state, htcp_reset]
+    fn event(&mut self, socket: &mut Socket, event: Event) {
+        let now = self.ticks(socket.now);
+        match event {
+            Event::TransmissionStart if self.last_cong.is_none() => self.last_cong = Some(now),
+            Event::Repairing => {
+                let last_cong = self.last_cong.replace(now).unwrap_or(now);
+                self.before =
+                    Some(Before { last_cong, max_rtt: self.max_rtt, old_max: self.throughput.old_max });
+            }
+            // the event ends with the last acknowledgement of the recovery
+            Event::Open if self.before.take().is_some() => self.last_cong = Some(now),
+            _ => {}
+        }
     }
 
-    fn counts_excess(&self) -> bool {
-        false
-    }
-
-    fn pause(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        self.measure(ack, cx.now());
+    /// [htcp_cwnd_undo]
+    fn undo(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.last_cong = Some(before.last_cong);
+            self.max_rtt = before.max_rtt;
+            self.throughput.old_max = before.old_max;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;
 
-use crate::shared::Classic;
+use crate::shared::linux::Linux;
 
 mod control;
 #[cfg(test)]
@@ -68,9 +68,9 @@ contract::params! {
 }
 
 /// The whole congestion control.
-pub type Control = Classic<Htcp>;
+pub type Control = Linux<Htcp>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Classic::new(Htcp::new(params), setup)
+    Linux::new(Htcp::new(params), setup)
 }

@@ -11,15 +11,21 @@ fn htcp(initial: u64) -> (Bench, Control) {
 }
 
 fn with(params: Params, initial: u64) -> (Bench, Control) {
-    (Bench::new(), control(&params, &setup(initial)))
+    let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(initial)));
+    bench.fill(&mut controller);
+    (bench, controller)
 }
 
 /// Acknowledges `packets` segments with one acknowledgement. Returns the window in segments.
 fn ack(bench: &mut Bench, controller: &mut Control, packets: u32) -> u64 {
-    let mut ack = bench.an_ack(controller);
-    (ack.packets, ack.bytes) = (packets, SEGMENT * u64::from(packets));
-    bench.deliver_ack(controller, &ack);
+    bench.deliver(controller, packets);
     window(controller)
+}
+
+/// A loss that is repaired at once.
+fn lose(bench: &mut Bench, controller: &mut Control) {
+    bench.congestion(controller, Cause::Loss);
+    controller.on_recovered(Cause::Loss, &mut bench.cx());
 }
 
 /// Acknowledges one segment with a round-trip time of `millis`.
@@ -49,8 +55,8 @@ fn slow_start_adds_a_segment_for_each_segment_acknowledged() {
 #[test]
 fn shortly_after_a_loss_the_window_grows_by_one_per_round_trip() {
     let (mut bench, mut controller) = htcp(40);
-    bench.congestion(&mut controller, Cause::Loss);
-    assert_eq!((window(&controller), controller.update().alpha), (20, 128));
+    lose(&mut bench, &mut controller);
+    assert_eq!((window(&controller), controller.module().alpha), (20, 128));
     for _ in 0..20 {
         assert_eq!(ack(&mut bench, &mut controller, 1), 20);
     }
@@ -69,12 +75,12 @@ fn shortly_after_a_loss_the_window_grows_by_one_per_round_trip() {
 #[test]
 fn the_increase_grows_with_the_time_since_the_loss() {
     let (mut bench, mut controller) = htcp(40);
-    bench.congestion(&mut controller, Cause::Loss);
+    lose(&mut bench, &mut controller);
     bench.now = at(3.0);
     for _ in 0..21 {
         ack(&mut bench, &mut controller, 1);
     }
-    assert_eq!(controller.update().alpha, 22 * 128);
+    assert_eq!(controller.module().alpha, 22 * 128);
     let windows: Vec<u64> = (0..7).map(|_| ack(&mut bench, &mut controller, 1)).collect();
     assert_eq!(windows, [21, 22, 22, 23, 23, 23, 24]);
 }
@@ -92,13 +98,13 @@ fn the_increase_at_several_times() {
 fn alpha_at(params: Params, seconds: f64, rtt_ms: u64) -> u32 {
     let (mut bench, mut controller) = with(params, 4);
     bench.rtt = Duration::from_millis(rtt_ms);
-    bench.congestion(&mut controller, Cause::Loss);
+    lose(&mut bench, &mut controller);
     bench.now = at(seconds);
     for _ in 0..3 {
         ack(&mut bench, &mut controller, 1);
     }
     assert_eq!(window(&controller), 3);
-    controller.update().alpha
+    controller.module().alpha
 }
 
 /// α of 22 after 3 s is divided by 100 ms over the round-trip time, in eighths: 20 ms, 5 ticks: 200/5 = 40, 22·8/40 = 4. 400 ms: 200/100 = 2, at least 4, so 44.
@@ -132,11 +138,11 @@ fn the_parameters_of_the_increase() {
 /// The window after the second of two losses; the first, at 200, keeps `min_beta` and lets β follow. Round-trip times between them.
 fn second_reduction(params: Params, rtts: &[u64]) -> (u64, Control) {
     let (mut bench, mut controller) = with(params, 200);
-    bench.congestion(&mut controller, Cause::Loss);
+    lose(&mut bench, &mut controller);
     for rtt in rtts {
         timed(&mut bench, &mut controller, *rtt);
     }
-    bench.congestion(&mut controller, Cause::Loss);
+    lose(&mut bench, &mut controller);
     (window(&controller), controller)
 }
 
@@ -171,8 +177,8 @@ fn the_share_kept_follows_the_round_trip_times() {
 fn the_maximum_round_trip_time_fades_at_each_reduction() {
     let rtts = [100, 120, 140, 160];
     let params = || Params { use_bandwidth_switch: false, ..Params::default() };
-    assert_eq!(second_reduction(params(), &rtts).1.update().max_rtt, 39);
-    assert_eq!(second_reduction(Params { max_rtt_memory: 0.5, ..params() }, &rtts).1.update().max_rtt, 32);
+    assert_eq!(second_reduction(params(), &rtts).1.module().max_rtt, 39);
+    assert_eq!(second_reduction(Params { max_rtt_memory: 0.5, ..params() }, &rtts).1.module().max_rtt, 32);
 }
 
 /// In whole numbers as the kernel has them, for all distances that a round-trip time can have.
@@ -188,7 +194,7 @@ fn shares_are_those_of_the_kernels_integers() {
 fn shares_kept(params: &Params, rates: &[u32]) -> Vec<u32> {
     let (mut bench, mut controller) = with(params.clone(), 4);
     ack(&mut bench, &mut controller, 1);
-    bench.congestion(&mut controller, Cause::Loss);
+    lose(&mut bench, &mut controller);
     rates
         .iter()
         .map(|rate| {
@@ -196,8 +202,8 @@ fn shares_kept(params: &Params, rates: &[u32]) -> Vec<u32> {
                 bench.now += Duration::from_millis(100);
                 ack(&mut bench, &mut controller, *rate);
             }
-            bench.congestion(&mut controller, Cause::Loss);
-            controller.update().beta
+            lose(&mut bench, &mut controller);
+            controller.module().beta
         })
         .collect()
 }
@@ -222,11 +228,11 @@ fn the_first_increase_after_a_loss_is_that_before_it() {
     let (mut bench, mut controller) = htcp(39);
     ack(&mut bench, &mut controller, 1);
     bench.now = at(3.0);
-    bench.congestion(&mut controller, Cause::Loss);
-    assert_eq!((window(&controller), controller.update().alpha), (20, 22 * 128));
+    lose(&mut bench, &mut controller);
+    assert_eq!((window(&controller), controller.module().alpha), (20, 22 * 128));
     assert_eq!(ack(&mut bench, &mut controller, 1), 20);
     assert_eq!(ack(&mut bench, &mut controller, 1), 21);
-    assert_eq!(controller.update().alpha, 128);
+    assert_eq!(controller.module().alpha, 128);
 }
 
 /// htcp_state: the time counts from the end of the recovery. Of 4 s from the loss the recovery takes 1 s, so α is that of 3 s.
@@ -237,12 +243,13 @@ fn the_time_in_recovery_does_not_count() {
     bench.now = at(1.0);
     let mut paused = bench.an_ack(&controller);
     paused.recovering = true;
-    bench.deliver_ack(&mut controller, &paused);
+    bench.deliver_as(&mut controller, &paused);
+    controller.on_recovered(Cause::Loss, &mut bench.cx());
     bench.now = at(4.0);
     for _ in 0..3 {
         ack(&mut bench, &mut controller, 1);
     }
-    assert_eq!((window(&controller), controller.update().alpha), (3, 22 * 128));
+    assert_eq!((window(&controller), controller.module().alpha), (3, 22 * 128));
 }
 
 /// A timeout at 16 leaves one segment and a threshold of 8. 1 + 3 = 4; the next 5 acknowledged reach 8, and the one over does not count. Acknowledgements of the 16
@@ -252,9 +259,9 @@ fn after_a_timeout_slow_start_ends_at_the_threshold() {
     let (mut bench, mut controller) = htcp(16);
     bench.congestion(&mut controller, Cause::Timeout);
     assert_eq!((window(&controller), controller.ssthresh()), (1, SEGMENT * 8));
-    let windows: Vec<u64> =
-        [3, 5, 7, 1, 6, 1].map(|packets| ack(&mut bench, &mut controller, packets)).into();
-    assert_eq!(windows, [4, 8, 8, 8, 8, 9]);
+    assert_eq!([3, 5, 7, 1].map(|packets| ack(&mut bench, &mut controller, packets)), [4, 8, 8, 8]);
+    controller.on_recovered(Cause::Timeout, &mut bench.cx());
+    assert_eq!([6, 1].map(|packets| ack(&mut bench, &mut controller, packets)), [8, 9]);
 }
 
 /// 5·64/128 = 2 of 5, and 2 at least.
@@ -265,4 +272,24 @@ fn two_segments_are_kept_at_least() {
         bench.congestion(&mut controller, Cause::Loss);
         assert_eq!(controller.ssthresh(), SEGMENT * reduced, "{window}");
     }
+}
+
+/// htcp_cwnd_undo: a loss after 3 s was none. The time counts from the beginning again, so that α is 22 and not 1. The maximum round-trip time is that
+/// after the loss, 25 + 5·95/100 = 29, because htcp_reset remembers it after htcp_param_update.
+#[test]
+fn a_spurious_loss_does_not_change_the_time_since_the_last_one() {
+    let (mut bench, mut controller) = htcp(39);
+    for millis in [100, 120] {
+        timed(&mut bench, &mut controller, millis);
+    }
+    bench.now = at(3.0);
+    bench.congestion(&mut controller, Cause::Loss);
+    assert_eq!((window(&controller), controller.module().max_rtt), (20, 29));
+    controller.on_spurious(&mut bench.cx());
+    assert_eq!((window(&controller), controller.module().max_rtt), (41, 29));
+    controller.set(2, 2);
+    for _ in 0..3 {
+        ack(&mut bench, &mut controller, 1);
+    }
+    assert_eq!(controller.module().alpha, 22 * 128);
 }

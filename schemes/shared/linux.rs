@@ -30,9 +30,17 @@ pub struct Socket {
     pub now: Time,
     /// Whether a loss, a timeout or a mark is being repaired [ca_state above TCP_CA_Disorder].
     pub repairing: bool,
+    /// Whether duplicate acknowledgements came and nothing is repaired yet [TCP_CA_Disorder]. Known only with [`Module::NEWEST_RTT`].
+    pub disordered: bool,
 }
 
 impl Socket {
+    /// Whether nothing is missing and nothing is repaired [TCP_CA_Open].
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        !self.repairing && !self.disordered
+    }
+
     /// Whether the window is below the threshold [tcp_in_slow_start].
     #[inline]
     pub fn in_slow_start(&self) -> bool {
@@ -124,6 +132,9 @@ pub trait Module {
 
     /// An event [cwnd_event, set_state].
     fn event(&mut self, _socket: &mut Socket, _event: Event) {}
+
+    /// A reduction was spurious, and window and threshold are restored. Followed by [`Event::Open`] [undo_cwnd].
+    fn undo(&mut self) {}
 }
 
 /// A congestion controller made of a [`Module`].
@@ -141,6 +152,8 @@ pub struct Linux<M> {
     reducing: bool,
     /// What was acknowledged and waits for the sample of its round-trip time.
     pending: Option<Pending>,
+    /// Segments of the present acknowledgement that let the window grow if it ends the reduction.
+    deferred: u64,
 }
 
 /// Cumulatively acknowledged data.
@@ -173,6 +186,7 @@ impl<M: Module> Linux<M> {
             cwnd_limited: true,
             now: Time::ZERO,
             repairing: false,
+            disordered: false,
         };
         let initial = (setup.initial_window.as_u64() / mss).max(1);
         let mut linux = Self {
@@ -184,6 +198,7 @@ impl<M: Module> Linux<M> {
             prior: None,
             reducing: false,
             pending: None,
+            deferred: 0,
         };
         linux.changed();
         linux
@@ -226,6 +241,7 @@ impl<M: Module> Linux<M> {
         if let Some(pending) = pending.filter(|pending| pending.grows) {
             self.module.cong_avoid(&mut self.socket, pending.packets, cx);
         }
+        self.socket.disordered = !self.socket.repairing && M::NEWEST_RTT && advance == 0;
         self.changed();
     }
 
@@ -235,6 +251,7 @@ impl<M: Module> Linux<M> {
             Event::Open => false,
             _ => self.socket.repairing,
         };
+        self.socket.disordered &= !matches!(event, Event::Repairing | Event::Open);
         self.module.event(&mut self.socket, event);
     }
 }
@@ -252,6 +269,7 @@ impl<M: Module> CongestionControl for Linux<M> {
         // no growth in a reduction [tcp_cong_control], which an echoed mark begins
         let grows = !ack.recovering && !ack.marked;
         let packets = if grows { u64::from(ack.packets) } else { 0 };
+        self.deferred = if grows { 0 } else { u64::from(ack.packets) };
         if M::NEWEST_RTT {
             let earlier = self.pending.take().unwrap_or(Pending { bytes: 0, packets: 0, grows });
             let (bytes, packets) = (earlier.bytes + bytes, earlier.packets + packets);
@@ -322,14 +340,15 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.changed();
     }
 
-    fn on_handshake(&mut self, rtt: Duration, _cx: &mut Cx<'_>) {
+    fn on_handshake(&mut self, rtt: Duration, cx: &mut Cx<'_>) {
+        self.socket.now = cx.now();
         self.socket.srtt = rtt;
         self.module.init(&mut self.socket);
         self.changed();
     }
 
     #[cold]
-    fn on_recovered(&mut self, cause: Cause, _cx: &mut Cx<'_>) {
+    fn on_recovered(&mut self, cause: Cause, cx: &mut Cx<'_>) {
         if cause != Cause::Timeout {
             // tcp_end_cwnd_reduction
             if std::mem::take(&mut self.reducing) {
@@ -338,6 +357,11 @@ impl<M: Module> CongestionControl for Linux<M> {
             self.event(Event::ReductionComplete);
         }
         self.event(Event::Open);
+        // the acknowledgement that ends the reduction lets the window grow             [tcp_ack: tcp_fastretrans_alert, tcp_cong_control]
+        let deferred = std::mem::take(&mut self.deferred);
+        if deferred > 0 {
+            self.module.cong_avoid(&mut self.socket, deferred, cx);
+        }
         self.changed();
     }
 
@@ -353,6 +377,7 @@ impl<M: Module> CongestionControl for Linux<M> {
             self.socket.cwnd = self.socket.cwnd.max(cwnd);
             self.socket.ssthresh = self.socket.ssthresh.max(ssthresh);
         }
+        self.module.undo();
         self.event(Event::Open);
         self.changed();
     }

@@ -99,12 +99,13 @@ def test_a_step_is_the_baseline_with_another_flow(key):
         assert measured not in (*seen, baseline["flows"][0])
         seen.append(measured)
     # each step of TCP keeps those before it
-    assert seen[2]["tcp"] == {
+    assert seen[3]["tcp"] == {
         "like": "linux",
         "reduction": "halt",
         "header": "62 B",
         "quick_acks": 0,
         "ack_delay": "25 ms",
+        "pacing": "quic",
     }
 
 
@@ -136,8 +137,8 @@ def test_a_difference_is_of_the_step_that_makes_most_of_it():
     # 52.4 % of 50 %
     assert ("BBR", "noq, our controller", "share") not in rows
     walk = [row for row in origins.walk(made(shares), Scale()).rows() if row["algorithm"] == "CUBIC"]
-    # towards quinn the baseline, three steps of TCP, both transports, slow start, growth; then slow start and growth of noq
-    assert [row["share_changes"] for row in walk] == [None, 0, 0, 0, 0, 0, 0, 24, 0, 0]
+    # towards quinn the baseline, four steps of TCP, both transports, slow start, growth; then slow start and growth of noq
+    assert [row["share_changes"] for row in walk] == [None, 0, 0, 0, 0, 0, 0, 0, 24, 0, 0]
 
 
 def test_differences_within_the_spread_of_seeds_are_not_significant():

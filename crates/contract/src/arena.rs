@@ -43,6 +43,12 @@ impl Arena {
         &self.slots[id.index()]
     }
 
+    /// The packet in a slot that may not be live; `None` if there never was one.
+    #[inline]
+    pub fn slot(&self, id: PacketId) -> Option<&Packet> {
+        self.slots.get(id.index())
+    }
+
     /// The packet in a live slot, for modification.
     #[inline]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {

@@ -157,9 +157,10 @@ pub struct Cut {
 /// Input of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// Newly delivered payload.
+    /// Newly acknowledged payload. Over TCP all that is acknowledged cumulatively.
     pub bytes: Bytes,
-    /// Newly delivered packets.
+    /// Newly delivered packets. Over TCP those of `bytes`; as in Linux, with `reduction = "proportional"`, without those that were selectively acknowledged
+    /// before.
     pub packets: u32,
     /// It reports a congestion mark.
     pub marked: bool,

@@ -1,5 +1,7 @@
 //! The context of a state machine: time, random numbers, sending, counting, recording.
 
+use std::ops::{Index, IndexMut};
+
 use units::{Bytes, Duration, Time};
 
 use crate::{
@@ -123,7 +125,9 @@ impl<'a> Cx<'a> {
     /// Adds to one of the endpoint's counters.
     #[inline]
     pub fn count(&mut self, what: Count, n: u64) {
-        self.meter.counts[what as usize] += n;
+        if n > 0 {
+            self.meter.counts[what as usize] += n;
+        }
     }
 
     /// Reports `payload` bytes delivered to the application for the first time and in order.
@@ -342,13 +346,53 @@ pub struct Meter {
     /// Start of playback; [`Time::NEVER`] before.
     pub played_at: Time,
     /// By [`Count`].
-    pub counts: [u64; Count::ALL.len()],
+    pub counts: Counts,
+}
+
+/// Counters by [`Count`]. Those of named-data and SDN parts and of playback take memory from their first count on.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    common: [u64; COMMON],
+    rare: Option<Box<[u64; Count::ALL.len() - COMMON]>>,
+}
+
+/// The first of [`Count::ALL`], which transports count.
+const COMMON: usize = Count::Signals as usize;
+
+impl Counts {
+    /// Each counter with its number.
+    fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
+        let rare = self.rare.iter().flat_map(|rare| rare.iter());
+        self.common.iter().chain(rare).copied().enumerate()
+    }
+}
+
+impl Index<usize> for Counts {
+    type Output = u64;
+
+    #[inline]
+    fn index(&self, what: usize) -> &u64 {
+        match what.checked_sub(COMMON) {
+            None => &self.common[what],
+            Some(what) => self.rare.as_ref().map_or(&0, |rare| &rare[what]),
+        }
+    }
+}
+
+impl IndexMut<usize> for Counts {
+    #[inline]
+    fn index_mut(&mut self, what: usize) -> &mut u64 {
+        match what.checked_sub(COMMON) {
+            None => &mut self.common[what],
+            Some(what) => &mut self.rare.get_or_insert_default()[what],
+        }
+    }
 }
 
 impl Default for Meter {
     fn default() -> Self {
         Self {
-            counts: [0; Count::ALL.len()],
+            counts: Counts::default(),
             goodput_bytes: 0,
             rtt_count: 0,
             rtt_sum_ns: 0,
@@ -369,7 +413,7 @@ impl Default for Meter {
 impl Meter {
     /// Adds the counts of another meter of the same endpoint.
     pub fn add(&mut self, more: &Self) {
-        self.counts.iter_mut().zip(more.counts).for_each(|(count, more)| *count += more);
+        more.counts.iter().filter(|(_, more)| *more > 0).for_each(|(what, more)| self.counts[what] += more);
         self.goodput_bytes += more.goodput_bytes;
         self.rtt_count += more.rtt_count;
         self.rtt_sum_ns += more.rtt_sum_ns;
@@ -393,7 +437,7 @@ impl Meter {
     #[must_use]
     pub fn since(&self, base: &Self) -> Self {
         let mut since = self.clone();
-        since.counts.iter_mut().zip(base.counts).for_each(|(count, base)| *count -= base);
+        base.counts.iter().filter(|(_, base)| *base > 0).for_each(|(what, base)| since.counts[what] -= base);
         since.goodput_bytes -= base.goodput_bytes;
         since.rtt_count -= base.rtt_count;
         since.rtt_sum_ns -= base.rtt_sum_ns;

@@ -5,7 +5,7 @@ use units::{Duration, Histogram};
 /// A histogram of delays, with bins whose width is at most a thousandth of the delay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    nanos: Histogram<u32, 10>,
+    nanos: Histogram<10>,
     count: u64,
 }
 

@@ -73,17 +73,17 @@ stacks! {
 fn str0m() -> Option<Stack> {
     use stack_str0m::{Config, MIN_MTU, OWN, ends};
 
-    let Config { start, min, max, frame_rate, .. } = Config::default();
+    let Config { start, frame_rate, encoder, .. } = Config::default();
     Some(Stack {
         own: OWN,
         refused: &[],
         schemes: &[],
         min_packet: (MIN_MTU, "a UDP payload of 1150 B, which is str0m's default, and 28 B of headers"),
-        encoder: Some(Encoder { start, min, max, frame_rate }),
+        encoder: Some(Encoder { start, frame_rate, model: encoder }),
         ends: MakeEnds(|_, stack, _| {
-            let Encoder { start, min, max, frame_rate } =
+            let Encoder { start, frame_rate, model } =
                 stack.encoder.clone().expect("a flow of this stack has an encoder");
-            ends(&Config { start, min, max, frame_rate, mtu: stack.packet })
+            ends(&Config { start, frame_rate, encoder: model, mtu: stack.packet })
         }),
     })
 }

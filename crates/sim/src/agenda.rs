@@ -1,9 +1,14 @@
 //! The queue of future events (agenda).
 //!
 //! Events at equal times are handled in the order of insertion; there is no other guarantee. An entry is one `u128`: time, sequence number,
-//! event. The agenda is a 4-ary heap, whose four children of an entry are one cache line. The place of a popped entry stays open until the next
-//! push fills it, so that handling one event and scheduling the next is one walk down the heap instead of two.
+//! event. A small agenda is a heap ([`Heap`]). In one of thousands of events the near future is a calendar ([`Calendar`]), whose cost does not
+//! grow with their number. Both give the same order.
 
+mod calendar;
+mod heap;
+
+use calendar::Calendar;
+use heap::Heap;
 use units::Time;
 
 /// An event and its subject: the low bits of an index, three bits of kind, and the high bits of the index.
@@ -75,28 +80,31 @@ impl AgendaEvent {
     }
 }
 
+/// An event in its order: its time in nanoseconds, a sequence number, and the [`AgendaEvent`].
+type Key = u128;
+
+/// The time of an entry, in nanoseconds.
+const fn nanos(key: Key) -> u64 {
+    (key >> 64) as u64
+}
+
+/// The event of an entry.
+const fn event(key: Key) -> AgendaEvent {
+    AgendaEvent(key as u32 & ((1 << WHAT_BITS) - 1))
+}
+
+/// With so many events, the near future becomes a calendar.
+const MANY: usize = 2000;
+
 /// Future events, earliest first.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
-    /// The entry at place `p` is number `p % 4` of family `p / 4`. The root is at place [`ROOT`], and the children of place `p` are family
-    /// `p - 2`. Places without an entry are [`ABSENT`].
-    families: Vec<Family>,
-    /// One past the last place with an entry; [`ROOT`] or zero if there is none.
-    end: usize,
+    /// All events, or those beyond the calendar.
+    heap: Heap,
+    /// The near future, once [`Agenda::arrange`] found [`MANY`] events.
+    calendar: Option<Box<Calendar>>,
     pushed: u64,
-    /// The root was popped, and its place is still open.
-    open: bool,
 }
-
-/// Four entries with the same parent.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Family([u128; ARITY]);
-
-const ARITY: usize = 4;
-const ROOT: usize = 3;
-/// Later than all events.
-const ABSENT: u128 = u128::MAX;
 
 impl Agenda {
     /// Adds an event, unless its time is [`Time::NEVER`].
@@ -108,87 +116,42 @@ impl Agenda {
         self.pushed += 1;
         let key =
             u128::from(time.as_nanos()) << 64 | u128::from(self.pushed << WHAT_BITS) | u128::from(what.0);
-        if self.open {
-            self.open = false;
-            self.sift_down(key);
-        } else {
-            self.append(key);
+        match &mut self.calendar {
+            Some(calendar) => calendar.push(key, &mut self.heap),
+            None => self.heap.push(key),
+        }
+    }
+
+    /// Makes a calendar of the near future if there are many events. To be called now and then: [`Agenda::push`] does not count them.
+    pub(crate) fn arrange(&mut self) {
+        if self.calendar.is_none() && self.heap.len() > MANY {
+            self.calendar = Some(Box::new(Calendar::new(&mut self.heap)));
         }
     }
 
     /// Removes the earliest event; `None` if there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<(Time, AgendaEvent)> {
-        if self.open {
-            self.open = false;
-            self.end -= 1;
-            let last = std::mem::replace(self.at(self.end), ABSENT);
-            if self.end > ROOT {
-                self.sift_down(last);
-            }
+        let key = match &mut self.calendar {
+            Some(calendar) => calendar.pop(&mut self.heap)?,
+            None => self.heap.pop()?,
+        };
+        Some((Time::from_nanos(nanos(key)), event(key)))
+    }
+
+    /// Calls `soon` with events that are likely to be next, and `later` with some that follow, each event about once. A large agenda knows them.
+    #[inline]
+    pub(crate) fn upcoming(&mut self, soon: impl FnMut(AgendaEvent), later: impl FnMut(AgendaEvent)) {
+        if let Some(calendar) = &mut self.calendar {
+            calendar.upcoming(soon, later);
         }
-        if self.end <= ROOT {
-            return None;
-        }
-        let key = *self.at(ROOT);
-        self.open = true;
-        Some((Time::from_nanos((key >> 64) as u64), AgendaEvent(key as u32 & ((1 << WHAT_BITS) - 1))))
     }
 
     /// The time of the earliest event; [`Time::NEVER`] if there is none.
     pub(crate) fn next(&self) -> Time {
-        // if the root is open, the earliest event is among its children
-        let first = match self.families.get(usize::from(self.open)) {
-            Some(Family(children)) if self.open => children.iter().copied().min().unwrap_or(ABSENT),
-            Some(Family(top)) => top[ROOT],
-            None => ABSENT,
-        };
-        Time::from_nanos((first >> 64) as u64)
-    }
-
-    #[inline]
-    fn at(&mut self, place: usize) -> &mut u128 {
-        &mut self.families[place / ARITY].0[place % ARITY]
-    }
-
-    /// Adds an entry at the end and moves it up to its place.
-    fn append(&mut self, key: u128) {
-        let mut hole = self.end.max(ROOT);
-        self.end = hole + 1;
-        if hole / ARITY == self.families.len() {
-            self.families.push(Family([ABSENT; ARITY]));
-        }
-        while hole > ROOT {
-            let parent = hole / ARITY + 2;
-            let above = *self.at(parent);
-            if above <= key {
-                break;
-            }
-            *self.at(hole) = above;
-            hole = parent;
-        }
-        *self.at(hole) = key;
-    }
-
-    /// Puts `key` at the root and moves it down to its place.
-    #[inline]
-    fn sift_down(&mut self, key: u128) {
-        let families = self.families.as_mut_slice();
-        let mut hole = ROOT;
-        while let Some(Family(four)) = families.get(hole - 2) {
-            // arithmetic on the comparisons avoids mispredicted branches
-            let left = usize::from(four[1] < four[0]);
-            let right = 2 + usize::from(four[3] < four[2]);
-            let other = usize::from(four[right] < four[left]);
-            let min = left + (right - left) * other;
-            let first = four[min];
-            if first >= key {
-                break;
-            }
-            families[hole / ARITY].0[hole % ARITY] = first;
-            hole = (hole - 2) * ARITY + min;
-        }
-        families[hole / ARITY].0[hole % ARITY] = key;
+        let near = self.calendar.as_ref().and_then(|calendar| calendar.first());
+        let first = near.into_iter().chain(self.heap.first()).min();
+        first.map_or(Time::NEVER, |key| Time::from_nanos(nanos(key)))
     }
 }
 
@@ -218,6 +181,48 @@ mod tests {
         assert_eq!(agenda.pop(), None);
         agenda.push(Time::from_nanos(2), AgendaEvent::new(Kind::Run, 2));
         assert_eq!(agenda.pop(), Some((Time::from_nanos(2), AgendaEvent::new(Kind::Run, 2))));
+    }
+
+    /// A run of a large network in small: each event schedules the next one of its subject, after a time of its own kind.
+    #[test]
+    fn a_large_agenda_has_the_order_of_a_sorted_list() {
+        let mut agenda = Agenda::default();
+        let mut model = std::collections::BTreeSet::new();
+        let (mut pushed, mut state, mut now) = (0u64, 1u64, 0);
+        let mut add =
+            |agenda: &mut Agenda, model: &mut std::collections::BTreeSet<_>, at: u64, index: u32| {
+                pushed += 1;
+                agenda.push(Time::from_nanos(at), AgendaEvent::new(Kind::Arrive, index));
+                model.insert((at, pushed, index));
+            };
+        for index in 0..3 * MANY as u32 {
+            add(&mut agenda, &mut model, u64::from(index % 1000) * 1_000_000, index);
+        }
+        agenda.arrange();
+        for step in 0..400_000u64 {
+            assert_eq!(agenda.next().as_nanos(), model.first().map_or(u64::MAX, |(at, ..)| *at));
+            let expected = model.pop_first().map(|(at, _, index)| (at, index));
+            let popped = agenda.pop().map(|(at, what)| (at.as_nanos(), what.index() as u32));
+            assert_eq!(popped, expected, "step {step}");
+            let Some((at, index)) = popped else { break };
+            now = at.max(now);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let drawn = state >> 33;
+            let ahead = match index % 8 {
+                0 => 0,
+                1 => drawn % 100,
+                2..=5 => 1_000_000 + drawn % 8,
+                6 => drawn % 20_000_000,
+                _ => 200_000_000,
+            };
+            // at the end the agenda becomes empty, with long times between the last events
+            if step < 300_000 {
+                add(&mut agenda, &mut model, now + ahead, index);
+            } else if index.is_multiple_of(4) {
+                add(&mut agenda, &mut model, now + 1000 * ahead, index + 1);
+            }
+        }
+        assert!(agenda.calendar.is_some());
     }
 
     proptest! {

@@ -9,6 +9,7 @@ use contract::{
 use stack::datagram::DurationDistribution;
 use stack::log::Log;
 use stack::queue::DisciplineSpec;
+use stack::stream::{EncoderModel, Video};
 use stack::{app, datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
@@ -371,6 +372,17 @@ pub enum FlowKind {
     Stack(StackSpec),
 }
 
+impl FlowKind {
+    /// Whether it carries the frames of an encoder that follows its scheme, or the estimate of a stack for media.
+    pub fn encodes(&self) -> bool {
+        match self {
+            Self::Stream(config) => config.video.as_ref().is_some_and(Video::follows),
+            Self::Stack(stack) => stack.encoder.is_some(),
+            _ => false,
+        }
+    }
+}
+
 /// A transport stack that is not ours, with real datagrams between one sender and one receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackSpec {
@@ -393,12 +405,10 @@ pub struct StackSpec {
 pub struct Encoder {
     /// The estimate at the start.
     pub start: Rate,
-    /// Lowest rate.
-    pub min: Rate,
-    /// Highest rate.
-    pub max: Rate,
     /// Frames per second.
     pub frame_rate: u32,
+    /// Sizes of frames.
+    pub model: EncoderModel,
 }
 
 /// Makes an endpoint that is not built in, given its destination. It is called at every start of the flow.

@@ -11,7 +11,7 @@ use units::{Bin, Duration, Histogram};
 pub struct Delays {
     base_ns: u64,
     /// Delays above the base, in units of 2^[`UNIT`] ns.
-    above: Histogram<u32, 7>,
+    above: Histogram<7>,
 }
 
 /// Width of the narrowest bin, as a power of two of nanoseconds.

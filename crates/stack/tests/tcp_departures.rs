@@ -4,7 +4,7 @@ mod net;
 
 use contract::{Allowance, Count, Input, Request};
 use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
-use stack::tcp::{Config, Demand, LossDetection, RecoveryTimer};
+use stack::tcp::{Config, Demand, LossDetection, RecoveryTimer, WindowPacing};
 use units::{Bytes, Duration, Rate, Time};
 
 /// 80 kbit/s are ten segments of 1000 bytes a second.
@@ -214,4 +214,37 @@ fn a_pacer_releases_batches() {
         let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1_000_000).take(6).collect();
         assert_eq!(times, expected, "{kbps}");
     }
+}
+
+/// A window of 10 segments and a round-trip time of 100 ms: 125 segments per second are one each 8 ms, 120 one each 8.333 ms, 200 one each 5 ms. The first window
+/// leaves at once, as there is no sample; its acknowledgements arrive together at 100 ms. With 8 ms the tenth segment of a round leaves at 172 ms.
+#[test]
+fn a_paced_window_leaves_over_most_of_a_round_trip() {
+    for (pacing, threshold, gap_us) in [
+        (WindowPacing::Quic, 1000, 8_000),
+        (WindowPacing::Linux, 10, 8_333),
+        (WindowPacing::Linux, 1000, 5_000),
+    ] {
+        let mut controller = Fixed::window(10);
+        controller.ssthresh = Bytes::new(threshold * SEGMENT);
+        let mut net = Net::one(&Config { pacing, ..plain() }, controller);
+        net.run_ms(199);
+        let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1000).collect();
+        let expected = (0..10).map(|_| 0).chain((0..10).map(|n| 100_000 + n * gap_us));
+        assert!(
+            times.iter().zip(expected.clone()).all(|(at, wanted)| at.abs_diff(wanted) <= 9),
+            "{pacing:?}: {times:?}, not {:?}",
+            expected.collect::<Vec<_>>()
+        );
+        assert_eq!(times.len(), 20);
+    }
+}
+
+#[test]
+fn a_controller_with_a_rate_keeps_it() {
+    let mut controller = Fixed::window(1000);
+    controller.allowance = Allowance::rate(Rate::from_kbps(832));
+    let mut net = Net::one(&Config { pacing: WindowPacing::Quic, ..plain() }, controller);
+    net.run_ms(500);
+    assert!(net.data.windows(2).all(|pair| (pair[1].at - pair[0].at).as_nanos() == 10_000_000));
 }

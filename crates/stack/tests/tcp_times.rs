@@ -69,6 +69,18 @@ fn after_reordering_the_reordering_window_stays() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
+/// With delayed acknowledgements the first arrival above a gap also acknowledges the segment below it, which arrived before: no reordering. The next loss is therefore detected at
+/// the third arrival as well, a round-trip time after its transmission.
+#[test]
+fn an_acknowledgement_of_the_segment_below_a_gap_is_no_reordering() {
+    let mut net = Net::one(&Config { delayed_ack: true, ..finite(60, timed(false)) }, Fixed::window(10));
+    net.drop_once(&[3, 33]);
+    net.run(Time::ZERO + Duration::from_secs(3));
+    let sent_at = |segment| net.data.iter().find(|s| s.segment == segment).expect("it was sent").at;
+    let expected = [3, 33].map(|segment| (segment, sent_at(segment) + Duration::from_millis(100)));
+    assert_eq!(again(&net), expected);
+}
+
 /// RFC 8985 §3: the loss of a retransmission is detected when a later segment arrives, a round trip later. Counting needs the timeout.
 #[test]
 fn a_lost_retransmission_is_repeated_without_a_timeout() {

@@ -3,12 +3,16 @@
 /// A histogram.
 ///
 /// Each value below `2 · 2^FINE` has its own bin; above, every power of two is divided into `2^FINE` bins. The relative error of a value is
-/// thus at most `2^-FINE`. Memory covers only the bins between the smallest and the largest value.
+/// thus at most `2^-FINE`. Memory covers only the bins between the smallest and the largest value, with one byte each until a bin has more
+/// than 255 counts, so that the distributions of a hundred thousand receivers fit into the caches of a processor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Histogram<C, const FINE: u32> {
-    /// Index of the first bin in `counts`.
+pub struct Histogram<const FINE: u32> {
+    /// Index of the first bin in `low`.
     first: usize,
-    counts: Vec<C>,
+    /// The lowest eight bits of each count.
+    low: Vec<u8>,
+    /// The other bits of each count; empty as long as all of them are zero.
+    high: Vec<u32>,
 }
 
 /// The range of values of a bin.
@@ -27,56 +31,56 @@ impl Bin {
     }
 }
 
-/// An integer that saturates.
-pub trait Counter: Copy + Default + Into<u64> {
-    /// Adds `times`.
-    #[must_use]
-    fn plus(self, times: u64) -> Self;
-}
-
-impl Counter for u32 {
-    #[inline]
-    fn plus(self, times: u64) -> Self {
-        self.saturating_add(Self::try_from(times).unwrap_or(Self::MAX))
-    }
-}
-
-impl Counter for u64 {
-    #[inline]
-    fn plus(self, times: u64) -> Self {
-        self.saturating_add(times)
-    }
-}
-
 /// Memory grows in steps of this many bins.
 const BLOCK: usize = 32;
 
-impl<C: Counter, const FINE: u32> Histogram<C, FINE> {
-    /// Counts a value `times` times.
+impl<const FINE: u32> Histogram<FINE> {
+    /// Counts a value `times` times. The count of a bin stops shortly before 2^40.
     #[inline]
     pub fn add(&mut self, value: u64, times: u64) {
         let bin = Self::bin_of(value);
-        match self.counts.get_mut(bin.wrapping_sub(self.first)) {
-            Some(count) => *count = count.plus(times),
+        let index = bin.wrapping_sub(self.first);
+        match self.low.get_mut(index) {
+            Some(low) => {
+                let count = times.saturating_add(u64::from(*low));
+                *low = count as u8;
+                if count >> 8 > 0 {
+                    self.carry(index, count >> 8);
+                }
+            }
             None => self.widen(bin, times),
         }
+    }
+
+    /// Adds `times` · 256 to a count.
+    #[cold]
+    fn carry(&mut self, index: usize, times: u64) {
+        if self.high.is_empty() {
+            self.high = vec![0; self.low.len()];
+        }
+        let high = &mut self.high[index];
+        *high = high.saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
     }
 
     /// Allocates memory for a bin, and counts in it.
     #[cold]
     fn widen(&mut self, bin: usize, times: u64) {
         let begin = bin / BLOCK * BLOCK;
-        if self.counts.is_empty() {
+        if self.low.is_empty() {
             self.first = begin;
         }
         let before = self.first.saturating_sub(begin);
-        let behind = (begin + BLOCK).saturating_sub(self.first + self.counts.len());
-        self.counts.reserve_exact(before + behind);
-        self.counts.splice(0..0, std::iter::repeat_n(C::default(), before));
-        self.counts.resize(self.counts.len() + behind, C::default());
+        let behind = (begin + BLOCK).saturating_sub(self.first + self.low.len());
+        extend(&mut self.low, before, behind);
+        if !self.high.is_empty() {
+            extend(&mut self.high, before, behind);
+        }
         self.first -= before;
-        let count = &mut self.counts[bin - self.first];
-        *count = count.plus(times);
+        let index = bin - self.first;
+        self.low[index] = times as u8;
+        if times >> 8 > 0 {
+            self.carry(index, times >> 8);
+        }
     }
 
     /// Adds the counts of another histogram.
@@ -86,12 +90,15 @@ impl<C: Counter, const FINE: u32> Histogram<C, FINE> {
 
     /// Removes all counts and keeps the memory.
     pub fn clear(&mut self) {
-        self.counts.clear();
+        self.low.clear();
+        self.high.clear();
     }
 
     /// Bins with their counts, in ascending order, without empty ones.
     pub fn iter(&self) -> impl Iterator<Item = (Bin, u64)> + '_ {
-        let counts = (self.first..).zip(self.counts.iter().map(|&count| count.into()));
+        let high = self.high.iter().copied().chain(std::iter::repeat(0));
+        let counts = self.low.iter().zip(high).map(|(&low, high)| u64::from(high) << 8 | u64::from(low));
+        let counts = (self.first..).zip(counts);
         counts.filter(|(_, count)| *count > 0).map(|(bin, count)| (Self::bin(bin), count))
     }
 
@@ -119,6 +126,13 @@ impl<C: Counter, const FINE: u32> Histogram<C, FINE> {
     }
 }
 
+/// Adds zeros at both ends, without spare memory.
+fn extend<C: Copy + Default>(counts: &mut Vec<C>, before: usize, behind: usize) {
+    counts.reserve_exact(before + behind);
+    counts.splice(0..0, std::iter::repeat_n(C::default(), before));
+    counts.resize(counts.len() + behind, C::default());
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -127,13 +141,13 @@ mod tests {
 
     /// Bins join without a gap, and each is at most one part in 2^FINE wide.
     fn bins_join<const FINE: u32>() {
-        let bins = Histogram::<u32, FINE>::bin_of(u64::MAX) + 1;
+        let bins = Histogram::<FINE>::bin_of(u64::MAX) + 1;
         let mut next = Some(0);
         for index in 0..bins {
-            let bin = Histogram::<u32, FINE>::bin(index);
+            let bin = Histogram::<FINE>::bin(index);
             assert_eq!(Some(bin.first), next, "bin {index} of {FINE}");
             for value in [bin.first, bin.middle(), bin.last] {
-                assert_eq!(Histogram::<u32, FINE>::bin_of(value), index, "{value} of {FINE}");
+                assert_eq!(Histogram::<FINE>::bin_of(value), index, "{value} of {FINE}");
             }
             assert!(bin.last - bin.first <= bin.first >> FINE);
             next = bin.last.checked_add(1);
@@ -151,19 +165,36 @@ mod tests {
 
     #[test]
     fn counts_stay_at_their_maximum() {
-        let mut counted = Histogram::<u32, 4>::default();
-        counted.add(7, u64::from(u32::MAX));
-        counted.add(7, 1);
-        assert_eq!(counted.iter().map(|(_, count)| count).sum::<u64>(), u64::from(u32::MAX));
+        let mut counted = Histogram::<4>::default();
+        counted.add(7, (1 << 40) - 1);
+        counted.add(7, 256);
+        assert_eq!(counted.iter().map(|(_, count)| count).sum::<u64>(), (1 << 40) - 1);
+        counted.add(7, u64::MAX);
+        assert!(counted.iter().all(|(_, count)| count >= (1 << 40) - 256));
     }
 
     proptest! {
+        #[test]
+        fn counts_of_any_size_are_sums(
+            added in prop::collection::vec((0u64..3000, prop_oneof![Just(1u64), 0u64..2000]), 0..300),
+        ) {
+            let mut counted = Histogram::<4>::default();
+            let mut expected = std::collections::BTreeMap::<usize, u64>::new();
+            for (value, times) in added {
+                counted.add(value, times);
+                *expected.entry(Histogram::<4>::bin_of(value)).or_default() += times;
+            }
+            expected.retain(|_, count| *count > 0);
+            let found: Vec<_> = counted.iter().map(|(bin, count)| (Histogram::<4>::bin_of(bin.first), count)).collect();
+            prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+        }
+
         #[test]
         fn percentiles_return_recorded_values(
             mut values in prop::collection::vec(prop_oneof![0u64..100, 0u64..1_000_000_000, any::<u64>()], 0..100),
             split in 0usize..100,
         ) {
-            let mut counted = Histogram::<u64, 7>::default();
+            let mut counted = Histogram::<7>::default();
             let mut more = Histogram::default();
             values.iter().skip(split).for_each(|&value| more.add(value, 1));
             values.iter().take(split).for_each(|&value| counted.add(value, 1));

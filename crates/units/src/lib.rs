@@ -14,7 +14,7 @@ mod time;
 
 pub use bytes::{Bytes, Segments, Share};
 pub use clock::{Clock, Drift, Offset};
-pub use histogram::{Bin, Counter, Histogram};
+pub use histogram::{Bin, Histogram};
 pub use lateness::Lateness;
 pub use rate::{Carry, Rate};
 pub use text::{UnitError, UnitText};

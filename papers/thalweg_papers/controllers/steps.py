@@ -41,11 +41,15 @@ TCP_STEPS: dict[str, tuple[str, Tree]] = {
         "acknowledgements every second packet from the start, and after 25 ms at most",
         {"tcp": {"quick_acks": 0, "ack_delay": "25 ms"}},
     ),
+    "pacing": (
+        "pacing at 1.25 windows per round-trip time, without bursts",
+        {"tcp": {"pacing": "quic"}},
+    ),
 }
 """Settings of TCP, each step with those before it: what it switches, and its keys."""
 
 STACK_STEPS: dict[str, str] = {
-    "noq-linux": "into noq: pacing, and losses by three packets or 9/8 round-trip times",
+    "noq-linux": "into noq: bursts of at most 10 ms, and losses by three packets or 9/8 round-trip times",
     "quinn-linux": "from noq into quinn: bursts of ten datagrams, no rate of the controller, no undo",
     "no-hystart": "slow start until a loss, without HyStart",
     "own": "the growth of the stack's own controller",
@@ -145,10 +149,10 @@ LINES: tuple[Lines, ...] = (
     Lines("packets", "noq", "src/config/transport.rs", 914, 923, "MtuDiscoveryConfig", "RFC 9000 §14.3"),
     Lines("acks", "quinn", "src/connection/spaces.rs", 718, 731, "ack_eliciting_threshold", "RFC 9000 §13.2"),
     Lines("acks", "noq", "src/connection/spaces.rs", 1226, 1239, "ack_eliciting_threshold", "RFC 9000 §13.2"),
-    Lines("noq-linux", "noq", "src/connection/pacing.rs", 81, 155, "delay", "RFC 9002 §7.7"),
+    Lines("pacing", "noq", "src/connection/pacing.rs", 81, 155, "delay", "RFC 9002 §7.7"),
     Lines("noq-linux", "noq", "src/connection/pacing.rs", 221, 236, "rate_capacity", "RFC 9002 §7.7"),
     Lines("noq-linux", "noq", "src/connection/mod.rs", 3315, 3416, "detect_lost_packets", "RFC 9002 §6.1"),
-    Lines("noq-linux", "quinn", "src/connection/pacing.rs", 48, 115, "delay", "RFC 9002 §7.7"),
+    Lines("pacing", "quinn", "src/connection/pacing.rs", 48, 115, "delay", "RFC 9002 §7.7"),
     Lines("noq-linux", "quinn", "src/connection/mod.rs", 1692, 1815, "detect_lost_packets", "RFC 9002 §6.1"),
     Lines("quinn-linux", "quinn", "src/connection/pacing.rs", 129, 151, "optimal_capacity", "RFC 9002 §7.7"),
     Lines("quinn-linux", "quinn", "src/connection/mod.rs", 616, 623, "congestion.window", "RFC 9002 §7"),

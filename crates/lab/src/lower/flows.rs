@@ -165,7 +165,10 @@ fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
         packet: *table.packet.resolved(),
         size: if table.app.present().is_some() { Bytes::ZERO } else { table.size.or(Bytes::UNLIMITED) },
         encoder: contained.encoder.map(|mut encoder| {
-            table.encoder.resolved().set(&mut encoder);
+            let table = table.encoder.resolved();
+            table.set(&mut encoder);
+            // without it, only the first frame is a key frame
+            encoder.model.key_every = table.key_every.or(0);
             encoder
         }),
         ends: contained.ends,

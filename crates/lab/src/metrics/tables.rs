@@ -8,7 +8,6 @@ use sim::{
     Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
     ReceiverRecord, ReceiverSpec, Subject, TREE_EVENTS, Trace,
 };
-use stack::stream::Video;
 use stack::{ndn, tcp};
 use units::{Bytes, Duration, Time};
 
@@ -277,9 +276,9 @@ impl<'a> FlowRow<'a> {
             .flat_map(|(delays, min)| delays.iter().map(move |(delay, n)| (delay.saturating_sub(min), n)))
     }
 
-    /// Whether it carries the frames of an encoder that follows its scheme.
+    /// Whether it carries the frames of an encoder that adapts its rate.
     fn encodes(&self) -> bool {
-        matches!(&self.spec.kind, FlowKind::Stream(config) if config.video.as_ref().is_some_and(Video::follows))
+        self.spec.kind.encodes()
     }
 
     /// The meters of its delays: that of a consumer, or those of the receivers of an encoder's frames.

@@ -156,6 +156,7 @@ impl Traffic {
             match flow.transport {
                 Transport::Stack if flow.table.encoder.present().is_some() => {
                     known.insert("allowed_rate");
+                    known.extend(stream::ENCODER_SERIES.iter().map(|row| row.0));
                 }
                 Transport::Tcp | Transport::Stack => known.extend(tcp::SERIES.iter().map(|row| row.0)),
                 Transport::Stream => known.extend(of_stream(&flow.table).map(|row| row.0)),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sim::Cast;
+use stack::stream::EncoderModel;
 use units::Bytes;
 
 use super::params::params;
@@ -83,18 +84,16 @@ fn encoder(table: &At<Flow>, defaults: &sim::Encoder, notes: &mut Notes) -> Opti
     if let Some(at) = written {
         at.set(&mut all);
     }
-    for (key, location) in written.iter().flat_map(|at| at.written()) {
-        if !["min", "start", "max", "frame_rate"].contains(&key) {
-            notes
-                .wrong(location, format!("`{key}` is of an encoder that follows a scheme"))
-                .hint("leave it out: the encoder of the stack has frames of one size");
-            return None;
-        }
+    if let Some(drop_after) = written.and_then(|at| at.drop_after.present()) {
+        notes
+            .wrong(drop_after.location, "frames wait inside of the stack, which drops none by age")
+            .hint("leave `drop_after` out");
+        return None;
     }
+    let sim::Encoder { start, model: EncoderModel { min, max, .. }, .. } = all;
     if let Some(at) = written
-        && !(all.min <= all.start && all.start <= all.max)
+        && !(min <= start && start <= max)
     {
-        let sim::Encoder { min, start, max, .. } = all;
         notes
             .wrong(at.location, format!("an encoder from {min} to {max} cannot start at {start}"))
             .hint("min ≤ start ≤ max");

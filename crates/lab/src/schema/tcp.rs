@@ -68,6 +68,9 @@ tables! {
         /// last one has PSH and is acknowledged at once; a batch that is not full may wait for the next acknowledgement.
         /// Default: false.
         gso: bool,
+        /// The rate at which the segments of a window leave. A scheme with a rate of its own, such as `bbr`, keeps it. Default: off, also in Linux,
+        /// where the queue discipline `fq` turns it on.
+        pacing: PacingWord,
         /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
         handshake: bool,
         /// Header of every packet, and size of an acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B
@@ -110,6 +113,16 @@ words! {
         /// Proportional rate reduction (RFC 6937) over one round trip, after losses and after marks. Does not apply to congestion
         /// controllers without a slow-start threshold.
         Proportional = "proportional",
+    }
+
+    /// The rate at which the segments of a window leave.
+    pub(crate) enum PacingWord = "a pacing of windows" {
+        /// Acknowledgements alone release segments.
+        Off = "off",
+        /// 1.25 windows per smoothed round-trip time (RFC 9002, section 7.7).
+        Quic = "quic",
+        /// 1.2 windows per smoothed round-trip time, and 2 while the window is below half of the slow-start threshold, as in Linux.
+        Linux = "linux",
     }
 
     /// How the receiver reports congestion marks.

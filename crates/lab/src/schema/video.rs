@@ -34,15 +34,15 @@ tables! {
         max: Rate where within("1 kbit/s", "1 Gbit/s"),
         /// Frames per second. Default: 30.
         frame_rate: u32 where count(1, 240),
-        /// Streams: reaction time, the minimum time between two changes of the encoder's rate (RFC 8593 §4.1). Default: 200 ms.
+        /// Reaction time, the minimum time between two changes of the encoder's rate (RFC 8593 §4.1). Default: 200 ms.
         reaction: Duration where within("0 s", "1000 s"),
-        /// Streams: variation of frame sizes, the scale of a Laplace distribution as a share of the mean size (RFC 8593 §4.3).
+        /// Variation of frame sizes, the scale of a Laplace distribution as a share of the mean size (RFC 8593 §4.3).
         /// Default: 0.15.
         variation: f64 where share_of(0.0, 1.0),
-        /// Streams: size of a key frame relative to the mean size (RFC 8593 §4.2). The seven frames after it are smaller. Default:
+        /// Size of a key frame relative to the mean size (RFC 8593 §4.2). The seven frames after it are smaller. Default:
         /// 3.237.
         key_ratio: f64 where share_of(1.0, 8.0),
-        /// Streams: number of frames from one key frame to the next. Default: only the first frame is a key frame.
+        /// Number of frames from one key frame to the next. Default: only the first frame is a key frame.
         key_every: u32 where count(1, 1_000_000),
         /// Streams: drop frames that have waited at the sender for longer than this. Default: never.
         drop_after: Duration where within("1 us", "1000000 s"),

@@ -12,7 +12,7 @@ use crate::Blueprint;
 use crate::agenda::AgendaEvent;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
-use crate::trace::{Balance, MAX_PACKETS, PacketRecord, Subject, Trace};
+use crate::trace::{Balance, MAX_PACKETS, PacketRecord, PortRecord, Subject, Trace};
 
 /// The counters of a run, and its recorder.
 pub(crate) struct Accounts {
@@ -164,15 +164,18 @@ impl Accounts {
         self.recorder.take_recorded()
     }
 
-    /// The trace of a run at `now`, with `recorded` and `in_flight` packets.
+    /// The trace of a run at `now`, with `recorded`, `in_flight` packets, and the records of ports. Distributions of hosts move into it unless
+    /// `keep`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of the world, each once")]
     pub(crate) fn trace(
-        &self,
+        &mut self,
         recorded: Recorded,
         now: Time,
         in_flight: u64,
-        fabric: &mut Fabric,
-        hosts: &Hosts,
+        ports: Vec<PortRecord>,
+        hosts: &mut Hosts,
         blueprint: &Blueprint,
+        keep: bool,
     ) -> Trace {
         let warm = now.as_nanos() >= blueprint.warmup.as_nanos();
         let (series, events) = recorded.into_records();
@@ -182,15 +185,15 @@ impl Accounts {
             warmup: if warm { Time::ZERO + blueprint.warmup } else { Time::ZERO },
             packet_hops: self.packet_hops,
             events_handled: self.events_handled,
-            flows: hosts.flow_records(now, &self.flow_drops),
+            flows: hosts.flow_records(now, &self.flow_drops, keep),
             apps: Vec::new(),
-            receivers: hosts.receiver_records(now),
+            receivers: hosts.receiver_records(now, keep),
             nodes: hosts.nodes.records(),
-            ports: fabric.records(now),
+            ports,
             queueing_delays: Vec::new(),
             series,
             events,
-            packets: self.packets.clone(),
+            packets: if keep { self.packets.clone() } else { std::mem::take(&mut self.packets) },
             balance: Balance { in_flight, ..self.balance },
         }
     }

@@ -55,6 +55,9 @@ pub(crate) struct Fabric {
     queued_at: Vec<Time>,
 }
 
+/// In a network of this number of ports, what an event needs is rarely in a cache.
+const MANY_PORTS: usize = 2000;
+
 /// Both directions of a link.
 pub(crate) const fn both(link: LinkId) -> [PortId; 2] {
     [PortId(2 * link.0), PortId(2 * link.0 + 1)]
@@ -222,11 +225,43 @@ impl Fabric {
     // ---- packets
 
     /// Takes the packet that arrives at the end of `port`'s link now; `None` if the event is stale.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
         let port = &mut self.ports[port.index()];
         let packet = port.take_arrival(now, &mut self.spare)?;
         Some(Arrival { packet, node: port.leads_to(), next: port.armed(), path: port.arrival_path() })
+    }
+
+    /// Requests what the next arrival at the end of `port`'s link needs. Returns the packet and the node that it arrives at.
+    #[inline]
+    pub(crate) fn prefetch_arrival(&self, port: PortId) -> (PacketId, NodeId) {
+        let port = &self.ports[port.index()];
+        (port.prefetch_arrival(), port.leads_to())
+    }
+
+    /// Requests the port on which a packet of `flow` to `to` will leave `at`.
+    #[inline]
+    pub(crate) fn prefetch_hop(&self, at: NodeId, to: NodeId, flow: FlowId) {
+        if let Some(port) = self.routes.next(at, to, flow) {
+            self.prefetch_offer(port);
+        }
+    }
+
+    /// Requests what an offer to `port` needs.
+    #[inline]
+    pub(crate) fn prefetch_offer(&self, port: PortId) {
+        self.ports[port.index()].prefetch_offer();
+    }
+
+    /// The packet that arrives `ahead` packets after the first at the end of `port`'s link.
+    #[inline]
+    pub(crate) fn ahead(&self, port: PortId, ahead: u32) -> Option<PacketId> {
+        self.ports[port.index()].ahead(ahead)
+    }
+
+    /// Whether the ports do not fit into a processor's caches.
+    pub(crate) fn is_large(&self) -> bool {
+        self.ports.len() >= MANY_PORTS
     }
 
     /// Takes the next packet that the impaired link of a port delivers now, and the node that it arrives at.
@@ -282,9 +317,14 @@ impl Fabric {
         self.ports.iter_mut().for_each(Port::tap);
     }
 
-    /// These distributions since the end of the warm-up, by port.
-    pub(crate) fn queueing_delays(&self) -> Vec<Option<Box<Delays>>> {
-        self.ports.iter().map(Port::queueing_delays).collect()
+    /// These distributions since the end of the warm-up, by port, and for later readings if they are to be kept.
+    pub(crate) fn queueing_delays(&mut self, keep: bool) -> Vec<Option<Box<Delays>>> {
+        self.ports.iter_mut().map(|port| port.queueing_delays(keep)).collect()
+    }
+
+    /// Frees the memory of ports, which have no packets from now on.
+    pub(crate) fn release(&mut self) {
+        (self.ports, self.spare) = (Vec::new(), Spare::default());
     }
 
     /// The counters of all ports since the end of the warm-up.

@@ -15,6 +15,8 @@ mod discipline;
 mod impair;
 mod transmitter;
 
+use std::ops::{Deref, DerefMut};
+
 use contract::{
     Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random,
 };
@@ -30,9 +32,10 @@ pub(super) use impair::Impairments;
 pub(crate) use impair::{DAMAGED, Fate};
 use transmitter::Transmitter;
 
-use super::ring::{Ring, Spare};
+use super::ring::{Ring, Slot, Spare};
 use crate::PortSpec;
 use crate::delays::Delays;
+use crate::prefetch::prefetch;
 use crate::trace::PortRecord;
 
 /// The result of an offer of a packet.
@@ -81,9 +84,12 @@ pub(crate) struct Port {
     transmitter: Transmitter,
     counters: Counters,
     fifo: Fifo,
-    cold: Box<Cold>,
+    cold: LazyCold,
     waits: WaitTimes,
 }
+
+/// Cache lines of a port.
+const LINES: usize = 3;
 
 const _: () = assert!(size_of::<Port>() == 192, "a port is three cache lines");
 
@@ -115,6 +121,7 @@ struct Fifo {
 }
 
 /// The fields that few packets use.
+#[derive(Default)]
 struct Cold {
     discipline: Option<Box<Discipline>>,
     loss: f64,
@@ -122,7 +129,7 @@ struct Cold {
     loss_random: Option<Box<Random>>,
     impairments: Option<Box<Impairments>>,
     observers: Observers,
-    rates: Rates,
+    limit: RateLimit,
     /// The place in the trace that the rate follows.
     cursor: Option<Box<TraceCursor>>,
     shaper: Option<Box<Bucket>>,
@@ -134,6 +141,46 @@ struct Cold {
     queueing_delays: Option<Box<Delays>>,
     /// Counters at the end of the warm-up, which every reading subtracts; `None` before.
     base: Option<Box<PortRecord>>,
+}
+
+impl Cold {
+    /// Their initial values.
+    const INITIAL: &Self = &Self {
+        discipline: None,
+        loss: 0.0,
+        loss_random: None,
+        impairments: None,
+        observers: Observers { router_ahead: false, tap: false, offers: false, departures: None },
+        limit: RateLimit { link: None, cap: None },
+        cursor: None,
+        shaper: None,
+        policer: None,
+        capacity: Capacity::ZERO,
+        drops: [0; DropReason::ALL.len()],
+        marked_packets: 0,
+        queueing_delays: None,
+        base: None,
+    };
+}
+
+/// These fields, without memory while all have their initial values: most ports of a large network never drop a packet. Any mutable access
+/// allocates them.
+#[derive(Default)]
+struct LazyCold(Option<Box<Cold>>);
+
+impl Deref for LazyCold {
+    type Target = Cold;
+
+    #[inline]
+    fn deref(&self) -> &Cold {
+        self.0.as_deref().unwrap_or(Cold::INITIAL)
+    }
+}
+
+impl DerefMut for LazyCold {
+    fn deref_mut(&mut self) -> &mut Cold {
+        self.0.get_or_insert_default()
+    }
 }
 
 /// The observers of a port.
@@ -149,10 +196,12 @@ struct Observers {
     departures: Option<ObservedDepartures>,
 }
 
-/// The rate of the link, and the rate limit of the port.
-struct Rates {
-    link: Rate,
-    cap: Rate,
+/// The limit of a port's rate, which a controller may set.
+#[derive(Default)]
+struct RateLimit {
+    /// The rate of the link, since the limit or that rate changed.
+    link: Option<Rate>,
+    cap: Option<Rate>,
 }
 
 impl Port {
@@ -186,23 +235,21 @@ impl Port {
             counters: Counters::default(),
             fifo: Fifo { packets: limit.packets, bytes: limit.bytes, waiting_bytes: 0, backlog_max: 0 },
             waits: WaitTimes::default(),
-            cold: Box::new(Cold {
+            cold: LazyCold::default(),
+        };
+        let plain = discipline.is_none() && loss_random.is_none() && impairments.is_none();
+        if !plain || spec.loss > 0.0 || port.is_planned() || port.paths.policed {
+            *port.cold = Cold {
                 discipline,
                 loss: spec.loss,
                 loss_random,
                 impairments: impairments.map(Box::new),
-                observers: Observers::default(),
-                rates: Rates { link: spec.rate, cap: Rate::UNLIMITED },
                 cursor: spec.trace.clone().map(|trace| Box::new(TraceCursor::new(trace))),
                 shaper: spec.shaper.map(|bucket| Box::new(Bucket::new(bucket))),
                 policer: spec.policer.map(|bucket| Box::new(Bucket::new(bucket))),
-                capacity: Capacity::default(),
-                drops: Default::default(),
-                marked_packets: 0,
-                queueing_delays: None,
-                base: None,
-            }),
-        };
+                ..Cold::default()
+            };
+        }
         port.update_arrival_path();
         port.update_offer_path();
         port
@@ -229,6 +276,8 @@ impl Port {
 
     /// The impairments of the link.
     pub(crate) fn impairments(&mut self) -> Option<&mut Impairments> {
+        // a mutable access would allocate the fields of a port without any
+        self.cold.impairments.as_ref()?;
         self.cold.impairments.as_deref_mut()
     }
 
@@ -277,7 +326,7 @@ impl Port {
         self.cold.queueing_delays.is_some()
     }
 
-    /// Counts that a packet waits this long.
+    /// Counts that a packet waits this long, if the port keeps the distribution.
     pub(super) fn add_wait(&mut self, wait: Duration) {
         if let Some(queueing_delays) = &mut self.cold.queueing_delays {
             queueing_delays.add(wait);
@@ -290,9 +339,13 @@ impl Port {
         self.add_wait(start.saturating_since(now));
     }
 
-    /// The distribution of the times that packets waited.
-    pub(super) fn queueing_delays(&self) -> Option<Box<Delays>> {
-        self.cold.queueing_delays.clone()
+    /// The distribution of the times that packets waited, and for later readings if it is to be kept.
+    pub(super) fn queueing_delays(&mut self, keep: bool) -> Option<Box<Delays>> {
+        match keep {
+            true => self.cold.queueing_delays.clone(),
+            false if self.keeps_waits() => self.cold.queueing_delays.take(),
+            false => None,
+        }
     }
 
     /// Whether the link is up.
@@ -332,8 +385,8 @@ impl Port {
     /// machine.
     pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], to_router: bool) {
         let departures = departures.then(ObservedDepartures::default);
-        self.cold.observers =
-            Observers { router_ahead: to_router, offers, departures, ..self.cold.observers };
+        let tap = self.cold.observers.tap;
+        self.cold.observers = Observers { router_ahead: to_router, tap, offers, departures };
         self.update_arrival_path();
         self.update_offer_path();
     }
@@ -486,12 +539,13 @@ impl Port {
     /// Requests an `Arrive` if none is pending for the first packet.
     #[inline]
     fn arm(&mut self) -> Offer {
-        let first = self.ring.at(self.ring.head).arrive;
-        if self.armed == first {
+        let slot = self.ring.at(self.ring.head);
+        let arrive = slot.arrive;
+        if self.armed == arrive {
             return Offer::Accepted;
         }
-        self.armed = first;
-        Offer::Arrive(first)
+        (self.armed, self.ring.first) = (arrive, slot.packet);
+        Offer::Arrive(arrive)
     }
 
     /// Takes the first packet, which arrives now; `None` if the event is stale.
@@ -507,13 +561,34 @@ impl Port {
             self.ring.waiting = self.ring.waiting.wrapping_add(1);
         }
         self.ring.head = self.ring.head.wrapping_add(1);
-        self.armed = if self.ring.len() == 0 {
+        if self.ring.len() == 0 {
             self.ring.restart(spare);
-            Time::NEVER
+            self.armed = Time::NEVER;
         } else {
-            self.ring.at(self.ring.head).arrive
-        };
+            let Slot { arrive, packet, .. } = *self.ring.at(self.ring.head);
+            (self.armed, self.ring.first) = (arrive, packet);
+        }
         Some(slot.packet)
+    }
+
+    /// Requests what an arrival needs. Returns the packet that arrives first.
+    #[inline]
+    pub(super) fn prefetch_arrival(&self) -> PacketId {
+        prefetch(self, LINES);
+        self.ring.prefetch();
+        self.ring.first
+    }
+
+    /// Requests what an offer needs.
+    #[inline]
+    pub(super) fn prefetch_offer(&self) {
+        prefetch(self, LINES);
+    }
+
+    /// The packet that arrives `ahead` packets after the first; `None` if there are fewer.
+    #[inline]
+    pub(super) fn ahead(&self, ahead: u32) -> Option<PacketId> {
+        self.ring.ahead(ahead)
     }
 
     /// Counts an offer to the discipline.
@@ -521,16 +596,21 @@ impl Port {
         self.counters.offered_packets += 1;
     }
 
-    fn accumulate_capacity(&mut self, now: Time) {
+    /// The capacity up to `now`.
+    fn capacity(&self, now: Time) -> Capacity {
         let rate = if self.paths.up { self.rate() } else { Rate::ZERO };
-        let Cold { capacity, cursor, .. } = &mut *self.cold;
-        match cursor {
-            Some(cursor) if self.paths.up => capacity.accumulate_by_trace(now, cursor.trace()),
-            _ => capacity.accumulate(now, rate),
+        match &self.cold.cursor {
+            Some(cursor) if self.paths.up => self.cold.capacity.until_by_trace(now, cursor.trace()),
+            _ => self.cold.capacity.until(now, rate),
         }
     }
 
-    fn totals(&self) -> PortRecord {
+    /// Counts the capacity up to `now`, before the rate changes.
+    fn accumulate_capacity(&mut self, now: Time) {
+        self.cold.capacity = self.capacity(now);
+    }
+
+    fn totals(&self, now: Time) -> PortRecord {
         let Counters { offered_packets, sent_packets, sent_bytes } = self.counters;
         let WaitTimes { backlog_packet_ns, backlog_byte_ns } = self.waits;
         PortRecord {
@@ -542,14 +622,13 @@ impl Port {
             backlog_packet_ns,
             backlog_byte_ns,
             backlog_max: self.fifo.backlog_max,
-            capacity_bits: self.cold.capacity.bit_ns / 1_000_000_000,
+            capacity_bits: self.capacity(now).bit_ns / 1_000_000_000,
         }
     }
 
     /// All counters at `now`, warm-up included, without packets that are accepted but not transmitted.
-    pub(crate) fn reading(&mut self, now: Time) -> PortRecord {
-        self.accumulate_capacity(now);
-        let mut record = self.totals();
+    pub(crate) fn reading(&self, now: Time) -> PortRecord {
+        let mut record = self.totals(now);
         let serving = self.cold.discipline.as_ref().and_then(|d| d.serving);
         for slot in self.ring.iter().chain(serving.iter()).filter(|slot| slot.depart > now) {
             let size = u64::from(slot.size_bytes);
@@ -579,7 +658,7 @@ impl Port {
     }
 
     /// Counters since the end of the warm-up.
-    pub(super) fn record(&mut self, now: Time) -> PortRecord {
+    pub(super) fn record(&self, now: Time) -> PortRecord {
         let mut record = self.reading(now);
         let Some(base) = &self.cold.base else { return record };
         record.offered_packets -= base.offered_packets;

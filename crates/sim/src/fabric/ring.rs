@@ -6,6 +6,8 @@
 use contract::PacketId;
 use units::Time;
 
+use crate::prefetch::prefetch;
+
 /// An accepted packet that has not arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slot {
@@ -56,6 +58,8 @@ pub(super) struct Ring {
     pub head: u32,
     pub waiting: u32,
     pub tail: u32,
+    /// The packet that arrives first, for prefetching before the slots are read; any packet if the ring is empty.
+    pub first: PacketId,
 }
 
 impl Ring {
@@ -102,6 +106,20 @@ impl Ring {
         if self.slots.len() > KEPT {
             spare.give(std::mem::take(&mut self.slots));
         }
+    }
+
+    /// Requests the slot of the packet that arrives first.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        if let Some(slot) = self.slots.get(self.head as usize & self.slots.len().wrapping_sub(1)) {
+            prefetch(slot, 1);
+        }
+    }
+
+    /// The packet that arrives `ahead` packets after the first; `None` if there are fewer.
+    #[inline]
+    pub(super) fn ahead(&self, ahead: u32) -> Option<PacketId> {
+        (self.len() > ahead as usize).then(|| self.at(self.head.wrapping_add(ahead)).packet)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {

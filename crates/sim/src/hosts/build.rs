@@ -2,7 +2,6 @@
 
 use contract::{Address, EndpointId, FlowId, ParamError, Random};
 use stack::ndn;
-use stack::stream::Video;
 
 use super::clocks::Clocks;
 use super::endpoint::{AnyEndpoint, EndpointState};
@@ -27,6 +26,7 @@ impl Hosts {
             flows: Vec::with_capacity(blueprint.flows.len()),
             receivers: Vec::with_capacity(blueprint.flows.iter().map(|flow| flow.to.len()).sum()),
             producers: Vec::new(),
+            first_at: Vec::new(),
         };
         for (id, flow) in (0u32..).zip(&blueprint.flows) {
             hosts.add_flow(FlowId(id), flow, blueprint)?;
@@ -41,8 +41,7 @@ impl Hosts {
         }
         for (state, flow) in hosts.flows.iter().zip(&blueprint.flows) {
             // delays of frames, and in the RTP queue
-            if matches!(&flow.kind, FlowKind::Stream(config) if config.video.as_ref().is_some_and(Video::follows))
-            {
+            if flow.kind.encodes() {
                 let receivers =
                     hosts.receivers[state.receivers.clone()].iter().map(|receiver| receiver.endpoint);
                 for id in receivers.chain([state.sender]) {

@@ -363,23 +363,29 @@ impl EndpointState {
         (self.active_for, self.active_since) = (Duration::ZERO, now);
     }
 
-    /// The record at `now` of the flow that it sends, with the flow's drops by reason.
-    pub(super) fn flow_record(&self, now: Time, drops: [u64; DropReason::ALL.len()]) -> FlowRecord {
+    /// The record at `now` of the flow that it sends, with the flow's drops by reason. Distributions move into it unless they are to be kept for
+    /// a later one.
+    pub(super) fn flow_record(
+        &mut self,
+        now: Time,
+        drops: [u64; DropReason::ALL.len()],
+        keep: bool,
+    ) -> FlowRecord {
         let (arrived, sent, meter) = self.since_warmup();
         FlowRecord {
             sent_packets: sent.packets,
             sent_bytes: sent.bytes,
             drops,
             arrived,
-            delays: self.delays.clone(),
+            delays: self.recorded_delays(keep),
             meter,
             started_at: self.started_at,
             active: self.active_until(now),
         }
     }
 
-    /// The record at `now` of the receiver that it is.
-    pub(super) fn receiver_record(&self, now: Time) -> ReceiverRecord {
+    /// The record at `now` of the receiver that it is, likewise.
+    pub(super) fn receiver_record(&mut self, now: Time, keep: bool) -> ReceiverRecord {
         let (arrived, _, meter) = self.since_warmup();
         ReceiverRecord {
             flow: self.flow,
@@ -390,10 +396,15 @@ impl EndpointState {
             delay_sum_ns: arrived.delay_sum_ns,
             delay_min: arrived.delay_min,
             delay_max: arrived.delay_max,
-            delays: self.delays.clone(),
+            delays: self.recorded_delays(keep),
             meter,
             active: self.active_until(now),
         }
+    }
+
+    /// The distribution of one-way delays for a record, and for later ones if it is to be kept.
+    fn recorded_delays(&mut self, keep: bool) -> Option<Box<Delays>> {
+        if keep { self.delays.clone() } else { self.delays.take() }
     }
 
     fn since_warmup(&self) -> (Arrivals, Sent, Meter) {

@@ -25,6 +25,7 @@ pub(crate) use sdn::is_control_port;
 
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
+use crate::prefetch::prefetch;
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
 
@@ -59,12 +60,46 @@ pub(crate) struct Hosts {
     receivers: Vec<ReceiverState>,
     /// Producers of named data.
     producers: Vec<EndpointId>,
+    /// The first endpoint at each node, or [`NO_ENDPOINT`]; empty in small networks.
+    first_at: Vec<u32>,
 }
+
+const NO_ENDPOINT: u32 = u32::MAX;
+
+/// Cache lines of an endpoint that a packet needs: its own counters and a TCP sender without SACK.
+const ENDPOINT_LINES: usize = 14;
 
 impl Hosts {
     #[inline]
     pub(crate) fn endpoint(&mut self, endpoint: EndpointId) -> &mut EndpointState {
         &mut self.endpoints[endpoint.index()]
+    }
+
+    /// Requests what an input of the endpoint needs.
+    #[inline]
+    pub(crate) fn prefetch(&self, endpoint: usize) {
+        if let Some(state) = self.endpoints.get(endpoint) {
+            prefetch(state, ENDPOINT_LINES);
+        }
+    }
+
+    /// Requests what a packet that arrives at `node` needs. Returns whether the node has endpoints.
+    #[inline]
+    pub(crate) fn prefetch_at(&self, node: NodeId) -> bool {
+        let endpoint = self.first_at.get(node.index()).copied().unwrap_or(NO_ENDPOINT);
+        if endpoint != NO_ENDPOINT {
+            self.prefetch(endpoint as usize);
+        }
+        endpoint != NO_ENDPOINT
+    }
+
+    /// Notes which endpoints are at which of `nodes` nodes, for [`Hosts::prefetch_at`].
+    pub(crate) fn prepare_prefetch(&mut self, nodes: usize) {
+        self.first_at = vec![NO_ENDPOINT; nodes];
+        for (number, endpoint) in (0u32..).zip(&self.endpoints) {
+            let first = &mut self.first_at[endpoint.address().node.index()];
+            *first = number.min(*first);
+        }
     }
 
     /// The endpoint that a `Wake` is for; `None` if it is for the state machine of a node.
@@ -206,16 +241,25 @@ impl Hosts {
         self.endpoints[endpoint.index()].totals()
     }
 
-    /// The records of flows at `now`, with their drops.
-    pub(crate) fn flow_records(&self, now: Time, drops: &[[u64; DropReason::ALL.len()]]) -> Vec<FlowRecord> {
-        let senders = self.flows.iter().map(|flow| &self.endpoints[flow.sender.index()]);
-        senders.zip(drops).map(|(sender, drops)| sender.flow_record(now, *drops)).collect()
+    /// The records of flows at `now`, with their drops. Distributions move into them unless they are to be kept for later records.
+    pub(crate) fn flow_records(
+        &mut self,
+        now: Time,
+        drops: &[[u64; DropReason::ALL.len()]],
+        keep: bool,
+    ) -> Vec<FlowRecord> {
+        let endpoints = &mut self.endpoints;
+        let record =
+            |(flow, drops): (&FlowState, &_)| endpoints[flow.sender.index()].flow_record(now, *drops, keep);
+        self.flows.iter().zip(drops).map(record).collect()
     }
 
-    /// The records of receivers at `now`.
-    pub(crate) fn receiver_records(&self, now: Time) -> Vec<ReceiverRecord> {
-        let endpoints = self.receivers.iter().map(|receiver| &self.endpoints[receiver.endpoint.index()]);
-        endpoints.map(|endpoint| endpoint.receiver_record(now)).collect()
+    /// The records of receivers at `now`, likewise.
+    pub(crate) fn receiver_records(&mut self, now: Time, keep: bool) -> Vec<ReceiverRecord> {
+        let endpoints = &mut self.endpoints;
+        let record =
+            |receiver: &ReceiverState| endpoints[receiver.endpoint.index()].receiver_record(now, keep);
+        self.receivers.iter().map(record).collect()
     }
 
     /// Ends the warm-up.

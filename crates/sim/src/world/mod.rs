@@ -12,6 +12,7 @@ mod commands;
 mod emulation;
 mod hosts;
 mod packets;
+mod prefetch;
 mod queues;
 
 use std::collections::VecDeque;
@@ -77,6 +78,8 @@ pub struct World {
     accounts: Accounts,
     external: External,
     apps: Apps,
+    /// The network does not fit into a processor's caches.
+    is_large: bool,
 }
 
 /// A packet between an endpoint and the state machine of its node.
@@ -119,7 +122,11 @@ impl World {
         let blueprint = &*shared;
         build::check(blueprint)?;
         let mut fabric = Fabric::new(blueprint);
-        let hosts = Hosts::new(blueprint, &mut fabric)?;
+        let mut hosts = Hosts::new(blueprint, &mut fabric)?;
+        let is_large = fabric.is_large();
+        if is_large {
+            hosts.prepare_prefetch(blueprint.nodes.len());
+        }
         if blueprint.record.distributions {
             fabric.keep_waits();
         }
@@ -141,8 +148,10 @@ impl World {
             accounts,
             external: External::default(),
             apps: Apps::new(blueprint),
+            is_large,
             blueprint: shared,
         };
+        world.agenda.arrange();
         world.connect_apps();
         world.start_nodes();
         Ok(world)
@@ -155,7 +164,11 @@ impl World {
 
     /// Continues, unless the run has ended.
     fn proceed(&mut self, control: &Control) -> Stop {
-        let stop = if self.phase == Phase::Ended { Stop::Ended } else { self.handle_events(control) };
+        let stop = match (self.phase, self.is_large) {
+            (Phase::Ended, _) => Stop::Ended,
+            (_, false) => self.handle_events::<false>(control),
+            (_, true) => self.handle_events::<true>(control),
+        };
         self.phase = match stop {
             Stop::Ended => Phase::Ended,
             Stop::Paused => Phase::Paused,
@@ -166,13 +179,16 @@ impl World {
         stop
     }
 
-    /// The event loop.
-    fn handle_events(&mut self, control: &Control) -> Stop {
+    /// The event loop; with prefetches in a `LARGE` network.
+    fn handle_events<const LARGE: bool>(&mut self, control: &Control) -> Stop {
         while let Some((now, what)) = self.agenda.pop() {
             debug_assert!(now >= self.now, "time does not go backward");
             self.now = now;
+            if LARGE {
+                self.prefetch_upcoming();
+            }
             match what.kind() {
-                Kind::Arrive => self.on_arrive(what),
+                Kind::Arrive => self.on_arrive::<LARGE>(what),
                 Kind::Wake => self.on_wake(what),
                 Kind::Depart => self.on_depart(what),
                 Kind::Change => self.on_change(what.index()),
@@ -198,7 +214,7 @@ impl World {
     pub fn snapshot(&mut self) -> Trace {
         let recorded = self.accounts.recorded();
         let in_flight = self.out.arena.live() as u64;
-        self.trace(recorded, in_flight)
+        self.trace(recorded, in_flight, true)
     }
 
     /// The trace of the run, which may have been stopped early.
@@ -209,7 +225,7 @@ impl World {
         let in_flight = self.out.arena.live() as u64;
         // the memory of packets and events is free for the records
         (self.out, self.agenda) = (Outputs::default(), Agenda::default());
-        let trace = self.trace(recorded, in_flight);
+        let trace = self.trace(recorded, in_flight, false);
         assert!(
             trace.balance.holds(),
             "every packet is delivered, dropped or in flight: {:?}",
@@ -218,18 +234,19 @@ impl World {
         trace
     }
 
-    fn trace(&mut self, recorded: Recorded, in_flight: u64) -> Trace {
+    /// The trace with `recorded`. Unless `keep`, the run cannot continue: what is recorded moves into the trace, and memory that is no longer
+    /// needed is free for the records that follow.
+    fn trace(&mut self, recorded: Recorded, in_flight: u64, keep: bool) -> Trace {
         let apps = self.apps.records(self.now);
-        let mut trace = self.accounts.trace(
-            recorded,
-            self.now,
-            in_flight,
-            &mut self.fabric,
-            &self.hosts,
-            &self.blueprint,
-        );
+        let ports = self.fabric.records(self.now);
+        let queueing_delays = self.fabric.queueing_delays(keep);
+        if !keep {
+            self.fabric.release();
+        }
+        let mut trace =
+            self.accounts.trace(recorded, self.now, in_flight, ports, &mut self.hosts, &self.blueprint, keep);
         trace.apps = apps;
-        trace.queueing_delays = self.fabric.queueing_delays();
+        trace.queueing_delays = queueing_delays;
         trace
     }
 
@@ -260,6 +277,7 @@ impl World {
                 control.events.store(self.accounts.events_handled(), Ordering::Relaxed);
                 let stopped = control.stop.load(Ordering::Relaxed);
                 let paused = control.pause.swap(false, Ordering::Relaxed);
+                self.agenda.arrange();
                 let step = Duration::from_nanos((self.blueprint.duration.as_nanos() / PROGRESS_STEPS).max(1));
                 self.agenda.push(self.now + step, AgendaEvent::new(Kind::Run, build::RUN_PROGRESS as u32));
                 match (stopped, paused) {

@@ -12,13 +12,16 @@ use crate::trace::Subject;
 const MAX_HOPS: u8 = 64;
 
 impl World {
-    #[inline]
-    pub(super) fn on_arrive(&mut self, what: AgendaEvent) {
+    #[inline(always)]
+    pub(super) fn on_arrive<const LARGE: bool>(&mut self, what: AgendaEvent) {
         let port = PortId(what.index() as u32);
         let Some(arrival) = self.fabric.arrive(port, self.now) else { return self.arrive_held(port, what) };
         self.agenda.push(arrival.next, what);
         self.accounts.count_event(self.now, what);
         let (id, node) = (arrival.packet, arrival.node);
+        if LARGE {
+            self.prefetch_later(port, node);
+        }
         let is_taken = match arrival.path {
             ArrivalPath::Fast => false,
             ArrivalPath::Node => self.arrive_at_node(node, port, id),

@@ -42,7 +42,7 @@ impl Default for EncoderModel {
 
 /// The encoder, and the queue of frames at the sender (RTP queue).
 #[derive(Clone, Debug)]
-pub(super) struct LiveEncoder {
+pub struct LiveEncoder {
     model: EncoderModel,
     frame_rate: f64,
     random: Random,
@@ -62,8 +62,8 @@ pub(super) struct LiveEncoder {
 }
 
 impl LiveEncoder {
-    /// An encoder before its first frame.
-    pub(super) fn new(model: EncoderModel, frame_rate: f64, random: Random) -> Self {
+    /// An encoder before its first frame; `frame_rate` in frames per second.
+    pub fn new(model: EncoderModel, frame_rate: f64, random: Random) -> Self {
         Self {
             model,
             frame_rate,
@@ -84,12 +84,12 @@ impl LiveEncoder {
     }
 
     /// Number of the next frame.
-    pub(super) const fn number(&self) -> u32 {
+    pub const fn number(&self) -> u32 {
         self.number
     }
 
     /// The present rate, in bit/s.
-    pub(super) const fn rate(&self) -> f64 {
+    pub const fn rate(&self) -> f64 {
         self.rate
     }
 
@@ -99,7 +99,7 @@ impl LiveEncoder {
     }
 
     /// Takes the first frame out of the queue: its number and size.
-    pub(super) fn pop(&mut self) -> Option<(u32, Bytes)> {
+    pub fn pop(&mut self) -> Option<(u32, Bytes)> {
         let (number, size) = self.queue.pop_front()?;
         let size = Bytes::new(u64::from(size));
         self.queued -= size;
@@ -113,7 +113,7 @@ impl LiveEncoder {
     }
 
     /// Encodes the next frame and appends it to the queue, with the target rate `target` of the scheme. Returns its size.
-    pub(super) fn encode(&mut self, target: Rate, now: Time) -> Bytes {
+    pub fn encode(&mut self, target: Rate, now: Time) -> Bytes {
         self.set_rate(target, now);
         let size = self.size();
         self.number += 1;

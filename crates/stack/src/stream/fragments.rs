@@ -60,7 +60,7 @@ pub(super) const KEPT: u32 = 256;
 /// Frames have constant intervals, so the packet that waited the shortest time at its sender gives the time of the first frame: send time −
 /// number · interval. This is exact if one of the packets so far left as soon as its frame was encoded, as the first of a stream does.
 #[derive(Clone, Debug)]
-pub(super) struct FrameDelays {
+pub struct FrameDelays {
     interval: Duration,
     fragments: IncompleteFrames,
     /// When frame 0 was encoded; [`Time::NEVER`] before the first packet.
@@ -70,12 +70,16 @@ pub(super) struct FrameDelays {
 impl FrameDelays {
     /// Of a video; `None` if its frames are not those of an encoder that follows the scheme.
     pub(super) fn of(video: &Video) -> Option<Box<Self>> {
-        let (interval, fragments) = (video.interval(), IncompleteFrames::default());
-        video.follows().then(|| Box::new(Self { interval, fragments, first_at: Time::NEVER }))
+        video.follows().then(|| Box::new(Self::new(video.interval())))
+    }
+
+    /// Of frames that are encoded every `interval`.
+    pub fn new(interval: Duration) -> Self {
+        Self { interval, fragments: IncompleteFrames::default(), first_at: Time::NEVER }
     }
 
     /// Takes a packet with `bytes` bytes of a frame, sent at `sent_at`.
-    pub(super) fn on_fragment(&mut self, fragment: Fragment, bytes: u32, sent_at: Time, cx: &mut Cx<'_>) {
+    pub fn on_fragment(&mut self, fragment: Fragment, bytes: u32, sent_at: Time, cx: &mut Cx<'_>) {
         let age = self.interval * u64::from(fragment.frame);
         let first_at = Time::from_nanos(sent_at.as_nanos().saturating_sub(age.as_nanos()));
         self.first_at = self.first_at.min(first_at);

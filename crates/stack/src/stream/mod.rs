@@ -21,7 +21,8 @@ mod video;
 mod video_tests;
 
 pub use config::{Config, ENCODER_SERIES, PLAYER_SERIES, SERIES, VIDEO_SERIES};
-pub use encoder::EncoderModel;
+pub use encoder::{EncoderModel, LiveEncoder};
+pub use fragments::FrameDelays;
 pub use player::{Depends, FrameConsumer, Modes, Player, Playing};
 pub use receiver::Receiver;
 pub use sender::Sender;

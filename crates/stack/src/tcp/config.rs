@@ -75,6 +75,8 @@ pub struct Config {
     /// New segments leave in batches of at least two, as far as the window allows; the last segment of a batch has PSH, and a batch that is not full may
     /// wait for the next acknowledgement [Linux: generic segmentation offload]. Needs [`LossDetection::Time`] to wait.
     pub gso: bool,
+    /// At what rate the segments of a window leave. Controllers with a rate of their own keep it.
+    pub pacing: WindowPacing,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
     /// How much data the application has.
@@ -118,6 +120,18 @@ pub enum Reduction {
     /// Proportional rate reduction: over one round trip, in proportion to the data that arrive [RFC9937]. As in Linux it also follows a CE
     /// mark, and a timeout in such a round does not change the slow-start threshold. It has no effect on controllers without a threshold.
     Proportional,
+}
+
+/// The rate at which the segments of a congestion window leave, after the first sample of the round-trip time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowPacing {
+    /// Acknowledgements alone release segments.
+    Off,
+    /// 1.25 windows per smoothed round-trip time [RFC9002 §7.7].
+    Quic,
+    /// 1.2 windows or data in flight, whichever is more, per smoothed round-trip time; 2 while the window is below half of the slow-start threshold
+    /// [Linux: tcp_update_pacing_rate].
+    Linux,
 }
 
 /// How much data an application has to send.
@@ -188,6 +202,7 @@ impl Default for Config {
             receive_buffer: Bytes::UNLIMITED,
             send_buffer: Bytes::UNLIMITED,
             gso: false,
+            pacing: WindowPacing::Off,
             handshake: false,
             demand: Demand::Bulk,
         }

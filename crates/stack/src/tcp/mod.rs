@@ -13,6 +13,6 @@ mod config;
 mod receiver;
 mod sender;
 
-pub use config::{Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES};
+pub use config::{Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES, WindowPacing};
 pub use receiver::Receiver;
 pub use sender::Sender;

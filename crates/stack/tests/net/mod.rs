@@ -352,6 +352,7 @@ fn receiver_of(flow: usize) -> Address {
 #[derive(Clone, Debug)]
 pub struct Fixed {
     pub allowance: Allowance,
+    pub ssthresh: Bytes,
     pub acks: Vec<Ack>,
     pub events: Vec<Congestion>,
     pub spurious: u32,
@@ -365,6 +366,7 @@ impl Fixed {
     pub fn window(segments: u64) -> Self {
         Self {
             allowance: Allowance::window(Bytes::new(segments * SEGMENT)),
+            ssthresh: Bytes::UNLIMITED,
             acks: Vec::new(),
             events: Vec::new(),
             spurious: 0,
@@ -383,6 +385,9 @@ impl CongestionControl for Fixed {
     }
     fn allowance(&self) -> Allowance {
         self.allowance
+    }
+    fn ssthresh(&self) -> Bytes {
+        self.ssthresh
     }
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         self.spurious += 1;

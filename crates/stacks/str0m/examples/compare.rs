@@ -4,7 +4,7 @@
 
 use contract::{FlowId, NodeId, ParamError};
 use sim::{Blueprint, Control, FlowKind, PortSpec, World};
-use stack::stream;
+use stack::stream::{self, EncoderModel};
 use stack_str0m::{Config, ends};
 use units::{Bytes, Duration, Rate};
 
@@ -30,7 +30,9 @@ fn main() -> Result<(), ParamError> {
             net.flow("video", Some("gcc"), kind, NodeId(0), &[b]);
             let mut world = World::new(&net)?;
             if webrtc {
-                let config = Config { max: Rate::from_mbps(20), ..Config::default() };
+                let base = Config::default();
+                let encoder = EncoderModel { max: Rate::from_mbps(20), ..base.encoder };
+                let config = Config { encoder, ..base };
                 let (sender, receiver) = ends(&config)?;
                 world.custom_sender(FlowId(0), sender);
                 world.custom_receiver(FlowId(0), receiver);

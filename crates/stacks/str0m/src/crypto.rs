@@ -5,8 +5,8 @@ use aes::{Aes128, Aes256, Block};
 use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, LessSafeKey, Nonce, UnboundKey};
 use str0m::crypto::{
     AeadAes128GcmCipher, AeadAes256GcmCipher, Aes128CmSha1_80Cipher, CryptoError, CryptoProvider,
-    Sha1HmacProvider, Sha256Provider, SrtpProvider, SupportedAeadAes128Gcm, SupportedAeadAes256Gcm,
-    SupportedAes128CmSha1_80,
+    Sha1HmacProvider, Sha1Provider, Sha256Provider, SrtpProvider, SupportedAeadAes128Gcm,
+    SupportedAeadAes256Gcm, SupportedAes128CmSha1_80,
 };
 
 use crate::dtls::Dtls;
@@ -15,6 +15,7 @@ use crate::dtls::Dtls;
 pub(crate) const PROVIDER: CryptoProvider = CryptoProvider {
     srtp_provider: &Library,
     sha1_hmac_provider: &Library,
+    sha1_provider: &Library,
     sha256_provider: &Library,
     dtls_provider: &Dtls,
 };
@@ -30,6 +31,13 @@ impl Sha1HmacProvider for Library {
             context.update(payload);
         }
         context.sign().as_ref().try_into().expect("SHA-1 has 20 bytes")
+    }
+}
+
+impl Sha1Provider for Library {
+    fn sha1(&self, data: &[u8]) -> [u8; 20] {
+        let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, data);
+        digest.as_ref().try_into().expect("SHA-1 has 20 bytes")
     }
 }
 

@@ -14,9 +14,10 @@ mod peer;
 mod source;
 
 use contract::{Destination, Endpoint, ParamError};
+use stack::stream::EncoderModel;
 use stack_shared::wire::DatagramStore;
 pub use stack_shared::{Factory, HEADERS};
-use units::{Bytes, Rate};
+use units::{Bytes, Duration, Rate};
 
 use self::peer::Receiver;
 use self::source::Sender;
@@ -26,26 +27,34 @@ use self::source::Sender;
 pub struct Config {
     /// The estimate with which str0m begins.
     pub start: Rate,
-    /// Lowest rate of the encoder.
-    pub min: Rate,
-    /// Highest rate of the encoder; str0m probes for as much.
-    pub max: Rate,
     /// Frames per second.
     pub frame_rate: u32,
+    /// Sizes of frames; str0m probes for the highest rate.
+    pub encoder: EncoderModel,
     /// Largest IPv4 packet that the path carries. str0m sends packets of up to 1150 bytes of UDP payload.
     pub mtu: Bytes,
 }
 
 impl Default for Config {
-    /// 300 kbit/s at the start, as libwebrtc; 100 kbit/s to 2.5 Mbit/s and 30 frames per second, as a camera at 720p.
+    /// 300 kbit/s at the start, as libwebrtc; 100 kbit/s to 2.5 Mbit/s and 30 frames per second, as a camera at 720p; frames as in RFC 8593.
     fn default() -> Self {
         Self {
             start: Rate::from_bps(300_000),
-            min: Rate::from_bps(100_000),
-            max: Rate::from_bps(2_500_000),
             frame_rate: 30,
+            encoder: EncoderModel {
+                min: Rate::from_bps(100_000),
+                max: Rate::from_bps(2_500_000),
+                ..EncoderModel::default()
+            },
             mtu: Bytes::new(1500),
         }
+    }
+}
+
+impl Config {
+    /// Time between two frames.
+    fn interval(&self) -> Duration {
+        Duration::from_nanos(1_000_000_000 / u64::from(self.frame_rate))
     }
 }
 
@@ -57,13 +66,13 @@ impl Default for Config {
 pub fn ends(config: &Config) -> Result<(Factory, Factory), ParamError> {
     check(config)?;
     let (there, back) = (DatagramStore::default(), DatagramStore::default());
-    let (sender_config, receiver_wires) = (config.clone(), (back.clone(), there.clone()));
+    let (sender_config, receiver_config) = (config.clone(), config.clone());
+    let receiver_wires = (back.clone(), there.clone());
     let sender = move |to: Destination| -> Box<dyn Endpoint + Send> {
         Box::new(Sender::new(&sender_config, to, there.clone(), back.clone()))
     };
-    let mtu = config.mtu;
     let receiver = move |to: Destination| -> Box<dyn Endpoint + Send> {
-        Box::new(Receiver::new(mtu, to, receiver_wires.0.clone(), receiver_wires.1.clone()))
+        Box::new(Receiver::new(&receiver_config, to, receiver_wires.0.clone(), receiver_wires.1.clone()))
     };
     Ok((Box::new(sender), Box::new(receiver)))
 }
@@ -73,7 +82,7 @@ fn check(config: &Config) -> Result<(), ParamError> {
         let (name, hint) = (name.to_owned(), Some(hint.to_owned()));
         Err(ParamError { name, message, hint, conflicts_with: None })
     };
-    let Config { start, min, max, frame_rate, mtu } = config;
+    let Config { start, frame_rate, encoder: EncoderModel { min, max, .. }, mtu } = config;
     if *min == Rate::ZERO || min > max || *max > MAX_RATE {
         let message = format!("the encoder cannot have rates from {min} to {max}");
         return error("max", message, "0 < min ≤ max ≤ 1 Gbit/s");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration as StdDuration, Instant, SystemTime};
 
 use bytes::BytesMut;
-use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label, Packet, Random};
+use contract::{Count, Cx, Destination, Ecn, Endpoint, Fragment, Header, Input, Label, Packet, Random};
+use stack::stream::FrameDelays;
 use stack_shared::clock::{self, Clock};
 use stack_shared::tls::seeded;
 use stack_shared::wire::DatagramStore;
@@ -20,7 +21,7 @@ use str0m::rtp::{RawPacket, RtpWrite, Ssrc};
 use str0m::{Candidate, Event, Output, Rtc, RtcConfig};
 use units::{Bytes, Duration, Time};
 
-use crate::{crypto, dtls};
+use crate::{Config, crypto, dtls};
 
 /// One end of a session.
 pub(crate) struct Peer {
@@ -171,34 +172,80 @@ pub(crate) fn media() -> Ssrc {
     Ssrc::from(1)
 }
 
-/// The receiver: an application that takes every RTP packet.
-pub(crate) struct Receiver(Peer);
+/// Number and size of a frame, at the beginning of the payload of its packets.
+pub(crate) const FRAME_HEADER: usize = 8;
+
+/// The beginning of a packet's payload.
+pub(crate) fn frame_header(fragment: Fragment) -> [u8; FRAME_HEADER] {
+    let mut header = [0; FRAME_HEADER];
+    header[..4].copy_from_slice(&fragment.frame.to_be_bytes());
+    header[4..].copy_from_slice(&fragment.frame_bytes.to_be_bytes());
+    header
+}
+
+/// The frame of a packet with this payload; `None` if it has no frame.
+fn fragment(payload: &[u8]) -> Option<Fragment> {
+    let (frame, rest) = payload.split_first_chunk()?;
+    let (frame_bytes, _) = rest.split_first_chunk()?;
+    Some(Fragment { frame: u32::from_be_bytes(*frame), frame_bytes: u32::from_be_bytes(*frame_bytes) })
+}
+
+/// The receiver: an application that takes every RTP packet, and measures the delays of frames.
+///
+/// Its session begins when the first datagram arrives: both ends learn of a call at the same time, and str0m gives up a session whose peer is silent.
+pub(crate) struct Receiver {
+    peer: Peer,
+    listens: bool,
+    frame_delays: FrameDelays,
+    interval: Duration,
+}
 
 impl Receiver {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
-        Self(Peer::new(mtu, to, out, incoming))
+    pub(crate) fn new(config: &Config, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
+        let interval = config.interval();
+        let peer = Peer::new(config.mtu, to, out, incoming);
+        Self { peer, listens: false, frame_delays: FrameDelays::new(interval), interval }
+    }
+
+    fn begin(&mut self, cx: &mut Cx<'_>) {
+        self.frame_delays = FrameDelays::new(self.interval);
+        self.peer.begin(None, cx);
     }
 }
 
 impl Endpoint for Receiver {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        let mut sent_at = cx.now();
         match input {
-            Input::Start if !self.0.running => self.0.begin(None, cx),
-            Input::Stop => return self.0.stop(),
-            Input::Packet(packet) => self.0.receive(packet, cx),
-            Input::Start | Input::Timer | Input::Mode(_) | Input::App(_) => {}
+            Input::Start => self.listens = true,
+            Input::Stop => {
+                self.listens = false;
+                return self.peer.stop();
+            }
+            Input::Packet(packet) => {
+                if self.listens && !self.peer.running {
+                    self.begin(cx);
+                }
+                sent_at = packet.sent_at;
+                self.peer.receive(packet, cx);
+            }
+            Input::Timer | Input::Mode(_) | Input::App(_) => {}
         }
-        self.0.expire(cx);
-        self.0.poll(cx);
-        for event in self.0.events.drain(..) {
+        self.peer.expire(cx);
+        self.peer.poll(cx);
+        for event in self.peer.events.drain(..) {
             if let Event::RtpPacket(packet) = event {
-                cx.deliver(Bytes::new(packet.payload.len() as u64));
+                let bytes = packet.payload.len() as u32;
+                cx.deliver(Bytes::new(u64::from(bytes)));
+                if let Some(fragment) = fragment(&packet.payload) {
+                    self.frame_delays.on_fragment(fragment, bytes, sent_at, cx);
+                }
             }
         }
     }
 
     fn wake(&self) -> Time {
-        self.0.deadline
+        self.peer.deadline
     }
 }
 

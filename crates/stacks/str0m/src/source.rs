@@ -1,26 +1,27 @@
-//! The sender: an encoder whose frames have the size that str0m's estimate permits.
+//! The sender: an encoder whose target rate is str0m's estimate.
 
-use contract::{Count, Cx, Destination, Endpoint, Input};
+use contract::{Count, Cx, Destination, Endpoint, Fragment, Input, Random};
+use stack::stream::{EncoderModel, LiveEncoder};
 use stack_shared::wire::DatagramStore;
 use str0m::bwe::{Bitrate, BweKind};
 use str0m::format::{Codec, PayloadParams};
 use str0m::media::Pt;
 use str0m::rtp::RtpWrite;
 use str0m::{Event, Rtc};
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 use crate::Config;
-use crate::peer::{CLOCK, Peer, media};
+use crate::peer::{CLOCK, FRAME_HEADER, Peer, frame_header, media};
 
 pub(crate) struct Sender {
     peer: Peer,
     config: Config,
+    encoder: LiveEncoder,
     /// What str0m estimates, in bits per second.
     estimate: u64,
     falling: bool,
     /// When the next frame is captured; never before the session is connected.
     next_frame: Time,
-    frames: u64,
     packets: u64,
     /// NACKs that were counted.
     nacks: u64,
@@ -31,21 +32,22 @@ impl Sender {
         Self {
             peer: Peer::new(config.mtu, to, out, incoming),
             config: config.clone(),
+            encoder: encoder(config, 0),
             estimate: config.start.as_bps(),
             falling: false,
             next_frame: Time::NEVER,
-            frames: 0,
             packets: 0,
             nacks: 0,
         }
     }
 
     fn begin(&mut self, cx: &mut Cx<'_>) {
-        let Config { start, max, .. } = self.config;
+        let Config { start, encoder: EncoderModel { max, .. }, .. } = self.config;
+        self.encoder = encoder(&self.config, cx.random().bits());
         (self.estimate, self.falling, self.next_frame) = (start.as_bps(), false, Time::NEVER);
-        (self.frames, self.packets, self.nacks) = (0, 0, 0);
+        (self.packets, self.nacks) = (0, 0);
         self.peer.begin(Some(Bitrate::bps(self.estimate)), cx);
-        self.peer.call(|rtc| rtc.bwe().set_desired_bitrate(Bitrate::bps(max.as_bps())));
+        self.peer.call(|rtc| rtc.bwe().set_bitrate(Bitrate::ZERO, Bitrate::bps(max.as_bps())));
     }
 
     /// Captures the frames that are due.
@@ -55,29 +57,34 @@ impl Sender {
         }
         while self.next_frame <= cx.now() {
             self.write(cx);
-            self.frames += 1;
-            let each = 1_000_000_000 / u64::from(self.config.frame_rate);
-            self.next_frame += Duration::from_nanos(each);
+            self.next_frame += self.config.interval();
         }
     }
 
-    /// Gives str0m a frame of the size that the estimate permits, in packets of equal size.
+    /// Encodes the next frame and gives it to str0m, in packets of equal size.
     fn write(&mut self, cx: &mut Cx<'_>) {
-        let Config { min, max, frame_rate, .. } = self.config;
-        let rate = self.estimate.clamp(min.as_bps(), max.as_bps());
-        let frame = rate / 8 / u64::from(frame_rate);
-        let packets = frame.div_ceil(PAYLOAD + OVERHEAD).max(1);
-        let payload = usize::try_from((frame / packets).saturating_sub(OVERHEAD).max(1)).unwrap_or(1);
+        let target = Rate::from_bps(self.estimate);
+        self.encoder.encode(target, cx.now());
+        let Some((frame, size)) = self.encoder.pop() else { return };
+        if cx.probing() {
+            cx.probe("target_rate", target.as_bps_f64());
+            cx.probe("encoder_rate", self.encoder.rate());
+        }
+        let packets = size.as_u64().div_ceil(PACKET).max(1);
+        let bytes = (size.as_u64() / packets).saturating_sub(OVERHEAD).max(FRAME_HEADER as u64);
+        let frame_bytes = u32::try_from(bytes * packets).unwrap_or(u32::MAX);
+        let mut payload = vec![0; bytes as usize];
+        payload[..FRAME_HEADER].copy_from_slice(&frame_header(Fragment { frame, frame_bytes }));
         // 90 kHz [RFC7741 §4.1]
-        let media_time = (self.frames * 90_000 / u64::from(frame_rate)) as u32;
+        let media_time = (u64::from(frame) * 90_000 / u64::from(self.config.frame_rate)) as u32;
         let now = CLOCK.instant(cx.now());
         for left in (0..packets).rev() {
-            let number = self.packets;
+            let (number, payload) = (self.packets, payload.clone());
             self.packets += 1;
             self.peer.call(|rtc| {
                 let Some(pt) = vp8(rtc) else { return };
                 if let Some(stream) = rtc.direct_api().stream_tx(&media()) {
-                    let packet = RtpWrite::new(pt, number.into(), media_time, now, vec![0; payload]);
+                    let packet = RtpWrite::new(pt, number.into(), media_time, now, payload);
                     stream.write_rtp(packet.marker(left == 0).nackable(true));
                 }
             });
@@ -138,8 +145,12 @@ pub(crate) fn vp8(rtc: &Rtc) -> Option<Pt> {
     rtc.codec_config().find(|params| params.spec().codec == Codec::Vp8).map(PayloadParams::pt)
 }
 
-/// Payload of a full packet: what remains of the 1150 bytes of str0m's default.
-const PAYLOAD: u64 = 1150 - OVERHEAD;
+fn encoder(config: &Config, seed: u64) -> LiveEncoder {
+    LiveEncoder::new(config.encoder, f64::from(config.frame_rate), Random::new(seed, "video", "frames"))
+}
+
+/// A full packet: the 1150 bytes of str0m's default.
+const PACKET: u64 = 1150;
 
 /// Header of RTP (12 bytes), its extensions (16) and the tag of the cipher (16).
 const OVERHEAD: u64 = 44;

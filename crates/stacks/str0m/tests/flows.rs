@@ -6,7 +6,7 @@ use std::{env, thread};
 use contract::{Count, FlowId, LinkId, NodeId};
 use sim::{Blueprint, Change, Control, FlowKind, PortSpec, Trace, World};
 use stack::datagram::{self, Pattern};
-use stack::stream;
+use stack::stream::{self, EncoderModel};
 use stack_str0m::{Config, ends};
 use units::{Bytes, Duration, Rate, Time};
 
@@ -28,6 +28,12 @@ fn run(blueprint: &Blueprint, config: &Config) -> Trace {
     world.custom_receiver(FlowId(0), receiver);
     world.run(&Control::default());
     world.finish()
+}
+
+/// An encoder of up to `max`.
+fn up_to(max: Rate) -> Config {
+    let base = Config::default();
+    Config { encoder: EncoderModel { max, ..base.encoder }, ..base }
 }
 
 /// Media per time, in Mbit/s.
@@ -103,6 +109,24 @@ fn packets_have_the_sizes_of_webrtc() {
 }
 
 #[test]
+fn frames_have_delays_and_those_of_the_model_sizes() {
+    let equal = EncoderModel { variation: 0.0, key_ratio: 1.0, ..EncoderModel::default() };
+    let start = equal.max;
+    let encoders = [equal, EncoderModel { key_ratio: 3.0, key_every: 30, ..equal }];
+    let [equal, keys] = encoders.map(|encoder| {
+        let config = Config { start, encoder, ..Config::default() };
+        run(&net(Rate::from_mbps(20), 60, 10), &config).receivers[0].meter.clone()
+    });
+    // a frame of 6250 bytes is complete after 20 ms of propagation, and before the next one
+    assert!(equal.delay_count > 280 && equal.delay_min > Duration::from_millis(20), "{equal:?}");
+    assert!(equal.delay_max < Duration::from_millis(53), "{equal:?}");
+    // key frames are three times as large and take longer; the mean rate is the same
+    assert!(keys.delay_max > equal.delay_max, "{:?} {:?}", keys.delay_max, equal.delay_max);
+    let ratio = keys.goodput_bytes as f64 / equal.goodput_bytes as f64;
+    assert!((0.9..1.1).contains(&ratio), "{ratio}");
+}
+
+#[test]
 fn lost_packets_are_requested_and_repaired() {
     let mut lossy = net(Rate::from_mbps(20), 60, 30);
     lossy.links[0].forward.loss = 0.01;
@@ -138,7 +162,7 @@ fn it_achieves_what_gcc_of_the_catalogue_achieves() {
     // the estimators differ: a trend line at the sender in str0m, a Kalman filter at the receiver in draft-ietf-rmcat-gcc-02
     for mbps in [1, 3, 8] {
         let net = net(Rate::from_mbps(mbps), 60, 60);
-        let config = Config { max: Rate::from_mbps(20), ..Config::default() };
+        let config = up_to(Rate::from_mbps(20));
         let theirs = goodput(&run(&net, &config));
         let mut other = Blueprint { flows: Vec::new(), ..net };
         let stream =
@@ -152,11 +176,21 @@ fn it_achieves_what_gcc_of_the_catalogue_achieves() {
 }
 
 #[test]
+fn a_call_that_begins_late_is_connected() {
+    // str0m gives up a session whose peer is silent for half a minute
+    let mut late = net(Rate::from_mbps(20), 60, 100);
+    late.flows[0].start = Time::ZERO + Duration::from_secs(90);
+    let trace = run(&late, &Config::default());
+    assert!(trace.receivers[0].meter.goodput_bytes > 100_000, "{:?}", trace.receivers[0].meter);
+}
+
+#[test]
 fn wrong_settings_are_refused() {
     let refused = |config| ends(&config).map(|_| ()).map_err(|error| error.name);
     let base = Config::default;
     assert_eq!(refused(base()), Ok(()));
-    assert_eq!(refused(Config { min: Rate::from_mbps(3), ..base() }), Err("max".to_owned()));
+    let encoder = EncoderModel { min: Rate::from_mbps(3), ..base().encoder };
+    assert_eq!(refused(Config { encoder, ..base() }), Err("max".to_owned()));
     assert_eq!(refused(Config { start: Rate::from_mbps(3), ..base() }), Err("start".to_owned()));
     assert_eq!(refused(Config { frame_rate: 0, ..base() }), Err("frame_rate".to_owned()));
     assert_eq!(refused(Config { mtu: Bytes::new(1000), ..base() }), Err("mtu".to_owned()));

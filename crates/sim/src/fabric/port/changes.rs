@@ -9,8 +9,8 @@ impl Port {
     /// Changes the rate of the link. The transmission in progress continues at the new rate, and waiting packets follow. Returns the events
     /// to schedule.
     pub(in crate::fabric) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
-        self.cold.rates.link = rate;
-        self.set_effective_rate(now, rate.min(self.cold.rates.cap))
+        self.cold.limit.link = Some(rate);
+        self.set_effective_rate(now, self.cold.limit.cap.map_or(rate, |cap| cap.min(rate)))
     }
 
     /// Sets the rate at which the port transmits from now on. It must not follow a trace.

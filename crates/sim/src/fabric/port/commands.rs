@@ -3,7 +3,7 @@
 use contract::{QueueDiscipline, QueueLimit};
 use units::{Bytes, Rate, Time};
 
-use super::{Offer, Port};
+use super::{Offer, Port, RateLimit};
 use crate::PortSpec;
 
 impl Port {
@@ -32,7 +32,8 @@ impl Port {
 
     /// Limits the rate of the port.
     pub(crate) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
-        self.cold.rates.cap = cap;
-        self.set_effective_rate(now, self.cold.rates.link.min(cap))
+        let link = self.cold.limit.link.unwrap_or(self.transmitter.rate);
+        self.cold.limit = RateLimit { link: Some(link), cap: Some(cap) };
+        self.set_effective_rate(now, link.min(cap))
     }
 }

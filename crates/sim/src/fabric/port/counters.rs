@@ -62,7 +62,7 @@ impl WaitTimes {
 }
 
 /// The bits that the link could have carried while it was up.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Capacity {
     /// In bit-nanoseconds, up to `since`.
     pub(super) bit_ns: u128,
@@ -72,18 +72,22 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// Counts the time since the last call at `rate`.
-    pub(super) fn accumulate(&mut self, now: Time, rate: Rate) {
-        if rate != Rate::UNLIMITED {
-            self.bit_ns += u128::from(rate.as_bps()) * u128::from((now - self.since).as_nanos());
-        }
-        self.since = now;
+    /// The capacity at the start of the run.
+    pub(super) const ZERO: Self = Self { bit_ns: 0, since: Time::ZERO, sampled_bit_ns: 0 };
+
+    /// The capacity up to `now`, at `rate` since the last change.
+    pub(super) fn until(&self, now: Time, rate: Rate) -> Self {
+        let more = if rate == Rate::UNLIMITED {
+            0
+        } else {
+            u128::from(rate.as_bps()) * u128::from((now - self.since).as_nanos())
+        };
+        Self { bit_ns: self.bit_ns + more, since: now, ..*self }
     }
 
-    /// Counts the time since the last call at the rate of a trace.
-    pub(super) fn accumulate_by_trace(&mut self, now: Time, trace: &RateTrace) {
-        self.bit_ns += trace.bit_ns(self.since, now);
-        self.since = now;
+    /// The same at the rate of a trace.
+    pub(super) fn until_by_trace(&self, now: Time, trace: &RateTrace) -> Self {
+        Self { bit_ns: self.bit_ns + trace.bit_ns(self.since, now), since: now, ..*self }
     }
 
     /// Bit-nanoseconds since the last call.

@@ -155,6 +155,9 @@ impl Port {
 
     /// Updates the backlog integral of the discipline.
     pub(in crate::fabric) fn count_backlog(&mut self, now: Time) {
+        if self.is_fifo() {
+            return;
+        }
         let Some(discipline) = self.cold.discipline.as_mut() else { return };
         let span = now - std::mem::replace(&mut discipline.counted_to, now);
         let backlog = discipline.queue.backlog();

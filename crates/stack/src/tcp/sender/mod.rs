@@ -21,7 +21,7 @@ use contract::{
     Ack, Address, CongestionControl, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet,
     Sent, TcpFlags, TcpHeader,
 };
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use self::app_data::AppData;
 use self::delivery::Sampler;
@@ -34,7 +34,7 @@ use self::scoreboard::Scoreboard;
 use self::send_buffer::SendBuffer;
 use self::sequence::SendSequence;
 use self::timer::RetransmissionTimer;
-use super::{Config, LossDetection, RecoveryTimer, Reduction};
+use super::{Config, LossDetection, RecoveryTimer, Reduction, WindowPacing};
 use crate::parts::Pacer;
 
 /// The sender of one connection, with the congestion controller `C`. Sans-IO: it performs no I/O and reads no clock.
@@ -120,6 +120,7 @@ struct Settings {
     fast_recovery: bool,
     undo: bool,
     steady_timer: bool,
+    pacing: WindowPacing,
 }
 
 impl<C: CongestionControl> Sender<C> {
@@ -143,6 +144,7 @@ impl<C: CongestionControl> Sender<C> {
                 fast_recovery: config.fast_recovery || config.sack,
                 undo: config.undo,
                 steady_timer: config.recovery_timer == RecoveryTimer::Steady,
+                pacing: config.pacing,
             },
             phase: Phase::Closed,
             seq: SendSequence::new(config.first_window()),
@@ -210,10 +212,13 @@ impl<C: CongestionControl> Sender<C> {
         if header.flags.ece() || self.settings.feedback == EcnFeedback::Accurate {
             self.read_feedback(header, cx);
         }
+        if self.recovery.by_pipe && header.ack > self.seq.una {
+            self.check_reordering(header.ack);
+        }
         let newly_sacked = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
         let duplicate = header.ack == self.seq.una && self.seq.high > self.seq.una;
         if header.ack > self.seq.una {
-            self.on_cumulative_ack(header, packet, cx);
+            self.on_cumulative_ack(header, newly_sacked, packet, cx);
         } else if duplicate && self.scoreboard.is_none() {
             self.on_duplicate(cx);
         }
@@ -243,9 +248,10 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     #[inline]
-    fn on_cumulative_ack(&mut self, header: &TcpHeader, packet: &Packet, cx: &mut Cx<'_>) {
+    fn on_cumulative_ack(&mut self, header: &TcpHeader, newly_sacked: u64, packet: &Packet, cx: &mut Cx<'_>) {
         let in_flight = self.flight();
         let bytes = header.ack - self.seq.una;
+        let delivered = if self.recovery.by_pipe { self.delivered(header.ack, newly_sacked) } else { bytes };
         // the echo identifies the transmission, so the sample is never ambiguous             [RFC6298 §3, RFC7323 §4]
         let rtt = cx.now().saturating_since(header.echo);
         self.timer.sample(rtt);
@@ -272,7 +278,7 @@ impl<C: CongestionControl> Sender<C> {
             self.recovery.deflate(&mut self.seq);
             self.restart_timer(cx.now());
         }
-        let packets = self.packets(bytes);
+        let packets = self.packets(delivered);
         let marked_packets = std::mem::take(&mut self.marks.pending);
         let ack = Ack {
             bytes: Bytes::new(bytes),
@@ -340,6 +346,31 @@ impl<C: CongestionControl> Sender<C> {
         let allowance = self.controller.allowance();
         self.limits.window = allowance.window.as_u64();
         self.limits.rate = allowance.rate;
+        if self.settings.pacing != WindowPacing::Off && allowance.rate == Rate::UNLIMITED {
+            self.limits.rate = self.rate_of_window();
+        }
+    }
+
+    /// The rate at which the controller's window is paced, headers included; unlimited before the first sample of the round-trip time.
+    fn rate_of_window(&self) -> Rate {
+        let rtt = self.timer.rtt();
+        if rtt.min() == Duration::MAX {
+            return Rate::UNLIMITED;
+        }
+        let window = self.limits.window;
+        let (payload, percent) = match self.settings.pacing {
+            WindowPacing::Off => return Rate::UNLIMITED,
+            WindowPacing::Quic => (window, 125),
+            WindowPacing::Linux => {
+                let starting = window < self.controller.ssthresh().as_u64() / 2;
+                (window.max(self.flight()), if starting { 200 } else { 120 })
+            }
+        };
+        let wire = u128::from(payload) * u128::from(self.segment() + u64::from(self.settings.header_bytes))
+            / u128::from(self.segment());
+        let bps = wire * 8 * percent * 1_000_000_000 / 100;
+        let srtt_ns = u128::from(rtt.smoothed().as_nanos().max(1));
+        Rate::from_bps((bps / srtt_ns).clamp(1, u128::from(u64::MAX)) as u64)
     }
 
     /// Restarts the retransmission timer, or stops it if all data are acknowledged [RFC6298 §5.2, §5.3].

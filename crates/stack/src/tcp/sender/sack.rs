@@ -10,6 +10,19 @@ use super::rack::EarlyTimer;
 use super::scoreboard::THRESHOLD;
 
 impl<C: CongestionControl> Sender<C> {
+    /// Called before the SACK blocks of an acknowledgement of all bytes below `ack` are read: if it covers data that were sent once and are below data that had arrived
+    /// before, those were reordered [Linux: tcp_clean_rtx_queue, prior_fack].
+    #[cold]
+    pub(super) fn check_reordering(&mut self, ack: u64) {
+        if let (Some(rack), Some(scoreboard)) = (&mut self.rack, &self.scoreboard)
+            && scoreboard.missing(ack) > 0
+            && scoreboard.highest_sacked().is_some()
+            && scoreboard.never_retransmitted(scoreboard.first_missing())
+        {
+            rack.on_reordering();
+        }
+    }
+
     /// Reads the SACK blocks of an acknowledgement. Returns the number of bytes that are newly known to have arrived.
     #[cold]
     pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
@@ -40,6 +53,16 @@ impl<C: CongestionControl> Sender<C> {
         newly_sacked
     }
 
+    /// Bytes that an acknowledgement of all bytes below `ack` delivers, of which its blocks report `newly_sacked`. As in Linux, those that were selectively
+    /// acknowledged before do not count again [Linux: tcp_newly_delivered]; without proportional reduction they do.
+    #[cold]
+    pub(super) fn delivered(&self, ack: u64, newly_sacked: u64) -> u64 {
+        match &self.scoreboard {
+            Some(scoreboard) if self.prr.is_some() => scoreboard.missing(ack) + newly_sacked,
+            _ => ack - self.seq.una,
+        }
+    }
+
     /// Bytes in flight according to the scoreboard.
     #[cold]
     pub(super) fn pipe(&self) -> u64 {
@@ -62,13 +85,6 @@ impl<C: CongestionControl> Sender<C> {
         let Some(scoreboard) = &mut self.scoreboard else { return false };
         if let Some(prr) = &mut self.prr {
             prr.add_newly_delivered(scoreboard.missing(self.seq.una));
-        }
-        if let Some(rack) = &mut self.rack
-            && scoreboard.missing(self.seq.una) > 0
-            && scoreboard.highest_sacked().is_some()
-            && scoreboard.never_retransmitted(scoreboard.first_missing())
-        {
-            rack.on_reordering();
         }
         scoreboard.advance(self.seq.una);
         self.recovery.choose_flight_count(scoreboard);

@@ -1,0 +1,217 @@
+//! The near future of a large agenda: a calendar queue [Brown, "Calendar queues", CACM 31(10), 1988] whose days are sorted when they begin.
+//!
+//! Its cost does not grow with the number of events, and the events of the next days are known, so that what they need can be requested from
+//! memory. Events beyond its last day are in a heap. The length of a day follows the number of events: a few per day.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::heap::Heap;
+use super::{AgendaEvent, Key, event, nanos};
+
+/// A calendar of the days after the present one.
+#[derive(Debug)]
+pub(super) struct Calendar {
+    /// The events that are left of the present day, latest first.
+    today: Vec<Key>,
+    /// Events that were added to the present day after it began.
+    added: BinaryHeap<Reverse<Key>>,
+    /// Number of the present day, from 1 at the start of the run.
+    day: u64,
+    /// A day is 2^`shift` nanoseconds long.
+    shift: u32,
+    /// The events of each later day, in any order, by the number of the day modulo the length, a power of two.
+    days: Vec<Vec<Key>>,
+    /// A bit for each of `days` that has events.
+    occupied: Vec<u64>,
+    /// Fewer days of this length were too few.
+    min_days: usize,
+    /// The present day has just begun.
+    begins: bool,
+    counts: Counts,
+    /// The calendar is checked after this number of instants with events.
+    check_after: u64,
+}
+
+/// What happened since the length of a day was last checked.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Days that had events.
+    days: u64,
+    /// Instants that had events: a shorter day does not divide those of one instant, such as copies for the members of a group.
+    instants: u64,
+    events: u64,
+    /// Events that were added beyond the last day.
+    far: u64,
+}
+
+/// Minimum of [`Calendar::check_after`].
+const CHECKED: u64 = 8192;
+/// Instants per day, on average: minimum and maximum before the length changes, and what it is changed for.
+const INSTANTS: (u64, u64, u64) = (3, 12, 6);
+/// Numbers of days.
+const DAYS: (usize, usize) = (1 << 10, 1 << 16);
+/// Length of a day at first: 2^10 ns.
+const SHIFT: u32 = 10;
+/// Bits of a word of `occupied`.
+const WORD: usize = u64::BITS as usize;
+
+impl Calendar {
+    /// A calendar that takes all events from `heap`.
+    pub(super) fn new(heap: &mut Heap) -> Self {
+        let mut calendar = Self {
+            today: Vec::new(),
+            added: BinaryHeap::new(),
+            day: 0,
+            shift: SHIFT,
+            days: Vec::new(),
+            occupied: Vec::new(),
+            min_days: DAYS.0,
+            begins: false,
+            counts: Counts::default(),
+            check_after: CHECKED,
+        };
+        let keys = std::iter::from_fn(|| heap.pop()).collect();
+        calendar.set_days(SHIFT, DAYS.0, keys, heap);
+        calendar
+    }
+
+    #[inline]
+    const fn day_of(&self, key: Key) -> u64 {
+        (nanos(key) >> self.shift) + 1
+    }
+
+    #[inline]
+    const fn slot_of(&self, day: u64) -> usize {
+        day as usize & (self.days.len() - 1)
+    }
+
+    /// Adds an event; one beyond the last day goes to `far`.
+    #[inline(never)]
+    pub(super) fn push(&mut self, key: Key, far: &mut Heap) {
+        let day = self.day_of(key);
+        if day <= self.day {
+            self.added.push(Reverse(key));
+            self.counts.instants += 1;
+            self.counts.events += 1;
+        } else if day - self.day < self.days.len() as u64 {
+            let slot = self.slot_of(day);
+            self.days[slot].push(key);
+            self.occupied[slot / WORD] |= 1 << (slot % WORD);
+        } else {
+            self.counts.far += 1;
+            far.push(key);
+        }
+    }
+
+    /// Removes the earliest event; `None` if there is none here or in `far`.
+    #[inline(never)]
+    pub(super) fn pop(&mut self, far: &mut Heap) -> Option<Key> {
+        if let Some(&Reverse(added)) = self.added.peek()
+            && self.today.last().is_none_or(|first| added < *first)
+        {
+            self.added.pop();
+            return Some(added);
+        }
+        if self.today.is_empty() {
+            self.begin_day(far);
+        }
+        self.today.pop()
+    }
+
+    /// Begins the next day that has events, if there is one, after the last event of the present day.
+    fn begin_day(&mut self, far: &mut Heap) {
+        if self.counts.instants >= self.check_after {
+            self.check_days(far);
+        }
+        let first_far = far.first().map(|key| self.day_of(key));
+        let Some(day) = self.next_day().into_iter().chain(first_far).min() else { return };
+        self.day = day;
+        let slot = self.slot_of(day);
+        std::mem::swap(&mut self.today, &mut self.days[slot]);
+        self.occupied[slot / WORD] &= !(1 << (slot % WORD));
+        while far.first().is_some_and(|key| self.day_of(key) <= self.day) {
+            self.today.extend(far.pop());
+        }
+        self.today.sort_unstable_by(|a, b| b.cmp(a));
+        self.begins = true;
+        self.counts.days += 1;
+        let changes = self.today.windows(2).filter(|pair| nanos(pair[0]) != nanos(pair[1])).count();
+        self.counts.instants += 1 + changes as u64;
+        self.counts.events += self.today.len() as u64;
+    }
+
+    /// The next day in the calendar that has events.
+    #[inline]
+    fn next_day(&self) -> Option<u64> {
+        let first = self.day + 1;
+        let start = self.slot_of(first);
+        let words = self.occupied.len();
+        (0..=words).find_map(|step| {
+            let index = (start / WORD + step) % words;
+            let bits = match step {
+                0 => self.occupied[index] & (u64::MAX << (start % WORD)),
+                _ => self.occupied[index],
+            };
+            (bits != 0).then(|| {
+                let slot = index * WORD + bits.trailing_zeros() as usize;
+                first + (slot.wrapping_sub(start) & (self.days.len() - 1)) as u64
+            })
+        })
+    }
+
+    /// Changes the length of a day if there were too few or too many events in it, and the number of days if too many events were beyond.
+    #[cold]
+    fn check_days(&mut self, far: &mut Heap) {
+        let Counts { days, instants, events, far: beyond } = std::mem::take(&mut self.counts);
+        let average = instants / days.max(1);
+        let (minimum, maximum, wanted) = INSTANTS;
+        let shift = match average {
+            average if average > maximum => self.shift.saturating_sub((average / wanted).ilog2().max(1)),
+            average if average < minimum && self.shift < 30 => self.shift + 1,
+            _ => self.shift,
+        };
+        if shift != self.shift {
+            self.min_days = DAYS.0;
+        }
+        let mut count = self.days.len();
+        if beyond * 4 > events {
+            count = (count * 2).min(DAYS.1);
+            self.min_days = count;
+        } else if beyond * 64 < events {
+            count = (count / 2).max(self.min_days);
+        }
+        if (shift, count) != (self.shift, self.days.len()) {
+            let keys = self.days.drain(..).flatten().collect();
+            self.set_days(shift, count, keys, far);
+        }
+    }
+
+    /// Makes `count` empty days and adds `keys`, all of them after today, which has no events.
+    fn set_days(&mut self, shift: u32, count: usize, keys: Vec<Key>, far: &mut Heap) {
+        self.shift = shift;
+        self.days = vec![Vec::new(); count];
+        self.occupied = vec![0; count / WORD];
+        self.check_after = CHECKED.max(4 * keys.len() as u64);
+        let first = keys.iter().copied().chain(far.first()).min();
+        self.day = first.map_or(0, |key| self.day_of(key) - 1);
+        keys.into_iter().for_each(|key| self.push(key, far));
+    }
+
+    /// Once a day: calls `soon` with the events that are left of it, earliest first, and `later` with those of the next day that has events.
+    #[inline]
+    pub(super) fn upcoming(&mut self, soon: impl FnMut(AgendaEvent), later: impl FnMut(AgendaEvent)) {
+        if std::mem::take(&mut self.begins) {
+            self.today.iter().rev().map(|&key| event(key)).for_each(soon);
+            let next = self.next_day().map(|day| &self.days[self.slot_of(day)]);
+            next.into_iter().flatten().map(|&key| event(key)).for_each(later);
+        }
+    }
+
+    /// The earliest event of the calendar; `None` if there is none.
+    pub(super) fn first(&self) -> Option<Key> {
+        let today =
+            self.today.last().copied().into_iter().chain(self.added.peek().map(|added| added.0)).min();
+        today.or_else(|| self.days[self.slot_of(self.next_day()?)].iter().copied().min())
+    }
+}
