@@ -36,6 +36,7 @@ html_theme = "furo"
 html_title = "Thalweg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["sort.js"]
 html_extra_path = [str(ROOT / "target" / "site" / "extra")]
 html_show_sourcelink = False
 html_copy_source = False
@@ -45,8 +46,8 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0f6c7a", "color-brand-content": "#0f6c7a"},
     "dark_css_variables": {"color-brand-primary": "#63c3c9", "color-brand-content": "#63c3c9"},
 }
-pygments_style = "friendly"
-pygments_dark_style = "native"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def escape_names(app, what, name, obj, options, lines):

@@ -174,6 +174,20 @@ def test_the_command_works_without_libraries_for_pictures(environment: Environme
         environment.pip("matplotlib")
 
 
+def test_a_scheme_is_judged_and_broken(environment: Environment) -> None:
+    words = ["--quick", "--row", "background", "--out", "card", "--json"]
+    record = json.loads(environment.run("thalweg", "evaluate", "cvihis", *words))
+    assert record["counts"]["pass"] + record["counts"]["fail"] + record["counts"]["undecided"] > 10
+    page = (environment.folder / "card" / "report.html").read_text("utf-8")
+    assert "Tolerates an offset of the clocks" in page
+    # LEDBAT yields to Reno, as it should: the shortest network in which it starves
+    words = ["--property", "starve", "--against", "reno", "--trials", "16", "--out", "broken", "--json"]
+    [finding] = json.loads(environment.run("thalweg", "break", "ledbat", *words))["findings"]
+    assert finding["lines"] <= 15
+    assert environment.run("thalweg", "run", finding["file"])
+    assert (environment.folder / "broken" / "starve.svg").is_file()
+
+
 def test_the_papers_are_a_wheel_of_their_own(environment: Environment) -> None:
     environment.pip(only(f"thalweg_papers-{VERSION}-*.whl"))
     names = environment.run("python", "-c", "from thalweg import papers; print(*papers.names())").split()

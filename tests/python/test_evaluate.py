@@ -16,6 +16,8 @@ from thalweg.evaluation.networks import Lab
 from thalweg.evaluation.rows import FAIL, NOT_APPLICABLE, PASS, UNDECIDED, Limit, NotWorse, Row, decide
 from thalweg.scheme import Ack, Cut, registered
 
+ROOT = Path(__file__).resolve().parent.parent.parent
+
 EVERY = [(battery, row) for battery in batteries() for row in battery.rows]
 
 
@@ -70,6 +72,16 @@ def test_only_standards_track_references_count_where_the_document_says_so() -> N
     assert decide(row(band), [0.1] * 3, {"bbr": [0.2] * 3}).verdict == PASS
 
 
+def test_references_that_do_not_count_are_shown_only() -> None:
+    band = NotWorse("lower", "delay", without=frozenset({"fifo"}))
+    references = {"fifo": [0.1] * 3, "codel": [0.01] * 3}
+    outcome = decide(row(band), [0.05] * 3, references)
+    assert outcome.verdict == FAIL
+    assert outcome.band == "at most the highest of codel; 15 % or 2 ms decides nothing"
+    assert outcome.references.keys() == {"fifo", "codel"}
+    assert decide(row(band), [0.05] * 3, {"fifo": [0.1] * 3}).verdict == PASS
+
+
 def test_rows_have_unique_names_and_say_what_they_are() -> None:
     names = [f"{battery.id}/{one.id}" for battery, one in EVERY]
     assert len(names) == len(set(names))
@@ -84,8 +96,8 @@ def test_rows_have_unique_names_and_say_what_they_are() -> None:
             assert one.traits >= battery.traits, one.id
 
 
-KINDS = ("cubic", "ledbat", "nada", "tfrc", "tfmcc", "perif_ecn", "pcon", "ndnsieve", "least_loaded")
-"""A scheme of every kind."""
+KINDS = ("cubic", "ledbat", "nada", "tfrc", "tfmcc", "perif_ecn", "pcon", "ndnsieve", "least_loaded", "codel")
+"""A scheme of every kind, and a queue discipline."""
 
 
 @pytest.mark.parametrize("scheme", KINDS)
@@ -105,8 +117,8 @@ def test_every_row_that_applies_to_a_scheme_is_a_valid_scenario(scheme: str) -> 
                 seen.add(text)
                 plan = Scenario.from_tree(tree).plan(1)
                 assert plan.duration_s > 0, f"{battery.id}/{one.id}: {case}"
-    families = next(found for found in catalogue.schemes() if found["name"] == scheme)["families"]
-    assert (applied == 0) == (families == ["sdn"])
+    families = {found["name"]: found["families"] for found in catalogue.schemes()}
+    assert (applied == 0) == (families.get(scheme) == ["sdn"])
 
 
 class Sound(WindowUpdate):
@@ -151,35 +163,50 @@ BACKOFF, START, WIRED = "rfc9743/5.1.1-full-backoff", "rfc9743/5.1.3-start", "rf
 HARM, LOSS, MARKS = "rfc9743/5.2.1-reno-shallow", "rfc9743/5.2-loss", "rfc9743/7.1-marks"
 HIGH_DELAY = "rfc9743/7.5-high-delay"
 
+COLUMNS = {
+    "full backoff": BACKOFF,
+    "loss at the start": START,
+    "wired path": WIRED,
+    "throughput left to reno": HARM,
+    "loss given to CUBIC": LOSS,
+    "marks": MARKS,
+    "high delay": HIGH_DELAY,
+}
+CLOCKS = {
+    "low delay": "background/target",
+    "a fast clock": "background/skew-fast",
+    "a slow clock": "background/skew-slow",
+}
+"""Columns of the matrices of docs/guide/8-evaluate.md, and their rows."""
+
+
+def verdicts(columns: dict[str, str], *failing: str) -> dict[str, str]:
+    """A row of a matrix: the columns that fail; all others pass."""
+    assert set(failing) <= set(columns)
+    return {name: FAIL if column in failing else PASS for column, name in columns.items()}
+
+
 FAULTS: dict[str, tuple[type[WindowUpdate] | str, dict[str, Any], dict[str, str]]] = {
-    "none": (
-        Sound,
-        {},
-        {BACKOFF: PASS, START: PASS, HARM: PASS, LOSS: PASS, WIRED: PASS, MARKS: PASS, HIGH_DELAY: PASS},
-    ),
+    "none": (Sound, {}, verdicts(COLUMNS)),
     # the wired path was expected to pass: without any reduction the flow lives on timeouts
-    "no backoff": (NoBackoff, {}, {HARM: FAIL, LOSS: FAIL, WIRED: FAIL, MARKS: FAIL}),
-    "halves twice": (
-        HalvesTwice,
+    "no backoff": (
+        NoBackoff,
         {},
-        {START: PASS, HARM: PASS, LOSS: PASS, WIRED: FAIL, MARKS: PASS, HIGH_DELAY: FAIL},
+        verdicts(
+            COLUMNS,
+            *("throughput left to reno", "loss given to CUBIC", "marks", "loss at the start"),
+            *("wired path", "high delay"),
+        ),
     ),
-    "slow start that never ends": (EndlessSlowStart, {}, {HARM: FAIL, LOSS: FAIL, WIRED: PASS}),
-    "ignores marks": (
-        IgnoresMarks,
+    "halves twice": (HalvesTwice, {}, verdicts(COLUMNS, "wired path", "high delay")),
+    "slow start that never ends": (
+        EndlessSlowStart,
         {},
-        {START: PASS, HARM: PASS, LOSS: PASS, WIRED: PASS, MARKS: FAIL, HIGH_DELAY: PASS},
+        verdicts(COLUMNS, "throughput left to reno", "loss given to CUBIC", "marks", "loss at the start"),
     ),
-    "no fault of a background scheme": (
-        "ledbat",
-        {},
-        {"background/target": PASS, "background/skew-fast": PASS, "background/skew-slow": PASS},
-    ),
-    "drifting clock": (
-        "ledbat",
-        {"target": "5 ms", "base_history": 60},
-        {"background/target": PASS, "background/skew-fast": FAIL, "background/skew-slow": PASS},
-    ),
+    "ignores marks": (IgnoresMarks, {}, verdicts(COLUMNS, "marks")),
+    "none, LEDBAT": ("ledbat", {}, verdicts(CLOCKS)),
+    "drifting clock": ("ledbat", {"target": "5 ms", "base_history": 60}, verdicts(CLOCKS, "a fast clock")),
 }
 """Faults: a scheme with the fault, and the verdicts that it must get."""
 
@@ -209,6 +236,19 @@ def test_a_planted_fault_fails_the_rows_that_name_it_and_no_other(fault: str, me
     assert card.verdicts() == expected
 
 
+def test_the_guide_has_the_same_matrix() -> None:
+    text = (ROOT / "docs" / "guide" / "8-evaluate.md").read_text(encoding="utf-8")
+    printed = {}
+    for columns in (COLUMNS, CLOCKS):
+        head = f"| fault | {' | '.join(columns)} |"
+        assert head in text
+        for line in text.split(head)[1].split("\n\n")[0].splitlines()[2:]:
+            fault, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+            signs = {"✓": PASS, "✗": FAIL}
+            printed[fault] = {name: signs[cell] for name, cell in zip(columns.values(), cells, strict=True)}
+    assert printed == {fault: expected for fault, (_, _, expected) in FAULTS.items()}
+
+
 def test_known_weaknesses_of_published_schemes_are_found(measurements: Path) -> None:
     known = {
         "bbr": {"rfc9743/5.2.1-cubic-shallow": FAIL, "rfc9743/5.1.3-loss": FAIL},
@@ -218,6 +258,21 @@ def test_known_weaknesses_of_published_schemes_are_found(measurements: Path) -> 
     for scheme, expected in known.items():
         card = evaluate(scheme, rows=list(expected), quick=True, cache=measurements)
         assert card.verdicts() == expected, scheme
+
+
+def test_a_queue_discipline_is_compared_with_others_by_rfc_7928(measurements: Path) -> None:
+    rows = ["rfc7928/5.1.1-droptail", "rfc7928/5.1.1-delay", "rfc7928/5.1.1-goodput", "rfc7928/8.2.4-delay"]
+    card = evaluate("fq_codel", rows=rows, quick=True, cache=measurements)
+    assert card.verdicts() == dict.fromkeys(rows, PASS)
+    [(_, outcomes)] = card.outcomes
+    assert set(outcomes[1].references) == {"fifo", "codel", "pie"}
+    # a head-drop queue is no active queue management: its delay is that of drop-tail
+    card = evaluate("pfifo_head_drop", rows=rows, quick=True, cache=measurements)
+    assert card.verdicts()["rfc7928/5.1.1-delay"] == FAIL
+    # a target of a queue is a parameter like those of schemes
+    card = evaluate("codel", params={"target": "100 ms"}, rows=rows[1:2], quick=True, cache=measurements)
+    assert card.verdicts() == {"rfc7928/5.1.1-delay": FAIL}
+    assert card.subject.label == "codel target=100 ms"
 
 
 def test_a_card_does_not_depend_on_jobs_and_is_not_simulated_twice(tmp_path: Path) -> None:
@@ -242,6 +297,11 @@ def test_rows_of_other_kinds_say_why_they_do_not_apply() -> None:
     assert all(
         outcome.reason.startswith("not applicable, because ") and not outcome.reason.endswith(".")
         for outcome in outcomes.values()
+    )
+    unicast = frozenset({"unicast", "tcp"})
+    assert Subject.of("mca").lacks(unicast) == "it sends to groups, which the multicast battery judges"
+    assert (
+        Subject.of("codel").lacks(unicast) == "it is a queue discipline, which the battery of RFC 7928 judges"
     )
     # a scheme of one's own is of a kind when one says so
     assert Subject.of("vegas").lacks(frozenset({"background"})) is not None
@@ -278,6 +338,8 @@ def test_the_command_writes_a_page_and_one_object(tmp_path: Path, capsys: pytest
         (["evaluate", "vegas", "--row", "rfc9743/6.3-wire"], "rfc9743/6.3-wired"),
         (["evaluate", "vegas", "--set", "alfa=3"], "alpha"),
         (["evaluate", "vegas", "--jobs", "0"], "at least one"),
+        (["evaluate", "fq_codl"], "fq_codel"),
+        (["evaluate", "codel", "--quick", "--row", "rfc7928/5.1.1-delay", "--set", "targt=5ms"], "target"),
     ],
 )
 def test_mistakes_are_answered_with_a_hint(

@@ -405,6 +405,53 @@ def test_the_command_takes_files_of_schemes(files):
     assert page.returncode == 0, page.stderr
 
 
+def test_runs_that_are_kept_are_not_those_of_a_changed_file(files):
+    evaluated = [
+        *("evaluate", "mine", "--scheme-file", "mine.py", "--quick", "--json"),
+        *("--row", "rfc9743/7.5-high-delay", "--against", "reno"),
+    ]
+    swept = ["run", "x.toml", "--scheme-file", "mine.py", "--runs", "2"]
+
+    def both():
+        card, ran = command(files, *evaluated), command(files, *swept)
+        assert (card.returncode, ran.returncode) == (0, 0), card.stderr + ran.stderr
+        record = json.loads(card.stdout)
+        [row] = record["batteries"][0]["rows"]
+        return record["cpu_s"], row["measured"]["mean"], len(list(files.glob("out/x/**/plan.toml")))
+
+    first = both()
+    assert first[0] > 0
+    assert both() == (0, *first[1:])
+    text = (files / "mine.py").read_text()
+    (files / "mine.py").write_text(text.replace("return self.b * window", "return 0.2 * window"))
+    changed = both()
+    assert changed[0] > 0
+    assert changed[1] < first[1], "it keeps less of its window"
+    assert changed[2] == 2 * first[2]
+    (files / "mine.py").write_text(text)
+    assert both() == (0, first[1], changed[2])
+
+
+def test_a_search_does_not_go_on_with_what_a_changed_file_measured(files):
+    words = [
+        "break",
+        "mine",
+        "--scheme-file",
+        "mine.py",
+        "--property",
+        "loss",
+        "--trials",
+        "2",
+        "--against",
+        "none",
+    ]
+    assert command(files, *words).returncode == 0
+    (files / "mine.py").write_text((files / "mine.py").read_text() + "# changed\n")
+    refused = command(files, *words)
+    assert refused.returncode == 2
+    assert "is the log of another search: remove it, or choose another folder" in refused.stderr
+
+
 def test_the_command_prints_the_traceback_of_a_scheme(files):
     text = (files / "mine.py").read_text()
     (files / "mine.py").write_text(text.replace("return self.b * window", "return self.beta * window"))

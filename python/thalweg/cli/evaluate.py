@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from .options import SchemeFiles, load_scheme_files
 from .output import CommandError, check_minimum, check_seed, console, nearest, number, print_table, show_json
-from .overrides import parse_params
+from .overrides import parse_overrides, parse_params
 from .progress import Meter
 from .run import check_on
 
@@ -48,7 +48,7 @@ def evaluate(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Evaluate a scheme: run every battery that applies to it, decide each row over seeds, and write its report card.
+    """Evaluate a scheme or queue discipline by every battery that applies, and write its report card.
 
     A row passes if the 95 % interval over seeds is in its band, fails if it is outside, and is undecided otherwise. Bands
     are those of the documents, or what the reference schemes get in the same networks with the same seeds.
@@ -56,13 +56,13 @@ def evaluate(
     Parameters
     ----------
     scheme
-        Name of the scheme, such as `vegas`.
+        Name of the scheme, such as `vegas`, or of a queue discipline, such as `codel`.
     against
         Reference schemes, separated by commas.
     scheme_file
         Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
     settings
-        Set this parameter of the scheme to another value, `NAME=VALUE`.
+        Set this parameter of the scheme or queue discipline to another value, `NAME=VALUE`.
     kind
         Judge it as a scheme for background transfers or for real-time media as well.
     row
@@ -84,6 +84,7 @@ def evaluate(
     from ..catalogue import schemes
     from ..evaluation import batteries
     from ..evaluation.runner import evaluate as run
+    from ..evaluation.subject import queue_disciplines
     from ..report import save_evaluation
 
     load_scheme_files(scheme_file)
@@ -92,9 +93,10 @@ def evaluate(
     check_on(on, jobs)
     known = [found["name"] for found in schemes()]
     references = [name.strip() for name in against.split(",") if name.strip()]
-    for name in (scheme, *references):
-        if name not in known:
-            raise CommandError(f"no scheme is called `{name}`", nearest(name, known))
+    disciplines = queue_disciplines()
+    for name, among in ((scheme, [*known, *disciplines]), *((name, known) for name in references)):
+        if name not in among:
+            raise CommandError(f"no scheme is called `{name}`", nearest(name, among))
     if not references:
         raise CommandError("--against names no scheme", "such as --against cubic,reno")
     rows = [f"{battery.id}/{one.id}" for battery in batteries() for one in battery.rows]
@@ -102,7 +104,10 @@ def evaluate(
     for name in row:
         if name not in every:
             raise CommandError(f"no row is called `{name}`", nearest(name, every))
-    params = parse_params(settings, scheme, "beta=0.8") if settings else {}
+    if scheme in disciplines:
+        params = parse_overrides(settings, "target=20ms")
+    else:
+        params = parse_params(settings, scheme, "beta=0.8") if settings else {}
     folder = out or Path("out") / "evaluate" / scheme
     began = time.monotonic()
     with Meter(scheme, quiet=json) as meter:

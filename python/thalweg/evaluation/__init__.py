@@ -20,9 +20,10 @@ __all__ = ["Battery", "Card", "Subject", "batteries", "evaluate"]
 
 def batteries() -> list[Battery]:
     """Every battery, in the order of the card."""
-    from . import background, media, multicast, named_data, rfc5166, rfc9743
+    from . import background, media, multicast, named_data, rfc5166, rfc7928, rfc9743, tcpeval
 
-    return [module.BATTERY for module in (rfc9743, rfc5166, background, multicast, named_data, media)]
+    modules = (rfc9743, rfc5166, tcpeval, background, multicast, named_data, media, rfc7928)
+    return [module.BATTERY for module in modules]
 
 
 def __getattr__(name: str) -> object:

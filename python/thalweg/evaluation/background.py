@@ -1,4 +1,4 @@
-"""LEDBAT's goals (RFC 6817 §1) for schemes that yield to other traffic."""
+"""LEDBAT's goals (RFC 6817 §1.2) for schemes that yield to other traffic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RTT_MS = 40.0
 
 
 LEFT = Limit(
-    "at least 95 % of what it has without the scheme (to yield, §1; 5 % decides nothing)",
+    "at least 95 % of what it has without the scheme (to yield, §1.2; 5 % decides nothing)",
     low=0.95,
 )
 
@@ -95,7 +95,7 @@ ROWS = (
     Row(
         "utilise",
         "Uses the capacity that is there",
-        "RFC 6817 §1",
+        "RFC 6817 §1.2",
         "One flow, 40 ms, a queue of 400 ms: utilisation.",
         "1",
         BACKGROUND,
@@ -106,7 +106,7 @@ ROWS = (
     Row(
         "target",
         "Keeps the queueing delay low",
-        "RFC 6817 §1, §2.5",
+        "RFC 6817 §1.2, §2.5",
         "The same network: mean wait in the queue.",
         "s",
         BACKGROUND,
@@ -118,7 +118,7 @@ ROWS = (
         Row(
             f"yield-{other}-{word}",
             f"Yields to {other} at {words} queue",
-            "RFC 6817 §1",
+            "RFC 6817 §1.2",
             f"One flow beside one of {other}, 40 ms, a queue of {wait:g} ms: throughput of {other} over that "
             "without the scheme.",
             "1",
@@ -133,7 +133,7 @@ ROWS = (
     Row(
         "yield-soon",
         "Yields soon",
-        "RFC 6817 §1",
+        "RFC 6817 §1.2",
         "A flow of reno joins: its rate 5 to 10 s after that over that without the scheme.",
         "1",
         BACKGROUND,
@@ -173,7 +173,7 @@ ROWS = (
     Row(
         "offset",
         "Tolerates an offset of the clocks",
-        "RFC 6817 appendix A",
+        "RFC 6817 appendix A.1",
         "The receiver's clock is an hour ahead: utilisation in the last fifth of a run of five times the duration.",
         "1",
         BACKGROUND,
@@ -187,7 +187,7 @@ ROWS = (
         Row(
             f"skew-{word}",
             f"Tolerates clocks that drift: the receiver's is {words}",
-            "RFC 6817 appendix A",
+            "RFC 6817 appendix A.2",
             f"The receiver's clock drifts by {drift}: utilisation in the last fifth of a run of five times the duration.",
             "1",
             BACKGROUND,

@@ -237,14 +237,14 @@ ROWS = (
     *_pair(
         "8869-cellular",
         "Cellular network with mobility",
-        "RFC 8869 §3",
+        "RFC 8869 §2",
         "A call on a model of LTE in a car",
         _wireless("lte_driving"),
     ),
     *_pair(
         "8869-wifi",
         "Wi-Fi as the bottleneck",
-        "RFC 8869 §4",
+        "RFC 8869 §3.2",
         "A call on a model of Wi-Fi in a crowd",
         _wireless("wifi_crowded"),
     ),

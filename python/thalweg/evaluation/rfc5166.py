@@ -226,9 +226,9 @@ ROWS = (
         for other in ("cubic", "reno")
     ),
     Row(
-        "2.3.1-convergence",
+        "2.3.3-convergence",
         "Convergence of a newcomer",
-        "RFC 5166 §2.3.1",
+        "RFC 5166 §2.3.3",
         "A second flow joins at half time: smaller over larger rate in the 10 s after that.",
         "1",
         UNICAST,

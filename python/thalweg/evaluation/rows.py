@@ -78,10 +78,16 @@ class NotWorse:
     """Of `RESOLUTION`: the difference that decides nothing."""
     standards: bool = False
     """Only those references that are standards-track."""
+    without: frozenset[str] = frozenset()
+    """References that do not count."""
 
     def among(self, references: Sequence[str]) -> list[str]:
-        """The references that count; all if none of them is standards-track."""
-        found = [name for name in references if name in STANDARDS] if self.standards else []
+        """The references that count; all if none of them would."""
+        found = [
+            name
+            for name in references
+            if name not in self.without and (name in STANDARDS or not self.standards)
+        ]
         return found or list(references)
 
     def words(self, references: Sequence[str]) -> str:

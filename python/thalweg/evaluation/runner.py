@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,12 @@ SEEDS, QUICK_SEEDS = 6, 3
 
 MANY_RECEIVERS = 64
 """Of larger groups the values of single receivers are not kept."""
+
+MANY_FLOWS = 64
+"""Of more flows those are not kept that arrived at random: `flow.NAME.NUMBER`."""
+
+COPY = re.compile(r"flow\.[^.]+\.\d+\.")
+"""Keys of a copy of a flow."""
 
 FORMAT = 1
 """Version of the record of an evaluation."""
@@ -281,6 +288,8 @@ def _simulate(plan: Plan, control: Control) -> dict[str, Any] | None:
     values = result.values
     if sum(key.startswith("receiver.") for key in values) > MANY_RECEIVERS * 20:
         values = {key: value for key, value in values.items() if not key.startswith("receiver.")}
+    if sum(key.startswith("flow.") and key.endswith(".sent_packets") for key in values) > MANY_FLOWS:
+        values = {key: value for key, value in values.items() if not COPY.match(key)}
     output: dict[str, Any] = {"values": values, "trace_hash": result.trace_hash}
     frame = result.series
     for (series, subject), rows in frame.group_by("series", "subject", maintain_order=True):

@@ -23,6 +23,7 @@ STANDARDS = {"cubic": "RFC 9438", "reno": "RFC 5681"}
 """Standards-track congestion controls, which RFC 9743 §5.2 names for comparisons."""
 
 TRAITS = {
+    "queue": "it is no queue discipline",
     "unicast": "it is not a scheme for one receiver over IP",
     "tcp": "it sends streams, which have no finite transfers and no acknowledgements by TCP",
     "stream": "it is no scheme for streams",
@@ -34,13 +35,19 @@ TRAITS = {
 }
 """Every trait, and the reason why a row does not apply to a scheme without it."""
 
+ELSEWHERE = {
+    "multicast": "it sends to groups, which the multicast battery judges",
+    "queue": "it is a queue discipline, which the battery of RFC 7928 judges",
+}
+"""Why rows for one receiver over IP do not apply to what has these traits."""
+
 
 @dataclass(frozen=True)
 class Subject:
-    """A scheme with parameters."""
+    """A scheme with parameters, or a queue discipline."""
 
     scheme: str
-    """Its name in the catalogue."""
+    """Its name in the catalogue, or that of a queue discipline."""
     params: Tree = field(default_factory=dict)
     """Parameters that differ from the default."""
     traits: frozenset[str] = frozenset()
@@ -48,10 +55,15 @@ class Subject:
 
     @classmethod
     def of(cls, scheme: str, params: Mapping[str, Any] | None = None, kind: str | None = None) -> Subject:
-        """The scheme of that name. `kind` adds a trait: background or media. `KeyError` with the nearest name if unknown."""
+        """The scheme or queue discipline of that name. `kind` adds a trait: background or media.
+
+        `KeyError` with the nearest name if unknown.
+        """
         rows = {row["name"]: row for row in catalogue.schemes()}
+        if scheme in queue_disciplines():
+            return cls(scheme, dict(params or {}), frozenset({"queue"}))
         if scheme not in rows:
-            raise KeyError(unknown_name("scheme", scheme, list(rows)))
+            raise KeyError(unknown_name("scheme", scheme, [*rows, *queue_disciplines()]))
         families, transport = set(rows[scheme]["families"]), rows[scheme]["transport"]
         traits = set()
         if families & {"multicast", "icn"}:
@@ -80,6 +92,7 @@ class Subject:
             "ndn": "named data",
             "background": "background",
             "media": "real-time media",
+            "queue": "queue discipline",
         }
         return ", ".join(word for trait, word in words.items() if trait in self.traits) or "no endpoint"
 
@@ -90,7 +103,10 @@ class Subject:
 
     def lacks(self, traits: frozenset[str]) -> str | None:
         """Why a row that needs these traits does not apply; None if it does."""
-        return next((TRAITS[trait] for trait in TRAITS if trait in traits and trait not in self.traits), None)
+        lacking = next((trait for trait in TRAITS if trait in traits and trait not in self.traits), None)
+        if lacking == "unicast":
+            return next((ELSEWHERE[trait] for trait in ELSEWHERE if trait in self.traits), TRAITS[lacking])
+        return None if lacking is None else TRAITS[lacking]
 
     def flow(self, name: str, **keys: Any) -> Tree:
         """A flow of this scheme. Copies start within 100 ms of each other, so that they are not in phase."""
@@ -104,6 +120,10 @@ class Subject:
         if self.params:
             flow["params"] = dict(self.params)
         return flow
+
+    def queue(self) -> str | Tree:
+        """The key `queue` of a link with this discipline."""
+        return {"kind": self.scheme, **self.params} if self.params else self.scheme
 
     def group(self, name: str, source: str, to: list[Any], **keys: Any) -> Tree:
         """A flow of this scheme to a group; by name if the scheme has a part in routers."""
@@ -128,6 +148,13 @@ class Subject:
                 if self.params:
                     table[f"{part}_params"] = dict(self.params)
         return table
+
+
+@cache
+def queue_disciplines() -> tuple[str, ...]:
+    """Names that the key `queue` of a link takes."""
+    kinds = catalogue.schema()["$defs"]["Link"]["properties"]["queue"]["anyOf"]
+    return tuple(next(kind["enum"] for kind in kinds if "enum" in kind))
 
 
 @cache
