@@ -35,7 +35,7 @@ ALLOWED = {
     "stack-shared": {"units", "contract", "stack"},
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
     "stack-quinn": {"contract", "stack-shared", "thalweg-quic"},
-    "stack-str0m": {"units", "contract", "stack-shared"},
+    "stack-str0m": {"units", "contract", "stack", "stack-shared"},
     "lab": {
         "units",
         "graph",
@@ -97,8 +97,8 @@ RESTRICTED = {
 
 BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim"}
 
-# They call the system in ways that need `unsafe`, and write the other lints themselves.
-OWN_LINTS = {"emulate", "python"}
+# They call the system or the processor in ways that need `unsafe`, and write the other lints themselves.
+OWN_LINTS = {"emulate", "python", "sim"}
 
 
 def family(name):

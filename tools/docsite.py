@@ -73,13 +73,18 @@ def listed(*patterns):
     return sorted(name for name in set(told.stdout.splitlines()) if (ROOT / name).is_file())
 
 
+def needs_feature(scenario):
+    """Whether the usual build refuses a scenario, because the stack of a flow is a feature that is off."""
+    return scenario.is_file() and 'stack = "str0m"' in scenario.read_text(encoding="utf-8")
+
+
 def place_of(name):
     """Where a file of the repository is in the sources of the site, or None."""
     if name in PLACES:
         return PLACES[name]
     if found := re.fullmatch(r"schemes/([a-z]\w*)/README\.md", name):
         return f"schemes/{found[1]}.md"
-    if found := re.fullmatch(r"scenarios/(.+)\.toml", name):
+    if (found := re.fullmatch(r"scenarios/(.+)\.toml", name)) and not needs_feature(ROOT / name):
         return f"gallery/scenarios/{found[1]}.md"
     if name.startswith("docs/") and name.endswith((".md", ".ipynb", ".svg", ".png")):
         return name.removeprefix("docs/")
@@ -178,7 +183,7 @@ def ran(name):
     text = (ROOT / name).read_bytes()
     digest = hashlib.sha256(text + program().encode()).hexdigest()
     folder = WORK / "runs" / name.removesuffix(".toml")
-    stamp = folder.with_suffix(".digest")
+    stamp = folder.parent / f"{folder.name}.digest"
     if not (stamp.exists() and stamp.read_text() == digest):
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -212,6 +217,11 @@ def shown(name, quick):
     return done._repr_html_()
 
 
+def without_heading(html):
+    """An output without its kind and title, which the page has."""
+    return re.sub(r'<p class="kicker">.*?</h3>', "", html, count=1, flags=re.DOTALL)
+
+
 def thumbnail(html, place):
     """The last picture of an output as a file of its own, in the colours of a white card."""
     drawing = plots.resolve_colours(re.findall(r"<svg.*?</svg>", html, re.DOTALL)[-1])
@@ -233,7 +243,7 @@ def cards(rows):
 
 def scenarios(quick):
     """The gallery of scenarios: a page of each, and one of all with their pictures."""
-    names = listed("scenarios/*.toml")
+    names = [name for name in listed("scenarios/*.toml") if place_of(name)]
     with ProcessPoolExecutor() as pool:
         outputs = list(pool.map(functools.partial(shown, quick=quick), names))
     rows, inside = [], []
@@ -244,15 +254,14 @@ def scenarios(quick):
         picture = f"runs/{name.removeprefix('scenarios/').removesuffix('.toml')}.svg"
         up = "../" * place.count("/")
         thumbnail(html, f"../extra/{picture}")
-        page = (
-            ""
-            if quick
-            else f"{raw(f'<p><a href={chr(34)}{up}{picture[:-3]}html{chr(34)}>Interactive page of this run</a></p>')}\n"
+        link = (
+            f'<p><a class="go" href="{up}{picture.removesuffix("svg")}html">Open the interactive page</a></p>'
         )
+        page = "" if quick else f"{raw(link)}\n"
         inside.append(
             write(
                 place,
-                f"# {title}\n\n{about(text)}\n\n{raw(html)}\n{page}\n## The scenario\n\n"
+                f"# {title}\n\n{about(text)}\n\n{page}{raw(without_heading(html))}\n## The scenario\n\n"
                 f"`{name}`, run by `thalweg run {name}`:\n\n```toml\n{text.rstrip()}\n```\n",
             )
         )
@@ -266,8 +275,8 @@ def scenarios(quick):
     inside.append(
         write(
             "gallery/scenarios.md",
-            "# Gallery of scenarios\n\nEvery file of `scenarios/`, with what its run measured. Each asks one question and "
-            "says what it expects; tests run all of them.\n\n"
+            "# Gallery of scenarios\n\nEvery file of `scenarios/` that the usual build runs, with what its run measured. "
+            "Each asks one question and says what it expects; tests run all of them.\n\n"
             f"{cards(rows)}\n{contents(inside, 'gallery/scenarios.md')}",
         )
     )

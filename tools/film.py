@@ -79,11 +79,14 @@ def terminal(commands, folder, environment, html):
             raise SystemExit(f"{command}: {done.stdout}{done.stderr}")
         shown.append(f"\x1b[36m$\x1b[0m {command}")
         text = re.sub(r"\x1b\[\?\d+[hl]|\x1b\[\d*[AK]", "", done.stdout).replace("\r", "").strip("\n")
+        lines = text.split("\n")
         # what a progress line overwrites is not seen
-        shown += [line for line in text.split("\n") if "━" not in line or "0 s left" in line]
+        last = max((row for row, line in enumerate(lines) if "━" in line), default=None)
+        shown += [line for row, line in enumerate(lines) if "━" not in line or row == last]
     if len(shown) > ROWS:
         end = max(row for row in range(ROWS) if not shown[row].strip())
-        shown = [*shown[:end], "…"]
+        # a paragraph that is longer than half a screen is cut
+        shown = [*shown[: end if end > ROWS / 2 else ROWS - 1], "…"]
     console = Console(record=True, width=WIDTH, file=io.StringIO(), legacy_windows=False)
     console.print(Text.from_ansi("\n".join(shown)), soft_wrap=True)
     html.write_text(console.export_html(theme=THEME, code_format=PAGE), encoding="utf-8")

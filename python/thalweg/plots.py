@@ -406,9 +406,13 @@ def scatter(
                 color=(colours or {}).get(f"flow.{row['flow']}") or COLOURS[index % len(COLOURS)],
                 label=row["flow"] if flows.height <= limit else None,
             )
-        axes.margins(x=0.06)
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
+        # from 0, with room beyond the last point, however near to each other all are
+        for limits, ends in (
+            (axes.set_xlim, axes.dataLim.intervalx),
+            (axes.set_ylim, axes.dataLim.intervaly),
+        ):
+            if flows.height and ends[1] > 0:
+                limits(0, 1.08 * ends[1])
         axes.set_xlabel(f"{delay.removesuffix('_s').replace('_', ' ')} (ms)")
         axes.set_ylabel("throughput (Mbit/s)")
         place_legend(axes, rows=look.legend_rows)
@@ -518,8 +522,11 @@ def grid(
         if axis_x.numeric:
             _set_axis(axes, list(axis_x.places.values()), axis_x.logarithmic)
         else:
-            words = [str(value) for value in axis_x.places]
-            turned = sum(map(len, words)) > 80 / (8.2 / figure.get_figwidth())
+            # characters that have room between two values
+            room = max(int(80 * figure.get_figwidth() / 8.2 / max(len(axis_x.places), 1)), 8)
+            words = [textwrap.fill(str(value), room, break_long_words=False) for value in axis_x.places]
+            longest = [max(map(len, word.splitlines()), default=0) for word in words]
+            turned = any(before + after > 2 * room for before, after in itertools.pairwise(longest))
             axes.set_xticks(range(len(words)), words, rotation=60 if turned else 0)
         axes.margins(x=0.06)
         axes.set_ylabel(textwrap.fill(axis, LABEL))

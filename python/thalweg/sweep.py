@@ -405,7 +405,7 @@ class SweepResult:
 
     def _key_columns(self, runs: Sequence[SweepRun]) -> dict[str, list[Any]]:
         """The grid's keys, each with its value for each of these runs."""
-        cells = {key: _cells(self._column(key)) for key in self.keys}
+        cells = {key: cells_of(self._column(key)) for key in self.keys}
         return {key: [cells[key](run.values[key]) for run in runs] for key in self.keys}
 
     def values(self, metric: str, **point: Any) -> list[float | None]:
@@ -638,7 +638,7 @@ def run_folder_name(plan: Plan) -> str:
     return f"{words or 'run'}-{digest}/seed={plan.seed}"
 
 
-def _cells(values: Sequence[Any]) -> Callable[[Any], Any]:
+def cells_of(values: Sequence[Any]) -> Callable[[Any], Any]:
     """The values of one key for a single column: unchanged if they have one type, otherwise as text."""
     there = {type(value) for value in values}
     if there == {int, float}:
@@ -654,4 +654,11 @@ def _name(result: Result) -> str | None:
 def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, Mapping):
+        # a queue discipline with its details: red, adaptive, packet = 1500 B
+        words = [_text(value["kind"])] if "kind" in value else []
+        for key, one in value.items():
+            if key != "kind":
+                words.append(key if one is True else f"{key} = {'false' if one is False else _text(one)}")
+        return ", ".join(words)
     return value if isinstance(value, str) else repr(value)

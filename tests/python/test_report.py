@@ -19,6 +19,7 @@ import thalweg as tw
 from conftest import ROOT
 from thalweg import plots, report
 from thalweg.catalogue import schemes
+from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._page import cell, embed_svg, number, part, template_macro
@@ -620,6 +621,22 @@ def test_legends_stay_within_the_picture(name: str) -> None:
         extent = legend.get_window_extent(canvas.get_renderer())
         assert box.x0 - 1 <= extent.x0 <= extent.x1 <= box.x1 + 1
         assert box.y0 - 1 <= extent.y0 <= extent.y1 <= box.y1 + 1
+
+
+def test_a_queue_discipline_with_details_is_a_value_of_a_sweep(small: Path, tmp_path: Path) -> None:
+    text = small.read_text(encoding="utf-8")
+    grid = '["fifo", { kind = "red", adaptive = true, packet = "1500 B" }]'
+    small.write_text(f'{text}\n[sweep]\n"topology.bottleneck.queue" = {grid}\n', encoding="utf-8")
+    assert call(["run", str(small), "--out", str(tmp_path / "swept"), "--json"]) in (0, 1)
+    words = "red, adaptive, packet = 1500 B"
+    done = tw.SweepResult.load(tmp_path / "swept")
+    assert set(done.summary["topology.bottleneck.queue"]) == {"fifo", words}
+    page = write(tmp_path / "swept").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script[^>]* id="thalweg-grids">(.*?)</script>', page)[1])
+    points = data["charts"][0]["lines"][0]["points"]
+    assert [point[1] for point in points] == ["fifo", words]
+    # each has the value of its run, for the box plots
+    assert [len(point[-1]) for point in points] == [1, 1]
 
 
 def test_the_legend_of_a_sweep_has_values_and_names_their_key_once() -> None:

@@ -312,6 +312,12 @@ def test_links_of_pages_lead_to_their_places_on_the_site(name: str, link: str, e
     assert docsite.relinked(link, name) == expected
 
 
+def test_scenarios_of_a_stack_that_is_off_have_no_page_on_the_site() -> None:
+    assert docsite.place_of("scenarios/rfc8867/5.1-str0m.toml") is None
+    usual = "scenarios/rfc8867/5.1-variable-capacity"
+    assert docsite.place_of(f"{usual}.toml") == f"gallery/{usual}.md"
+
+
 def test_pictures_of_the_gallery_are_of_papers_that_there_are() -> None:
     from thalweg import papers
 

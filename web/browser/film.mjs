@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 
 const [executablePath, folder, told] = process.argv.slice(2);
 const { terminals, page: report, motion, studio } = JSON.parse(told);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 300_000 });
 const SIZE = { width: 1000, height: 640 };
 const context = await browser.newContext({ viewport: SIZE });
 context.setDefaultTimeout(300_000);
@@ -65,7 +65,7 @@ await page.goto(`${studio}#/edit/long.toml`);
 await page.waitForSelector(".badge.good");
 await page.locator("button.main").click();
 await page.waitForSelector(".plate .u-over");
-await page.waitForTimeout(6000);
+await page.waitForFunction(() => document.querySelector("progress").value > 0.3);
 await top(page.locator("progress"), 30);
 await shoot("live");
 await page.locator("button", { hasText: "Stop" }).click();

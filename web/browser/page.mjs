@@ -1,4 +1,4 @@
-// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE [watch NODE]`.
+// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE [watch NODE | read]`.
 // `tests/python/test_browser.py` compares it with the tables of the run.
 
 import { readFileSync } from "node:fs";
@@ -8,19 +8,23 @@ import { chromium } from "playwright-core";
 
 const [executablePath, file, what, node] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+/** More than any step needs on a busy host. */
+const PATIENCE_MS = 600_000;
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: PATIENCE_MS });
 const seen = { problems: [] };
+const text = readFileSync(file, "utf8");
+const has = (id) => text.includes(`id="${id}"`);
+const WIDE = { viewport: { width: 1200, height: 900 } };
 
 async function open(options) {
   const context = await browser.newContext({ acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"], ...options });
-  // a busy machine
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   page.on("pageerror", (error) => seen.problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && seen.problems.push(message.text()));
   page.on("request", (request) => /^https?:/.test(request.url()) && seen.problems.push(`asks for ${request.url()}`));
   await page.goto(pathToFileURL(file).href);
-  await page.waitForSelector("html[data-charts=ready]");
+  if (has("thalweg-charts") || has("thalweg-panels") || has("thalweg-grids")) await page.waitForSelector("html[data-charts=ready]");
   return page;
 }
 
@@ -31,10 +35,46 @@ async function violations(page) {
   return found.violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)}`);
 }
 
+/** Links and controls that the Tab key does not reach, or that do not show that they have the focus. */
+async function keyboard() {
+  const page = await open(WIDE);
+  const all = await page.evaluate(() => {
+    const stops = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")];
+    const there = stops.filter((one) => one.checkVisibility() && one.tabIndex >= 0 && !one.disabled);
+    there.forEach((one, number) => (one.dataset.stop = number));
+    return there.map((one) => one.outerHTML.slice(0, 100));
+  });
+  const reached = new Set();
+  const problems = [];
+  for (let press = 0; press < all.length + 4; press++) {
+    await page.keyboard.press("Tab");
+    const [stop, seen] = await page.evaluate(() => {
+      const style = getComputedStyle(document.activeElement);
+      return [document.activeElement.dataset.stop, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0];
+    });
+    if (stop === undefined || reached.has(stop)) continue;
+    reached.add(stop);
+    if (!seen) problems.push(`the focus is not seen: ${all[stop]}`);
+  }
+  await page.close();
+  return [...problems, ...all.filter((_, number) => !reached.has(String(number))).map((one) => `not reached: ${one}`)];
+}
+
+/** What every page must be: accessible in light and dark and on a phone, no wider than the phone, and usable by the keyboard. */
+async function access() {
+  for (const [name, options] of Object.entries({ light: WIDE, dark: { ...WIDE, colorScheme: "dark" }, phone: { viewport: { width: 390, height: 844 } } })) {
+    const page = await open(options);
+    seen[name] = await violations(page);
+    seen.interactive ??= await page.locator("[data-chart] .figure, [data-chart] .chart").evaluateAll((all) => all.map((one) => one.closest("[data-chart]").dataset.chart));
+    if (name === "phone") seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    await page.close();
+  }
+  seen.keyboard = await keyboard();
+}
+
 /** A run: charts over time and the network. */
 async function run() {
-  const page = await open({ viewport: { width: 1200, height: 900 } });
-  seen.light = await violations(page);
+  const page = await open(WIDE);
 
   // hover: the legend shows time and values
   const rate = page.locator('[data-chart="rate"]');
@@ -42,6 +82,7 @@ async function run() {
   await over.scrollIntoViewIfNeeded();
   const box = await over.boundingBox();
   await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+  await rate.locator(".legend .at", { hasText: /^at / }).waitFor();
   seen.hover = await rate.locator(".legend").innerText();
 
   // zoom with the keyboard: all charts have the same range, and 0 shows all again
@@ -79,7 +120,7 @@ async function run() {
   seen.middle = await at();
   seen.queue = await page.locator('[data-queue="link.bottleneck"]').getAttribute("data-value");
   await motion.locator("button.play").click();
-  await page.waitForTimeout(600);
+  await page.waitForFunction(() => Number(document.querySelector(".motion output").textContent.split(" ")[0]) > 10);
   await motion.locator("button.play").click();
   seen.played = await at();
   await motion.locator("button:has-text('packets')").click();
@@ -114,22 +155,6 @@ async function run() {
   await page.keyboard.press("ArrowRight");
   seen.stepped = await at();
 
-  const dark = await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" });
-  seen.dark = await violations(dark);
-  const phone = await open({ viewport: { width: 390, height: 844 } });
-  seen.phone = await violations(phone);
-  seen.overflow = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-
-  // how long a frame takes while the network plays
-  seen.frames = await page.evaluate(async () => {
-    document.querySelector(".motion button.play").click();
-    const times = [];
-    await new Promise((done) => {
-      const next = (now) => (times.push(now), times.length < 60 ? requestAnimationFrame(next) : done());
-      requestAnimationFrame(next);
-    });
-    return times.slice(1).map((now, index) => now - times[index]);
-  });
 }
 
 /** What the legend says of each box plot of a chart, from left to right. */
@@ -151,14 +176,14 @@ async function boxes(page, chart) {
 
 /** A comparison: series of every run, and box plots over seeds. */
 async function comparison() {
-  const page = await open({ viewport: { width: 1200, height: 900 } });
-  seen.light = await violations(page);
+  const page = await open(WIDE);
   seen.charts = await page.locator("[data-chart] .chart").count();
   const rate = page.locator('[data-chart="rate-3"]');
   const over = rate.locator(".u-over");
   await over.scrollIntoViewIfNeeded();
   const box = await over.boundingBox();
   await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+  for (const name of ["rate-3", "rate-0"]) await page.locator(`[data-chart="${name}"] .legend .at`, { hasText: /^at / }).waitFor();
   seen.hover = await rate.locator(".legend").innerText();
   seen.hoverOther = await page.locator('[data-chart="rate-0"] .legend').innerText();
   const range = () => page.locator(".tools .range").innerText();
@@ -175,16 +200,11 @@ async function comparison() {
   const fairness = page.locator('[data-chart="flows.fairness"]');
   await fairness.scrollIntoViewIfNeeded();
   seen.boxes = await boxes(page, fairness);
-  seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
-  const phone = await open({ viewport: { width: 390, height: 844 } });
-  seen.phone = await violations(phone);
-  seen.overflow = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 }
 
 /** A paper: figures of several panels. */
 async function paper() {
-  const page = await open({ viewport: { width: 1200, height: 900 } });
-  seen.light = await violations(page);
+  const page = await open(WIDE);
   seen.charts = await page.locator("[data-chart] .figure").count();
   const first = page.locator('[data-chart="figure-1"]');
   const panels = first.locator(".panel");
@@ -236,15 +256,11 @@ async function paper() {
   seen.pdf = (await saved("PDF")).toString("latin1").slice(0, 5);
   await first.locator('.files button:has-text("copy Python")').click();
   seen.python = await page.evaluate(() => navigator.clipboard.readText());
-  seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
-  const phone = await open({ viewport: { width: 390, height: 844 } });
-  seen.phone = await violations(phone);
-  seen.overflow = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 }
 
 /** A run whose network is worth watching: what it shows at each of its events. */
 async function watch() {
-  const page = await open({ viewport: { width: 1200, height: 900 } });
+  const page = await open(WIDE);
   const motion = page.locator(".motion");
   const next = motion.locator("button:has-text('next event')");
   seen.moments = [];
@@ -268,15 +284,11 @@ async function watch() {
   seen.node = await page.locator(".chosen").innerText();
   await page.locator(".chosen .go").first().click();
   await page.waitForFunction(() => document.querySelector("[data-chart]").getBoundingClientRect().top < innerHeight);
-  seen.light = await violations(page);
-  seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
-  seen.phone = await violations(await open({ viewport: { width: 390, height: 844 } }));
 }
 
 /** A sweep: metrics over the grid. */
 async function sweep() {
-  const page = await open({ viewport: { width: 1200, height: 900 } });
-  seen.light = await violations(page);
+  const page = await open(WIDE);
   const chart = page.locator('[data-chart="flows.throughput_total"]');
   const picture = chart.locator(".picture");
   await picture.scrollIntoViewIfNeeded();
@@ -296,13 +308,10 @@ async function sweep() {
   seen.csv = readFileSync(await download.path(), "utf8");
   await chart.locator(".legend .kind").click();
   seen.boxes = await boxes(page, chart);
-  seen.dark = await violations(await open({ viewport: { width: 1200, height: 900 }, colorScheme: "dark" }));
-  seen.phone = await violations(await open({ viewport: { width: 390, height: 844 } }));
 }
 
-const text = readFileSync(file, "utf8");
-const has = (id) => text.includes(`id="${id}"`);
 const reader = has("thalweg-panels") ? paper : !has("thalweg-charts") ? sweep : has("thalweg-network") ? run : comparison;
-await (what === "watch" ? watch : reader)();
+if (what !== "read") await (what === "watch" ? watch : reader)();
+await access();
 await browser.close();
 console.log(JSON.stringify(seen));

@@ -8,12 +8,12 @@ import { chromium } from "playwright-core";
 
 const [executablePath, address, file, pictures] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const seen = { problems: [], violations: {}, overflow: {} };
 const origin = new URL(address).origin;
 
 /** More than any step needs on a busy host. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: PATIENCE_MS });
 const WIDE = { viewport: { width: 1280, height: 860 } };
 const PHONE = { viewport: { width: 390, height: 844 } };
 

@@ -27,7 +27,7 @@ export interface ChartData {
   readonly times: Float64Array;
   /** One column per subject; NaN where nothing was recorded. */
   readonly values: readonly Float64Array[];
-  /** Python that draws the same chart. */
+  /** Python that draws the same chart; empty where no file has the values. */
   readonly python: string;
   /** Of a chart whose run is not the only one of the page; without, those of the page. */
   readonly warmupS?: number | undefined;

@@ -61,6 +61,9 @@ export const STEP = 2.4 * BOX;
 /** Average width of a character of Helvetica, as a share of the size. */
 const CHARACTER = 0.54;
 
+/** Rows of a label below an axis, their distance, and the free space between two labels. */
+const [LABEL_ROWS, LABEL_ROW, LABEL_GAP] = [4, 11, 6];
+
 export function scene(sketch: Sketch): Scene {
   const primitives: Primitive[] = [];
   const rows = legendRows(sketch.lines);
@@ -88,10 +91,13 @@ export function scene(sketch: Sketch): Scene {
     line([LEFT, y(value), WIDTH - RIGHT, y(value)], GRID, 0.5);
     text([LEFT - 6, y(value) + 3], number(value), { anchor: "end" });
   }
-  for (const [value, words] of sketch.xTicks ?? ticks(sketch.x[0], sketch.x[1], 8).map((one) => [one, number(one)] as const)) {
+  const xTicks = sketch.xTicks ?? ticks(sketch.x[0], sketch.x[1], 8).map((one) => [one, number(one)] as const);
+  const labels = rowsOfLabels(xTicks.map(([value, words]) => [x(value), words]));
+  xTicks.forEach(([value], index) => {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
-    text([x(value), bottom + 14], words, { anchor: "middle" });
-  }
+    labels[index]!.forEach((words, row) => text([x(value), bottom + 14 + row * LABEL_ROW], words, { anchor: "middle" }));
+  });
+  const below = (Math.max(1, ...labels.map((rows) => rows.length)) - 1) * LABEL_ROW;
   line([LEFT, top, LEFT, bottom, WIDTH - RIGHT, bottom], INK, 0.7);
   for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2);
   for (const one of sketch.lines) {
@@ -118,9 +124,27 @@ export function scene(sketch: Sketch): Scene {
     line([x(at), top, x(at), bottom], INK, 0.7, true);
     text([x(at) + 8, top + 2], words, { size: 7.5, turned: true, anchor: "end" });
   }
-  text([(LEFT + WIDTH - RIGHT) / 2, bottom + 28], sketch.xLabel, { anchor: "middle" });
+  text([(LEFT + WIDTH - RIGHT) / 2, bottom + 28 + below], sketch.xLabel, { anchor: "middle" });
   text([12, (top + bottom) / 2], sketch.yLabel, { anchor: "middle", turned: true });
-  return { width: WIDTH, height: bottom + 36, primitives, at: (one, other) => [x(one), y(other)] };
+  return { width: WIDTH, height: bottom + 36 + below, primitives, at: (one, other) => [x(one), y(other)] };
+}
+
+/** Labels below an axis, in as many rows as their places leave room for; what is still too long ends in "…". */
+export function rowsOfLabels(labels: readonly (readonly [number, string])[]): string[][] {
+  const places = labels.map(([place]) => place).sort((one, other) => one - other);
+  const room = Math.min(WIDTH - LEFT - RIGHT, ...places.slice(1).map((place, index) => place - places[index]!)) - LABEL_GAP;
+  const most = Math.max(Math.floor(room / (9 * CHARACTER)), 3);
+  return labels.map(([, words]) => {
+    const rows: string[] = [];
+    for (const piece of words.length > most ? words.split(/(?<=[ _])/) : [words]) {
+      const last = rows.at(-1);
+      if (last !== undefined && (last + piece).trimEnd().length <= most) rows[rows.length - 1] = last + piece;
+      else rows.push(piece);
+    }
+    const kept = rows.slice(0, LABEL_ROWS).map((row) => row.trimEnd());
+    const cut = kept.map((row, index) => (row.length > most && words.length > most ? `${row.slice(0, most - 1)}…` : index === LABEL_ROWS - 1 && rows.length > LABEL_ROWS ? `${row.slice(0, most - 1)}…` : row));
+    return cut.length > 0 ? cut : [""];
+  });
 }
 
 function legendRows(lines: readonly Polyline[]): [Polyline, number][][] {

@@ -21,12 +21,19 @@ export class View {
   focus = $state<ReadonlySet<string> | null>(null);
 
   readonly startS: number;
-  readonly endS: number;
+  endS = $state(1);
 
   constructor(startS: number, endS: number) {
     this.startS = startS;
     this.endS = Math.max(endS, startS + 1e-9);
     this.range = [startS, this.endS];
+  }
+
+  /** What is shown has a later end; the whole of it stays visible if it was. */
+  grow(endS: number): void {
+    const whole = !this.zoomed;
+    this.endS = Math.max(this.endS, endS);
+    if (whole) this.reset();
   }
 
   /** Shows the whole run. */

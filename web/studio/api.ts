@@ -77,7 +77,7 @@ export interface Option {
 export interface LiveCharts {
   /** As in the page of a run; null if nothing is recorded. */
   readonly data: string | null;
-  readonly flows: { readonly columns: readonly [string, string][]; readonly rows: readonly Record<string, string>[]; readonly more: number };
+  readonly flows: { readonly heading: string; readonly columns: readonly [string, string][]; readonly rows: readonly Record<string, string>[]; readonly more: number };
 }
 
 /** A request that the server refused. */

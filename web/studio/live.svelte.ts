@@ -11,14 +11,15 @@ export interface Cell {
 
 export interface Activity {
   id: number;
-  kind: "run" | "emulation" | "sweep" | "paper";
+  kind: "run" | "emulation" | "sweep" | "paper" | "transfer";
   title: string;
   command: string;
   file: string;
   folder: string;
   state: "running" | "stopping" | "done" | "stopped" | "failed";
   progress: {
-    share: number;
+    /** Null while the end is unknown. */
+    share: number | null;
     wall_s?: number;
     left_s?: number | null;
     now_s?: number;
@@ -34,7 +35,7 @@ export interface Activity {
   note: string;
   passed: boolean | null;
   page: boolean;
-  /** Of a run: number of its present charts, 0 before the first. */
+  /** Of a run or a transfer: number of its present charts, 0 before the first. */
   charts?: number;
   duration_s?: number;
   /** Of a sweep. */

@@ -3,7 +3,7 @@
 import { number } from "../src/format";
 import { isOver, type Activity } from "./live.svelte";
 
-export const KINDS = { run: "Run", emulation: "Emulation", sweep: "Sweep", paper: "Paper", unfinished: "Unfinished" } as const;
+export const KINDS = { run: "Run", emulation: "Emulation", sweep: "Sweep", paper: "Paper", transfer: "Transfer", unfinished: "Unfinished" } as const;
 
 /** Class and text of the badge of an activity. */
 export function badge(one: Activity): [string, string] {
@@ -18,9 +18,13 @@ export function badge(one: Activity): [string, string] {
 /** `35 s`, `4 min`. */
 export const span = (seconds: number): string => (seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`);
 
+/** `35 %`. */
+export const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
 /** How far an activity is, in a line. */
 export function progress(one: Activity): string {
   const at = one.progress;
+  if (one.kind === "transfer") return at.label ?? "";
   const parts: string[] = [];
   if (at.now_s !== undefined) parts.push(`${number(Number(at.now_s.toPrecision(3)))} of ${number(at.duration_s ?? 0)} s`);
   if (at.total !== undefined) parts.push(`${at.done} of ${at.total} runs`);

@@ -21,6 +21,7 @@ def recv(
     patience: float | None = None,
     security: SecurityOptions | None = None,
     network: NetworkOptions | None = None,
+    live: bool = False,
     json: bool = False,
 ) -> int:
     """Receive one file or stream of `thalweg send`.
@@ -47,6 +48,9 @@ def recv(
         How the two ends authenticate each other.
     network
         Addresses, interface and capture.
+    live
+        Show the transfer in the browser: rates, round-trip time and losses while it goes on, and its outcome. The page stays
+        until it is closed, or Ctrl-C.
     json
         Print the result as one JSON object. Cannot be combined with `--into -`.
     """
@@ -64,6 +68,8 @@ def recv(
             security=(security or SecurityOptions()).settings(),
             network=(network or NetworkOptions()).settings(patience),
         )
-        return run_transfer(transfer, sending=False, json=json, pipe=into == "-")
+        return run_transfer(
+            transfer, sending=False, json=json, pipe=into == "-", live=f"Reception at {at}" if live else None
+        )
     except TransferError as error:
         raise CommandError(str(error), error.hint) from error

@@ -35,6 +35,7 @@ def send(
     receivers: int = 1,
     security: SecurityOptions | None = None,
     network: NetworkOptions | None = None,
+    live: bool = False,
     json: bool = False,
 ) -> int:
     """Send a file, a folder, standard input (`-`) or the datagrams of an encoder (`udp://HOST:PORT`) to `thalweg recv`.
@@ -89,6 +90,9 @@ def send(
         How the two ends authenticate each other.
     network
         Addresses, interface and capture.
+    live
+        Show the transfer in the browser: rates, round-trip time and losses while it goes on, and its outcome. The page stays
+        until it is closed, or Ctrl-C.
     json
         Print the result as one JSON object.
     """
@@ -132,6 +136,14 @@ def send(
             security=(security or SecurityOptions()).settings(),
             network=(network or NetworkOptions()).settings(patience),
         )
-        return run_transfer(transfer, sending=True, json=json, scheme=scheme, modes=modes, on_rate=on_rate)
+        return run_transfer(
+            transfer,
+            sending=True,
+            json=json,
+            scheme=scheme,
+            modes=modes,
+            on_rate=on_rate,
+            live=f"{'Standard input' if source == '-' else source} to {group or to}" if live else None,
+        )
     except TransferError as error:
         raise CommandError(str(error), error.hint) from error

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from ..scenario import Plan
     from ..studio.app import Studio
     from ..studio.server import Served
-    from ..studio.work import RunActivity
+    from ..studio.transfer import TransferActivity
+    from ..studio.work import Activity, RunActivity
+    from ..transfers import Transfer
     from .result_folders import RunLocation
 
 LIBRARIES = ("starlette", "uvicorn", "websockets")
@@ -85,25 +87,55 @@ def served(studio: Studio, port: int) -> Served:
 def watched(plan: Plan, location: RunLocation, file: str) -> Iterator[RunActivity]:
     """A run that the browser watches; the block carries it out. Afterwards the page stays until it is left, or Ctrl-C."""
     require()
-    from ..studio.app import Studio
-    from ..studio.files import Folder
     from ..studio.work import RunActivity
 
-    command = " ".join(["thalweg", *map(quoted, sys.argv[1:])])
-    at = served(Studio(Folder()), 0)
-    activity = RunActivity(plan, location, command, file)
-    at.studio.hub.add(activity)
-    screen = console(error=True)
-    with at.in_background():
-        page = f"#/activity/{activity.number}"
-        screen.print(f"Live: {at.address}{page}", soft_wrap=True, markup=False)
-        at.open(page)
+    activity = RunActivity(plan, location, _command(), file)
+    with _shown(activity) as at:
         yield activity
         with suppress(KeyboardInterrupt):
             activity.publish()
             if not activity.interrupted or activity.stop_requested:
-                screen.print("The page stays until it is closed; Ctrl-C ends it.", style="dim")
-                at.linger()
+                _linger(at)
+
+
+@contextmanager
+def watched_transfer(transfer: Transfer, title: str, *, sending: bool) -> Iterator[TransferActivity]:
+    """A transfer that the browser watches; the block carries it out. The page then stays until it is left, or Ctrl-C."""
+    require()
+    from ..studio.transfer import TransferActivity
+
+    activity = TransferActivity(transfer, title, _command(), sending=sending)
+    with _shown(activity) as at:
+        with activity.watched():
+            yield activity
+        if not activity.interrupted or activity.stop_requested:
+            with suppress(KeyboardInterrupt):
+                _linger(at)
+
+
+def _command() -> str:
+    """The command of this process."""
+    return " ".join(["thalweg", *map(quoted, sys.argv[1:])])
+
+
+@contextmanager
+def _shown(activity: Activity) -> Iterator[Served]:
+    """A studio with this activity, open in the browser while the block runs."""
+    from ..studio.app import Studio
+    from ..studio.files import Folder
+
+    at = served(Studio(Folder()), 0)
+    at.studio.hub.add(activity)
+    with at.in_background():
+        page = f"#/activity/{activity.number}"
+        console(error=True).print(f"Live: {at.address}{page}", soft_wrap=True, markup=False)
+        at.open(page)
+        yield at
+
+
+def _linger(at: Served) -> None:
+    console(error=True).print("The page stays until it is closed; Ctrl-C ends it.", style="dim")
+    at.linger()
 
 
 def require() -> None:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .._text import printable
@@ -20,6 +20,7 @@ from .progress import Meter, format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..studio.transfer import TransferActivity
     from ..transfers import Transfer
 
 INCOMPLETE = 1
@@ -41,13 +42,43 @@ def run_transfer(
     modes: bool = False,
     pipe: bool = False,
     on_rate: str | None = None,
+    live: str | None = None,
 ) -> int:
     """Runs the transfer to its end and prints the outcome; returns the exit code.
 
     A sender with `scheme` prints it at the start. The command `on_rate` reads the bit rate for the
     content. With `pipe`, standard output is the received data, and nothing else is
-    written to it.
+    written to it. With `live`, a title, the browser shows the transfer.
     """
+    with ExitStack() as opened:
+        activity = None
+        if live is not None:
+            from .studio import watched_transfer
+
+            activity = opened.enter_context(watched_transfer(transfer, live, sending=sending))
+        return _run_transfer(
+            transfer,
+            activity,
+            sending=sending,
+            json=json,
+            scheme=scheme,
+            modes=modes,
+            pipe=pipe,
+            on_rate=on_rate,
+        )
+
+
+def _run_transfer(
+    transfer: Transfer,
+    activity: TransferActivity | None,
+    *,
+    sending: bool,
+    json: bool,
+    scheme: str,
+    modes: bool,
+    pipe: bool,
+    on_rate: str | None,
+) -> int:
     stopped: list[int] = []
     with (
         transfer,
@@ -69,15 +100,22 @@ def run_transfer(
                 write_rate(state)
                 now = time.monotonic() - began
                 rates = sent.rate(now, state["bytes"]), done.rate(now, state["done_bytes"])
-                meter.show(*_progress(state), _status_line(state, now, *rates), estimate=False)
+                line = _status_line(state, now, *rates)
+                meter.show(*_progress(state), line, estimate=False)
+                if activity is not None:
+                    activity.look(state, now, line)
         result = transfer.result()
+        now = time.monotonic() - began
     result["complete"] = is_complete(result)
     outcome, hint = describe_outcome(result, sending=sending), outcome_hint(result, sending=sending)
     if json:
         show_json({"outcome": outcome, "hint": hint, **result})
     else:
         _print_result(result, outcome, hint, sending=sending, table=not pipe)
-    if stopped:
+    if activity is not None:
+        activity.interrupted = bool(stopped) or activity.stop_requested
+        activity.finish(result, now, outcome, hint, _rows(result, sending=sending))
+    if stopped or (activity is not None and activity.stop_requested):
         return 130
     return 0 if result["complete"] else INCOMPLETE
 
@@ -206,9 +244,11 @@ def _print_result(
     result: dict[str, Any], outcome: str, hint: str | None, *, sending: bool, table: bool
 ) -> None:
     screen = console(error=True)
-    stats = result.get("stats")
-    if table and stats and stats["packets"]:
-        print_table("", [("what", ""), ("value", "")], _result_rows(result, stats, sending=sending))
+    rows = _rows(result, sending=sending)
+    if table and rows:
+        print_table(
+            "", [("what", ""), ("value", "")], [{"what": what, "value": value} for what, value in rows]
+        )
     for member in result.get("members", []):
         if member["end"] != "complete":
             screen.print(
@@ -235,6 +275,14 @@ def _departure_reason(member: dict[str, Any]) -> str:
             return "had not finished"
         case _:
             return f"left, since {member['why']}"
+
+
+def _rows(result: dict[str, Any], *, sending: bool) -> list[tuple[str, str]]:
+    """The counts of a transfer; none where nothing was sent."""
+    stats = result.get("stats")
+    if not stats or not stats["packets"]:
+        return []
+    return [(row["what"], row["value"]) for row in _result_rows(result, stats, sending=sending)]
 
 
 def _result_rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> Iterator[dict[str, str]]:

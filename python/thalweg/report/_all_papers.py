@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..result import PAGE
-from . import _paper
+from . import _charts, _panels, _paper
 from ._page import number, render
 
 if TYPE_CHECKING:
@@ -44,6 +44,24 @@ def page(folder: Path) -> str:
     papers = [_read(folder, name) for name in record["papers"]]
     claims = [{**claim, "paper": paper["paper"]} for paper in papers for claim in paper["claims"]]
     counts = _sum(paper["bar"] for paper in papers)
+    figures = [
+        {
+            **entry,
+            "anchor": f"{paper['paper']}-{entry['id']}",
+            "paper": paper,
+            "data": [(name, f"{paper['paper']}/{file}") for name, file in entry["data"]],
+        }
+        for paper in papers
+        for entry in _paper.paper_figures(paper, folder / paper["paper"])
+        if entry.get("marks")
+    ]
+    anchors = {figure["anchor"] for figure in figures}
+    charts = {
+        anchor: {**chart, "title": f"{paper['paper']}, {chart['title']}"}
+        for paper in papers
+        for anchor, chart in _paper.interactive(paper, folder / paper["paper"], f"{paper['paper']}-").items()
+        if anchor in anchors
+    }
     return render(
         "all_papers.html",
         "Papers, reproduced",
@@ -55,17 +73,9 @@ def page(folder: Path) -> str:
         claims=claims,
         quick=any(paper["quick"] for paper in papers),
         ratios=_ratios(papers),
-        figures=[
-            {
-                **entry,
-                "anchor": f"{paper['paper']}-{entry['id']}",
-                "paper": paper,
-                "data": [(name, f"{paper['paper']}/{file}") for name, file in entry["data"]],
-            }
-            for paper in papers
-            for entry in _paper.paper_figures(paper, folder / paper["paper"])
-            if entry.get("marks")
-        ],
+        figures=figures,
+        panels=_panels.element(charts) if charts else None,
+        chart_script=_charts.script(),
     )
 
 

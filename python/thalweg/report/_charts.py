@@ -18,7 +18,7 @@ from .. import plots
 from ..event_labels import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     import polars
 
@@ -30,6 +30,17 @@ FORMAT = 3
 
 LOAD = 'import thalweg as tw\n\nrun = tw.Result.load(".")  # the folder of the run\n'
 """Python that loads the run of a page."""
+
+
+NO_NETWORK: dict[str, Any] = {
+    "ports": [],
+    "flows": [],
+    "trees": [],
+    "orders": [],
+    "packets": [],
+    "window": None,
+}
+"""A page without a picture of a network that moves."""
 
 
 def script_text() -> str:
@@ -93,7 +104,58 @@ def compared(
         "end_s": max(run.record["ended_s"] for _, run in runs),
         "marks": [],
         "charts": charts,
-        "network": {"ports": [], "flows": [], "trees": [], "orders": [], "packets": [], "window": None},
+        "network": NO_NETWORK,
+        "bytes": packed(columns.listed),
+    }
+    return as_element(header)
+
+
+def sampled(
+    title: str,
+    times: Sequence[float],
+    charts: Sequence[tuple[str, str, str, float, Mapping[str, Sequence[float]]]],
+    quiet: Container[str] = (),
+) -> Markup:
+    """The same for samples of something that is no run, such as a transfer.
+
+    A chart is its name, its title, the unit of its axis, the factor from values to that unit, and the values by line. The
+    lines in `quiet` are hidden at first.
+    """
+    import polars as pl
+
+    columns = Columns()
+    at = columns.add(pl.Series(times, dtype=pl.Float64))
+    header = {
+        "format": FORMAT,
+        "title": title,
+        "warmup_s": 0,
+        "end_s": times[-1] if times else 0,
+        "marks": [],
+        "charts": [
+            {
+                "name": name,
+                "title": heading,
+                "unit": unit,
+                "factor": factor,
+                "subjects": [
+                    {
+                        "name": line,
+                        "label": line,
+                        "colour": plots.COLOURS[index % len(plots.COLOURS)],
+                        "group": None,
+                        "quiet": line in quiet,
+                    }
+                    for index, line in enumerate(lines)
+                ],
+                "columns": [
+                    at,
+                    *(columns.add(pl.Series(values, dtype=pl.Float64)) for values in lines.values()),
+                ],
+                "python": "",
+            }
+            for name, heading, unit, factor, lines in charts
+        ],
+        "network": NO_NETWORK,
         "bytes": packed(columns.listed),
     }
     return as_element(header)

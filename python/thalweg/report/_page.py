@@ -132,13 +132,17 @@ def unit_after(row: Mapping[str, Any]) -> str:
     return f" {row['unit']}" if row.get("unit") and row["unit"] != "1" else ""
 
 
+NUMBER = re.compile(r"–|[−-]?\d[\d\u202f.]*(e[−+-]?\d+)?(\s±\s\d[\d\u202f.]*(e[−+-]?\d+)?)?")
+"""What `number` writes, with an interval or without."""
+
+
 def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Columns with numbers only."""
-    return {
-        key
-        for key, _ in columns
-        if rows and all(isinstance(row.get(key), int | float | None) for row in rows)
-    }
+    """Columns with numbers only, also as text with their intervals."""
+
+    def is_number(value: Any) -> bool:
+        return value is None or isinstance(value, int | float) or bool(NUMBER.fullmatch(str(value)))
+
+    return {key for key, _ in columns if rows and all(is_number(row.get(key)) for row in rows)}
 
 
 def embed_svg(drawing: str, anchor: str) -> Markup:

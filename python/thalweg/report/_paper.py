@@ -17,8 +17,6 @@ from .columns import column_heading, with_intervals
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from markupsafe import Markup
-
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
 FILE = "reproduction.json"
 """The file of a reproduced paper in its folder: claims, captions, runs. Figures and tables are beside it."""
@@ -66,6 +64,7 @@ def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     record = json.loads((folder / FILE).read_text(encoding="utf-8"))
     claims, runs = record["claims"], record["runs"]
+    charts = interactive(record, folder)
     # pages of the first format have no such field: they are of papers
     of_paper = record.get("of_paper", True)
     return render(
@@ -87,7 +86,7 @@ def page(folder: Path) -> str:
         claims=claims,
         two_worlds=bool(claims) and "simulated" in claims[0],
         figures=paper_figures(record, folder),
-        panels=_interactive(record, folder),
+        panels=_panels.element(charts) if charts else None,
         chart_script=_charts.script(),
         tables=[
             {**entry, "label": _label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
@@ -116,10 +115,10 @@ def paper_figures(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _interactive(record: dict[str, Any], folder: Path) -> Markup | None:
-    """The data of the figures that are interactive; None if none is."""
-    found = {
-        entry["id"]: {
+def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[str, dict[str, Any]]:
+    """The figures that have an interactive form, for `_panels.element`; `prefix` begins their names on the page."""
+    return {
+        f"{prefix}{entry['id']}": {
             "title": _label(entry),
             "python": PYTHON.format(
                 paper=record["paper"], figure=entry["id"], quick=record["quick"], seed=record["seed"]
@@ -129,7 +128,6 @@ def _interactive(record: dict[str, Any], folder: Path) -> Markup | None:
         for entry in record["figures"]
         if "panels" in entry
     }
-    return _panels.element(found) if found else None
 
 
 def verdict_counts(record: dict[str, Any]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import plots
 from ..dataset import RUNS
 from ..result import PAGE, with_overrides
-from ..sweep import group_by_point, sameness
+from ..sweep import cells_of, group_by_point, sameness
 from . import _charts
 from ._page import number, render
 from .columns import unit_of
@@ -148,14 +148,22 @@ def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[
     return list(found.values())
 
 
-def add_samples(rows: list[Row], keys: list[str], metrics: list[str], runs: Iterable[Row]) -> None:
+def _values(keys: list[str], runs: list[Row]) -> list[Row]:
+    """What the columns of the keys have for each run: a queue discipline with its details is text, as in the summary."""
+    cells = {key: cells_of([run["values"].get(key) for run in runs]) for key in keys}
+    return [{key: cells[key](run["values"].get(key)) for key in keys} for run in runs]
+
+
+def add_samples(
+    rows: list[Row], keys: list[str], metrics: list[str], runs: Iterable[tuple[Row, Row]]
+) -> None:
     """Adds the key `samples` to the rows of `points`: the values of each metric in the distinct runs of its point, sorted.
 
-    Sweeps of earlier versions have no metrics of runs.
+    A run has the values of its keys before its record. Sweeps of earlier versions have no metrics of runs.
     """
     by_point: dict[tuple[Any, ...], dict[str, Row]] = {}
-    for run in runs:
-        by_point.setdefault(tuple(run["values"].get(key) for key in keys), {})[run["trace_hash"]] = run
+    for values, run in runs:
+        by_point.setdefault(tuple(values[key] for key in keys), {})[run["trace_hash"]] = run
     for row in rows:
         distinct = by_point.get(tuple(row[key] for key in keys), {}).values()
         row["samples"] = {}
@@ -185,7 +193,8 @@ def page(folder: Path) -> str:
     keys, runs = record["keys"], record["runs"]
     rows = points(summary, keys, record["metrics"])
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
-    add_samples(rows, keys, metrics, runs)
+    values = _values(keys, runs)
+    add_samples(rows, keys, metrics, zip(values, runs, strict=True))
     title = with_overrides(record["title"], record.get("overrides", {}))
     cells = group_by_point((run["values"], run["trace_hash"]) for run in runs)
     columns, listed = means_table(rows, keys, metrics)
@@ -220,7 +229,10 @@ def page(folder: Path) -> str:
         if keys and len(rows) > 1
         else None,
         chart_script=_charts.script(),
-        runs=[{**run["values"], "seed": run["seed"], "trace_hash": run["trace_hash"]} for run in runs],
+        runs=[
+            {**at, "seed": run["seed"], "trace_hash": run["trace_hash"]}
+            for at, run in zip(values, runs, strict=True)
+        ],
         run_columns=[*((key, key) for key in keys), ("seed", "seed"), ("trace_hash", "trace hash")],
     )
 

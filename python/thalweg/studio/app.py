@@ -32,6 +32,7 @@ from ..scenario import Scenario
 from .completion import complete
 from .files import Folder, Refused, starter_picture
 from .guard import Guard, TooLarge, body_of
+from .transfer import TransferActivity
 from .work import Hub, PaperActivity, RunActivity, SweepActivity, write_comparison, write_page
 
 if TYPE_CHECKING:
@@ -253,12 +254,12 @@ class Requests:
         return handle
 
     async def charts(self, request: Request) -> Response:
-        """The charts of a run so far."""
+        """The charts of a run or a transfer so far."""
 
         def read() -> Json:
             activity = self.studio.hub.find(request.path_params["number"])
-            if not isinstance(activity, RunActivity):
-                raise Refused("only runs have charts")
+            if not isinstance(activity, RunActivity | TransferActivity):
+                raise Refused("only runs and transfers have charts")
             return activity.charts()
 
         return await _answered(read)
@@ -273,9 +274,12 @@ class Requests:
     async def file_of_activity(self, request: Request) -> Response:
         """A file in the folder of an activity, which need not be below `out`."""
         try:
-            folder = self.studio.hub.find(request.path_params["number"]).folder
+            activity = self.studio.hub.find(request.path_params["number"])
         except Refused as error:
             return _error(str(error), error.hint, status=404)
+        if not activity.has_page:
+            return _error("this activity has no page", status=404)
+        folder = activity.folder
         path = folder / request.path_params["path"]
         if folder.resolve() not in path.resolve().parents:
             return _error("not in the folder of this activity", status=404)

@@ -62,7 +62,7 @@ class Activity(ABC):
     """Something that runs, or has run, since the studio was opened."""
 
     kind: str
-    """`run`, `emulation`, `sweep` or `paper`."""
+    """`run`, `emulation`, `sweep`, `paper` or `transfer`."""
 
     def __init__(self, title: str, command: str, file: str, folder: Path, writes: Path) -> None:
         self.title = title
@@ -108,6 +108,11 @@ class Activity(ABC):
             self._stopping.set()
             self.state = "stopping"
             self.changed()
+
+    @property
+    def has_page(self) -> bool:
+        """Whether it has left a page, whose folder browsers may read."""
+        return bool(self._said["page"])
 
     @property
     def stop_requested(self) -> bool:
@@ -282,6 +287,7 @@ class RunActivity(Activity):
         return {
             "data": str(_charts.data(run, titles, event_marks(run.plan))) if recorded else None,
             "flows": {
+                "heading": "Flows so far",
                 "columns": columns,
                 "rows": [{key: _text(value) for key, value in row.items()} for row in rows],
                 "more": max(run.flows.height - MAX_FLOWS, 0),
