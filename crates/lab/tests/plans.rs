@@ -166,6 +166,21 @@ fn a_limit_on_arrivals_does_not_change_the_earlier_ones() {
 }
 
 #[test]
+fn a_large_plan_is_printed_with_its_generators_and_loads_to_the_same_plan() {
+    let few = plan(SHORT);
+    let large =
+        SHORT.replace("count = 3", "count = 9_000").replace("rate = 20.0", "rate = 20.0, count = 1100");
+    let first = plan(&large);
+    assert_eq!(first.blueprint.flows.len(), 10_100);
+    let printed = first.to_toml();
+    assert!(printed.len() < few.to_toml().len() / 100, "{printed}");
+    assert!(printed.contains("initial_window"), "defaults are filled in: {printed}");
+    let second = plan(&printed);
+    assert!(second == first, "another plan: {printed}");
+    assert_eq!(second.to_toml(), printed);
+}
+
+#[test]
 fn an_additional_flow_does_not_change_the_draws_of_others() {
     let more = format!("{SHORT}\n[[flows]]\nname = \"more\"\nscheme = \"reno\"\nstart_spread = \"9 s\"\n");
     let (few, many) = (plan(SHORT), plan(&more));

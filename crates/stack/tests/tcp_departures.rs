@@ -187,6 +187,15 @@ fn segments_leave_in_batches_with_segmentation_offload() {
     }
 }
 
+/// A buffer has 65 segments of 1000 bytes, and the second one begins after the initial window of ten. Its last segment, 74, is alone, because no batch is of two buffers.
+#[test]
+fn a_batch_ends_with_its_buffer() {
+    let mut net = Net::one(&Config { gso: true, ..plain() }, Fixed::window(100));
+    net.run_ms(50);
+    let expected: Vec<u64> = (1..74).step_by(2).chain((76..99).step_by(2)).collect();
+    assert_eq!(pushed(&net), expected);
+}
+
 /// Five segments leave at 100 ms, after the handshake, and are acknowledged one by one at 200 ms. The first acknowledgement lets segment 5 go, as nothing was sent in
 /// the last millisecond. At the second the next acknowledgement is due, so that segment 6 waits and leaves with 7 at the third, and 8 with 9 at the fifth.
 /// With 2 of a window of 5 in a batch, a third of the window is 1.67 segments, which one does not reach.

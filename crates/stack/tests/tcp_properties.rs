@@ -5,7 +5,7 @@ mod net;
 use contract::Count;
 use net::{Fate, Fixed, Halving, Net, SEGMENT, plain};
 use proptest::prelude::*;
-use stack::tcp::{Config, Demand, LossDetection, RecoveryTimer, Reduction};
+use stack::tcp::{Acks, Config, Demand, LossDetection, RecoveryTimer, Reduction};
 use units::{Bytes, Duration, Rate, Time};
 
 #[derive(Clone, Debug)]
@@ -53,6 +53,24 @@ fn config() -> impl Strategy<Value = Config> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Divided and repeated acknowledgements are true; with optimistic ones the sender believes that all has arrived.
+    #[test]
+    fn no_receiver_that_lies_breaks_a_sender(config in config(), path in path(), which in 0usize..3, window in 1u64..40) {
+        let acks = [Acks::Divided, Acks::Repeated, Acks::Optimistic][which];
+        let Demand::Finite(size) = config.demand else { unreachable!("it is finite") };
+        let mut net = Net::one(&Config { acks, ..config }, Fixed::window(window));
+        script(&mut net, path);
+        for _ in 0..4000 {
+            net.run(net.now + Duration::from_secs(1));
+            if net.idle() {
+                break;
+            }
+        }
+        prop_assert!(net.idle(), "the sender has nothing to send");
+        prop_assert!(net.flows[0].received.goodput_bytes <= size.as_u64());
+        prop_assert!(acks == Acks::Optimistic || net.flows[0].received.goodput_bytes == size.as_u64());
+    }
 
     #[test]
     fn every_transfer_arrives_whole(config in config(), path in path(), paced in any::<bool>(), window in 1u64..40) {

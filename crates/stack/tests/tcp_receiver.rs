@@ -4,7 +4,7 @@ mod net;
 
 use contract::{Count, Ecn};
 use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
-use stack::tcp::{Config, Demand};
+use stack::tcp::{Acks, Config, Demand};
 use units::{Bytes, Duration, Time};
 
 fn delayed() -> Config {
@@ -242,4 +242,84 @@ fn a_segment_with_push_is_acknowledged_at_once() {
         net.run_ms(99);
         assert_eq!(answers(&net), expected);
     }
+}
+
+/// The acknowledgements of segments 0 to `window`, which arrive 150 ms after the start, with SACK compression: microseconds, acknowledged segments, blocks.
+fn compressed(window: u64, mut script: impl FnMut(u64) -> Fate + 'static) -> Vec<(u64, u64, usize)> {
+    let sack_compression = Duration::from_millis(1);
+    let config = Config { sack: true, handshake: true, sack_compression, ..delayed() };
+    let mut net = Net::one(&config, Fixed::window(window));
+    net.on_data(move |s| if s.header.flags.syn { Fate::Pass } else { script(s.segment) });
+    net.run_ms(199);
+    let acks = net.acks.iter().filter(|s| !s.header.flags.syn);
+    let blocks = |s: &net::Sent| s.header.sack.0.iter().filter(|block| block.1 > 0).count();
+    acks.map(|s| (s.at.as_nanos() / 1000, s.header.ack / SEGMENT, blocks(s))).collect()
+}
+
+/// As in Linux (__tcp_ack_snd_check) the first three acknowledgements above a gap leave at once. One replaces the six others, after a millisecond and the slack of the
+/// timer, because 5 % of the round-trip time would be 5 ms.
+#[test]
+fn acknowledgements_above_a_gap_are_compressed() {
+    let acks = compressed(10, |segment| if segment == 0 { Fate::Drop } else { Fate::Pass });
+    assert_eq!(acks, [(150_000, 0, 1), (150_000, 0, 1), (150_000, 0, 1), (151_100, 0, 1)]);
+}
+
+/// As in Linux (tcp_sack_new_ofo_skb) a third block releases what is held back: segment 7 that for 5.
+#[test]
+fn a_third_block_releases_an_acknowledgement_that_is_held_back() {
+    let acks =
+        compressed(10, |segment| if segment % 3 == 0 && segment < 9 { Fate::Drop } else { Fate::Pass });
+    let expected = [(150_000, 0, 1), (150_000, 0, 1), (150_000, 0, 2), (150_000, 0, 2), (151_100, 0, 3)];
+    assert_eq!(acks, expected);
+}
+
+/// A segment that fills a gap is acknowledged at once, and that acknowledgement replaces those held back: 0 comes half a millisecond late, and 3 five milliseconds.
+#[test]
+fn a_filled_gap_releases_what_is_held_back() {
+    let acks = compressed(8, |segment| match segment {
+        0 => Fate::Late(Duration::from_micros(500)),
+        3 => Fate::Late(Duration::from_millis(5)),
+        _ => Fate::Pass,
+    });
+    let expected = [(150_000, 0, 1), (150_000, 0, 1), (150_000, 0, 2), (150_500, 3, 1), (155_000, 8, 0)];
+    assert_eq!(acks, expected);
+}
+
+/// What a receiver that lies acknowledges of three segments of which the second is lost.
+fn lies(acks: Acks) -> Vec<u64> {
+    let mut net = Net::one(&Config { acks, ..delayed() }, Fixed::window(3));
+    net.on_data(|s| if s.segment == 1 { Fate::Drop } else { Fate::Pass });
+    net.run_ms(99);
+    net.acks.iter().map(|s| s.header.ack).collect()
+}
+
+/// Savage et al. 1999 §2.1.
+#[test]
+fn divided_acknowledgements_are_of_parts_of_a_segment() {
+    let parts: Vec<_> = (1..=8).map(|part| part * SEGMENT / 8).collect();
+    assert_eq!(lies(Acks::Divided), [parts, vec![SEGMENT]].concat());
+}
+
+/// Savage et al. 1999 §2.2.
+#[test]
+fn repeated_acknowledgements_are_copies() {
+    assert_eq!(lies(Acks::Repeated), [SEGMENT; 10]);
+}
+
+/// Savage et al. 1999 §2.3.
+#[test]
+fn optimistic_acknowledgements_are_of_what_is_lost_and_of_what_is_to_come() {
+    assert_eq!(lies(Acks::Optimistic), [SEGMENT, 5 * SEGMENT, 3 * SEGMENT, 7 * SEGMENT]);
+}
+
+/// RFC 9293 §3.10.7.4: an acknowledgement of data that were never sent has no effect.
+#[test]
+fn what_was_lost_is_not_sent_again_to_an_optimistic_receiver() {
+    let config =
+        Config { acks: Acks::Optimistic, demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..delayed() };
+    let mut net = Net::one(&config, Fixed::window(3));
+    net.on_data(|s| if s.segment == 1 { Fate::Drop } else { Fate::Pass });
+    net.run_ms(5000);
+    assert!(net.flows[0].received.completed_at != Time::NEVER);
+    assert_eq!(net.flows[0].received.goodput_bytes, 19 * SEGMENT);
 }

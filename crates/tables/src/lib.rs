@@ -3,6 +3,7 @@
 //! This is a separate crate because Arrow and Parquet take long to build; only `python` depends on it.
 
 use std::fs::{self, File};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,17 +42,28 @@ pub enum Error {
     },
 }
 
-/// A table as one Arrow batch. Each field has `unit` and `definition` in its metadata.
-pub fn batch(table: &Table) -> Result<RecordBatch, Error> {
-    let arrays = table.columns.iter().map(|column| array(&column.cells)).collect();
-    Ok(RecordBatch::try_new(schema(table), arrays)?)
+/// Maximum number of rows of a batch: less memory than the whole of a long table, and its text is below the limit of 2 GB.
+const ROWS: usize = 1 << 20;
+
+/// A table as Arrow batches, at least one. Each field has `unit` and `definition` in its metadata.
+pub fn batches(table: &Table) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
+    let (schema, rows) = (schema(table), table.rows());
+    let count = rows.div_ceil(ROWS).max(1);
+    (0..count).map(move |number| {
+        let part = |column: &Column| {
+            let len = column.cells.len();
+            // the last one has what is left, so that columns of unequal length are an error
+            let end = if number + 1 == count { len } else { len.min((number + 1) * ROWS) };
+            array(&column.cells, len.min(number * ROWS)..end)
+        };
+        RecordBatch::try_new(schema.clone(), table.columns.iter().map(part).collect())
+    })
 }
 
 /// A table as an Arrow C stream, which other libraries read without a copy.
 pub fn stream(table: &Table) -> Result<FFI_ArrowArrayStream, Error> {
-    let batch = batch(table)?;
-    let schema = batch.schema();
-    Ok(FFI_ArrowArrayStream::new(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
+    let all = batches(table).collect::<Result<Vec<_>, _>>()?;
+    Ok(FFI_ArrowArrayStream::new(Box::new(RecordBatchIterator::new(all.into_iter().map(Ok), schema(table)))))
 }
 
 /// Writes every table to `folder/NAME.parquet`. Each file is complete or does not exist.
@@ -69,9 +81,13 @@ pub fn write(table: &Table, path: &Path) -> Result<(), Error> {
     let settings = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(concat!("thalweg ", env!("CARGO_PKG_VERSION")).to_owned())
+        // each key is there once: a dictionary of them takes time and is no shorter
+        .set_column_dictionary_enabled("metric".into(), false)
         .build();
     let mut writer = ArrowWriter::try_new(file, schema(table), Some(settings)).map_err(parquet_error)?;
-    writer.write(&batch(table)?).map_err(parquet_error)?;
+    for batch in batches(table) {
+        writer.write(&batch?).map_err(parquet_error)?;
+    }
     writer.close().map_err(parquet_error)?;
     fs::rename(&part, path).map_err(file_error)
 }
@@ -91,12 +107,12 @@ fn field(column: &Column) -> Field {
         .with_metadata([("unit", column.unit), ("definition", column.definition)])
 }
 
-fn array(cells: &Cells) -> ArrayRef {
+fn array(cells: &Cells, rows: Range<usize>) -> ArrayRef {
     match cells {
-        Cells::Number(values) => Arc::new(Float64Array::from(values.clone())),
-        Cells::Count(values) => Arc::new(UInt64Array::from(values.clone())),
-        Cells::Text(words) => Arc::new(StringArray::from_iter_values(words.iter())),
-        Cells::Switch(values) => Arc::new(BooleanArray::from(values.clone())),
+        Cells::Number(values) => Arc::new(Float64Array::from_iter(values[rows].iter().copied())),
+        Cells::Count(values) => Arc::new(UInt64Array::from_iter(values[rows].iter().copied())),
+        Cells::Text(words) => Arc::new(StringArray::from_iter_values(words.range(rows))),
+        Cells::Switch(values) => Arc::new(BooleanArray::from(values[rows].to_vec())),
     }
 }
 
@@ -125,6 +141,14 @@ mod tests {
                 column("pass", "", Cells::Switch(vec![true, false, true])),
             ],
         }
+    }
+
+    /// The only batch of a short table.
+    fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
+        let mut all = batches(table);
+        let first = all.next().expect("there is at least one");
+        assert!(all.next().is_none());
+        first
     }
 
     fn check(batch: &RecordBatch) {
@@ -175,10 +199,27 @@ mod tests {
     }
 
     #[test]
+    fn a_table_without_rows_has_a_batch_and_a_long_one_several() {
+        let cells = |rows| Table {
+            name: "numbers",
+            columns: vec![Column { name: "x", unit: "", definition: "", cells: rows }],
+        };
+        assert_eq!(batch(&cells(Cells::Number(Vec::new()))).expect("one column").num_rows(), 0);
+        let mut words = Words::default();
+        (0..3).for_each(|word| words.push(word, ROWS / 2));
+        let long = cells(Cells::Text(words));
+        let rows: Vec<usize> = batches(&long).map(|batch| batch.expect("one column").num_rows()).collect();
+        assert_eq!(rows, [ROWS, ROWS / 2]);
+        let last = batches(&long).last().expect("two").expect("one column");
+        assert_eq!(last.column(0).as_string::<i32>().value(0), "2");
+    }
+
+    #[test]
     fn columns_of_unequal_length_are_an_error_and_so_is_a_place_that_cannot_be_written() {
         let mut uneven = table();
         uneven.columns[1].cells = Cells::Number(vec![None]);
-        assert!(matches!(batch(&uneven), Err(Error::Arrow(_))));
+        assert!(batch(&uneven).is_err());
+        assert!(matches!(stream(&uneven), Err(Error::Arrow(_))));
         let nowhere = Path::new("/dev/null/nowhere");
         let error = save(&Report { tables: vec![table()] }, nowhere).expect_err("no folder can be there");
         assert!(error.to_string().starts_with("/dev/null/nowhere: "), "{error}");

@@ -93,7 +93,7 @@ impl BlockSource {
         self.sent.extend(above);
         let mut read_blocks = 0;
         for entry in &report.missing {
-            for block in (entry.first..).take(usize::from(entry.blocks)) {
+            for block in entry.numbers() {
                 read_blocks += 1;
                 if read_blocks > MAX_READ_BLOCKS || (level(block) == 0 && block >= self.next) {
                     break;
@@ -251,6 +251,19 @@ impl BlockSink {
         Self { inner, ring: Ring::new(2 * window as usize), block: None }
     }
 
+    /// Stores the next bytes of the stream directly in the block that is being received, except for its last byte, which completes it in
+    /// [`Self::cut`]. Returns how many were stored: none if earlier bytes are missing or wait in the ring.
+    fn append(&mut self, offset: u64, bytes: &[u8]) -> usize {
+        let Some((_, block, length)) = &mut self.block else { return 0 };
+        if !self.ring.is_at(offset) {
+            return 0;
+        }
+        let direct = bytes.len().min(*length - 1 - block.len());
+        block.extend_from_slice(&bytes[..direct]);
+        self.ring.skip(direct);
+        direct
+    }
+
     fn cut(&mut self) {
         while self.ring.available() > 0 {
             let Some((block, bytes, length)) = &mut self.block else {
@@ -298,8 +311,12 @@ impl ByteSink for BlockSink {
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
-        // when the object is complete, the sender is informed
-        self.inner.status() != Status::InProgress || self.ring.write(offset, bytes)
+        if self.inner.status() != Status::InProgress {
+            // when the object is complete, the sender is informed
+            return true;
+        }
+        let direct = self.append(offset, bytes);
+        self.ring.write(offset + direct as u64, &bytes[direct..])
     }
 
     fn on_contiguous(&mut self, offset: u64, _now: Time) {

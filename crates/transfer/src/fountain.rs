@@ -390,7 +390,7 @@ impl Fountain {
         let alone = self.incomplete_peers().count() <= 1;
         let mut read_blocks = 0;
         for entry in &report.missing {
-            for block in (entry.first..).take(usize::from(entry.blocks)) {
+            for block in entry.numbers() {
                 read_blocks += 1;
                 if read_blocks > MAX_READ_BLOCKS || entry.symbols == 0 || !self.was_sent(block) {
                     break;

@@ -154,6 +154,13 @@ pub(crate) struct MissingSymbols {
     pub(crate) symbols: u16,
 }
 
+impl MissingSymbols {
+    /// The numbers of the blocks. The other end may list more than there are numbers.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
+        (self.first..=u32::MAX).take(usize::from(self.blocks))
+    }
+}
+
 const REPORT: u8 = 1;
 const FAILED: u8 = 2;
 const MISSING: u8 = 3;

@@ -36,6 +36,17 @@ impl Ring {
         usize::try_from(self.contiguous).unwrap_or(usize::MAX)
     }
 
+    /// Whether nothing is stored, and the byte at offset `at` of the stream is the next one.
+    pub(crate) fn is_at(&self, at: u64) -> bool {
+        self.bytes.is_empty() && at == self.consumed
+    }
+
+    /// Counts this many bytes as consumed that were never stored. The ring must be empty.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        debug_assert!(self.bytes.is_empty(), "stored bytes come before them");
+        self.consumed += bytes as u64;
+    }
+
     /// Discards bytes beyond gaps, and restarts at the offset that the sender announced.
     pub(crate) fn begin_at_its_end(&mut self) -> u64 {
         self.bytes.truncate(self.available());

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use contract::{EndpointId, Random};
 use units::{Duration, Time};
 
+use super::messages::{Message, MissingSymbols, Report};
 use super::testing::{CALM, End, Folder, GAP, PathModel, ROUGH, Taken, carry, content};
 use super::*;
 use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Pause, Status};
@@ -308,6 +309,25 @@ fn a_resume_sends_about_what_is_lacking() {
     // twelve blocks with their numbers, and a block of hashes
     let sent = source.ready(Time::ZERO);
     assert!(sent <= 3_000_000 - observed.resumed + 13 * 4 + 12 * 32, "{sent} bytes of stream");
+}
+
+/// Of a receiver that lists more blocks of hashes than there are numbers.
+#[test]
+fn a_report_of_blocks_up_to_the_last_number_is_survived() {
+    let from = Folder::new();
+    let (mut source, _) = file_bytes(&from, &content(10_000));
+    source.on_join(EndpointId(1));
+    let missing = vec![
+        MissingSymbols { first: 0, blocks: 1, symbols: 10 },
+        MissingSymbols { first: u32::MAX - 2, blocks: 9, symbols: 1 },
+    ];
+    let report = Message::Report(Report { until: 1, limit: 1, missing, ..Report::default() });
+    let mut message = [0; MAX_MESSAGE_BYTES];
+    let length = report.write(&mut message);
+    source.on_message(EndpointId(1), Time::ZERO, &message[..length]);
+    // a block of hashes and one of the file, with their numbers
+    assert_eq!(source.ready(Time::ZERO), 32 + 10_000 + 2 * 4);
+    assert_eq!(source.status(), Status::InProgress);
 }
 
 #[test]

@@ -20,6 +20,11 @@ use crate::{Plan, Report};
 
 /// The tables of a run, which may have been stopped early.
 pub fn report(plan: &Plan, trace: &Trace) -> Report {
+    report_of(plan, trace, summary::MANY_SUBJECTS)
+}
+
+/// As [`report`]; more than `many` flows, receivers or directions of links have no keys of their own in `summary`.
+fn report_of(plan: &Plan, trace: &Trace, many: usize) -> Report {
     let names = tables::Names::new(plan, trace);
     let rows = tables::FlowRow::all(plan, trace);
     let flows = tables::flows(&rows);
@@ -34,7 +39,7 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let packets = tables::packets(plan, trace);
     let distributions = distributions::distributions(plan, trace, &names, &rows);
     let inputs = [&flows, &receivers, &links, &nodes, &apps];
-    let summary = summary::summary(plan, trace, &names, &rows, windows.as_ref(), inputs);
+    let summary = summary::summary(plan, trace, &names, &rows, windows.as_ref(), inputs, many);
     let mut report = Report {
         tables: vec![
             flows,

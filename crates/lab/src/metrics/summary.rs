@@ -1,6 +1,9 @@
 //! The table `summary`: one number per dotted key, computed from the other tables; and the scenario's expectations.
 
-use contract::Delays;
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+use contract::{Delays, NodeId};
 use sim::{Subject, Trace};
 use units::{Duration, Time};
 
@@ -21,13 +24,13 @@ struct Summary {
 }
 
 impl Summary {
-    fn put(&mut self, key: String, value: Option<f64>) {
+    fn put(&mut self, key: impl Display, value: Option<f64>) {
         self.keys.push(key, 1);
         self.values.push(value.filter(|x| x.is_finite()));
     }
 }
 
-/// The table `summary`. `tables` are `flows`, `receivers`, `links`, `nodes` and `apps`.
+/// The table `summary`. `tables` are `flows`, `receivers`, `links`, `nodes` and `apps`; `many` is [`MANY_SUBJECTS`].
 pub(super) fn summary(
     plan: &Plan,
     trace: &Trace,
@@ -35,6 +38,7 @@ pub(super) fn summary(
     rows: &[FlowRow<'_>],
     windows: Option<&Windows>,
     tables: [&Table; 5],
+    many: usize,
 ) -> Table {
     let [flows, receivers, links, nodes, apps] = tables;
     let mut all = Summary::default();
@@ -42,26 +46,34 @@ pub(super) fn summary(
     let worst_and_best = extremes(rows, receivers);
 
     let events = changes(plan);
-    let whole = Whole { trace, rows, curves: &curves, windows, events: &events };
+    let arrivals: Vec<Option<(f64, f64)>> = flows
+        .numbers("owd_s")
+        .into_iter()
+        .zip(flows.numbers("arrived_packets"))
+        .map(|(delay, packets)| delay.zip(packets))
+        .collect();
+    let whole = Whole { trace, rows, curves: &curves, windows, events: &events, arrivals: &arrivals };
+    let single = Single::of(plan, [flows, receivers, links], many);
     let all_flows: Vec<usize> = (0..rows.len()).collect();
     group(&mut all, "flows", &all_flows, flows, &whole);
     for entry in &plan.groups {
         let members: Vec<usize> = entry.flows.iter().map(|flow| flow.index()).collect();
         group(&mut all, &format!("flows.{}", entry.name), &members, flows, &whole);
     }
-    for (row, (min, max)) in worst_and_best.into_iter().enumerate() {
+    let own = |(row, _): &(usize, _)| single.has_flow(names.flow(*row));
+    for (row, (min, max)) in worst_and_best.into_iter().enumerate().filter(own) {
         columns(&mut all, names.flow(row), flows, row);
-        all.put(format!("{}.throughput_min", names.flow(row)), min);
-        all.put(format!("{}.throughput_max", names.flow(row)), max);
-        all.put(format!("{}.cov", names.flow(row)), curves.cov[row]);
-        all.put(format!("{}.convergence", names.flow(row)), curves.convergence_s[row]);
-        all.put(format!("{}.power", names.flow(row)), power(&[row], rows[row].throughput(), flows));
-        all.put(format!("{}.recovery", names.flow(row)), whole.recovery(&[row]));
+        all.put(format_args!("{}.throughput_min", names.flow(row)), min);
+        all.put(format_args!("{}.throughput_max", names.flow(row)), max);
+        all.put(format_args!("{}.cov", names.flow(row)), curves.cov[row]);
+        all.put(format_args!("{}.convergence", names.flow(row)), curves.convergence_s[row]);
+        all.put(format_args!("{}.power", names.flow(row)), whole.power(&[row], rows[row].throughput()));
+        all.put(format_args!("{}.recovery", names.flow(row)), whole.recovery(&[row]));
     }
-    for row in 0..receivers.rows() {
+    for row in (0..receivers.rows()).filter(|&row| single.has_receiver(names.receiver(row))) {
         columns(&mut all, names.receiver(row), receivers, row);
     }
-    for row in 0..links.rows() {
+    for row in (0..links.rows()).filter(|&row| single.has_port(row, names.port(row))) {
         columns(&mut all, names.port(row), links, row);
     }
     for (row, record) in trace.nodes.iter().enumerate() {
@@ -70,15 +82,62 @@ pub(super) fn summary(
     for (row, app) in plan.blueprint.apps.iter().enumerate().take(apps.rows()) {
         columns(&mut all, &format!("app.{}", app.name), apps, row);
     }
-    all.put("run.packet_hops".to_owned(), Some(trace.packet_hops as f64));
-    all.put("run.events_handled".to_owned(), Some(trace.events_handled as f64));
-    all.put("run.ended".to_owned(), Some(trace.ended_at.as_secs_f64()));
-    all.put("run.measured".to_owned(), Some(measured(trace).as_secs_f64()));
+    all.put("run.packet_hops", Some(trace.packet_hops as f64));
+    all.put("run.events_handled", Some(trace.events_handled as f64));
+    all.put("run.ended", Some(trace.ended_at.as_secs_f64()));
+    all.put("run.measured", Some(measured(trace).as_secs_f64()));
 
     Columns::<()>::of("summary", &[])
         .cells("metric", Cells::Text(all.keys))
         .cells("value", Cells::Number(all.values))
         .done()
+}
+
+/// Maximum number of flows, of receivers and of directions of links for which each of them has keys of its own in `summary`, some fifty.
+pub(super) const MANY_SUBJECTS: usize = 50_000;
+
+/// Which flows, receivers and links have keys of their own: all, unless there are many. Of many links, those between nodes that have other links
+/// as well. Of all kinds, those that the scenario expects something of.
+struct Single<'a> {
+    expected: BTreeSet<&'a str>,
+    flows: bool,
+    receivers: bool,
+    /// By link.
+    links: Option<Vec<bool>>,
+}
+
+impl<'a> Single<'a> {
+    fn of(plan: &'a Plan, [flows, receivers, links]: [&Table; 3], many: usize) -> Self {
+        let few = |table: &Table| table.rows() <= many;
+        let subject = |expectation: &'a Expectation| Some(expectation.key.rsplit_once('.')?.0);
+        let between = || {
+            let blueprint = &plan.blueprint;
+            let mut degrees = vec![0u32; blueprint.nodes.len()];
+            for end in blueprint.links.iter().flat_map(|link| [link.ends.0, link.ends.1]) {
+                degrees[end.index()] += 1;
+            }
+            let joins = |end: NodeId| degrees[end.index()] > 1;
+            blueprint.links.iter().map(|link| joins(link.ends.0) && joins(link.ends.1)).collect()
+        };
+        Self {
+            expected: plan.expect.iter().filter_map(subject).collect(),
+            flows: few(flows),
+            receivers: few(receivers),
+            links: (!few(links)).then(between),
+        }
+    }
+
+    fn has_flow(&self, name: &str) -> bool {
+        self.flows || self.expected.contains(name)
+    }
+
+    fn has_receiver(&self, name: &str) -> bool {
+        self.receivers || self.expected.contains(name)
+    }
+
+    fn has_port(&self, port: usize, name: &str) -> bool {
+        self.links.as_ref().is_none_or(|links| links[port / 2]) || self.expected.contains(name)
+    }
 }
 
 /// The table `expect`: each expectation of the scenario with the measured value.
@@ -101,7 +160,7 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
             Cells::Count(values) => values[row].map(|n| n as f64),
             Cells::Text(_) | Cells::Switch(_) => continue,
         };
-        all.put(format!("{subject}.{}", word(column.name)), value);
+        all.put(format_args!("{subject}.{}", word(column.name)), value);
     }
 }
 
@@ -109,7 +168,7 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
 /// fairness.
 fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, whole: &Whole<'_>) {
     let Whole { trace, rows, curves, windows, .. } = *whole;
-    all.put(format!("{subject}.count"), Some(members.len() as f64));
+    all.put(format_args!("{subject}.count"), Some(members.len() as f64));
     let queueing = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].queueing()).collect());
     let delays = pooled(members.iter().flat_map(|&row| rows[row].delays()));
     for column in &flows.columns {
@@ -135,34 +194,37 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
             Cells::Count(values) => Some(members.iter().filter_map(|&row| values[row]).sum::<u64>() as f64),
             Cells::Text(_) | Cells::Switch(_) => continue,
         };
-        all.put(format!("{subject}.{}", word(column.name)), value);
+        all.put(format_args!("{subject}.{}", word(column.name)), value);
     }
     let span_s = measured(trace).as_secs_f64();
     let total = |what: usize| {
         let bytes: f64 = members.iter().map(|&row| rows[row].bytes()[what]).sum();
         ratio(bytes * 8.0, span_s)
     };
-    all.put(format!("{subject}.throughput_total"), total(0));
-    all.put(format!("{subject}.goodput_total"), total(1));
+    all.put(format_args!("{subject}.throughput_total"), total(0));
+    all.put(format_args!("{subject}.goodput_total"), total(1));
     let times: Vec<f64> = members.iter().filter_map(|&row| rows[row].fct()).collect();
-    all.put(format!("{subject}.completions"), Some(times.len() as f64));
+    all.put(format_args!("{subject}.completions"), Some(times.len() as f64));
     for (percent, value) in PERCENTS.iter().zip(percentiles::of_numbers(times)) {
-        all.put(format!("{subject}.fct_p{percent}"), value);
+        all.put(format_args!("{subject}.fct_p{percent}"), value);
     }
-    all.put(format!("{subject}.fairness"), fairness(members, flows, trace, rows));
+    all.put(format_args!("{subject}.fairness"), fairness(members, flows, trace, rows));
     let over_time = windows.map(|windows| windows.fairness(members, rows)).unwrap_or_default();
     let indices = || over_time.iter().filter(|(at, _)| *at > trace.warmup).map(|(_, index)| *index);
-    all.put(format!("{subject}.fairness_mean"), mean(indices()));
-    all.put(format!("{subject}.fairness_min"), indices().reduce(f64::min));
-    all.put(format!("{subject}.power"), power(members, total(0), flows));
-    all.put(format!("{subject}.recovery"), whole.recovery(members));
-    all.put(format!("{subject}.cov"), mean(members.iter().filter_map(|&row| curves.cov[row])));
+    all.put(format_args!("{subject}.fairness_mean"), mean(indices()));
+    all.put(format_args!("{subject}.fairness_min"), indices().reduce(f64::min));
+    all.put(format_args!("{subject}.power"), whole.power(members, total(0)));
+    all.put(format_args!("{subject}.recovery"), whole.recovery(members));
+    all.put(format_args!("{subject}.cov"), mean(members.iter().filter_map(|&row| curves.cov[row])));
     let times: Option<Vec<f64>> = members
         .iter()
         .filter(|&&row| rows[row].scheme().is_some())
         .map(|&row| curves.convergence_s[row])
         .collect();
-    all.put(format!("{subject}.convergence"), times.and_then(|times| times.into_iter().reduce(f64::max)));
+    all.put(
+        format_args!("{subject}.convergence"),
+        times.and_then(|times| times.into_iter().reduce(f64::max)),
+    );
 }
 
 /// The sources of a group's values.
@@ -174,12 +236,22 @@ struct Whole<'a> {
     windows: Option<&'a Windows>,
     /// When the network or the flows change.
     events: &'a [Time],
+    /// Of each flow, the mean one-way delay in seconds and the packets that arrived.
+    arrivals: &'a [Option<(f64, f64)>],
 }
 
 impl Whole<'_> {
     /// The time until the rates of flows have recovered from the changes.
     fn recovery(&self, members: &[usize]) -> Option<f64> {
         self.windows?.recovery(members, self.events)
+    }
+
+    /// Power: the throughput of some flows over the mean one-way delay of their packets.
+    fn power(&self, members: &[usize], throughput_bps: Option<f64>) -> Option<f64> {
+        let there = || members.iter().filter_map(|&row| self.arrivals[row]);
+        let sum_s: f64 = there().map(|(delay, packets)| delay * packets).sum();
+        let delay_s = ratio(sum_s, there().map(|(_, packets)| packets).sum())?;
+        ratio(throughput_bps?, delay_s)
     }
 }
 
@@ -189,15 +261,6 @@ fn changes(plan: &Plan) -> Vec<Time> {
     times.sort_unstable();
     times.dedup();
     times
-}
-
-/// Power: the throughput of some flows over the mean one-way delay of their packets.
-fn power(members: &[usize], throughput_bps: Option<f64>, flows: &Table) -> Option<f64> {
-    let (delays, packets) = (flows.numbers("owd_s"), flows.numbers("arrived_packets"));
-    let there = || members.iter().filter_map(|&row| Some((delays[row]?, packets[row]?)));
-    let sum_s: f64 = there().map(|(delay, packets)| delay * packets).sum();
-    let delay_s = ratio(sum_s, there().map(|(_, packets)| packets).sum())?;
-    ratio(throughput_bps?, delay_s)
 }
 
 /// How the measurements of several flows are combined.

@@ -575,6 +575,56 @@ fn expectations_are_held_against_the_summary() {
 }
 
 #[test]
+fn of_many_subjects_only_some_have_keys_of_their_own() {
+    let mut blueprint = Blueprint::new(Duration::from_secs(1));
+    let nodes = ["a", "b", "c", "d"].map(|name| blueprint.node(name));
+    let wire = PortSpec::new(Rate::from_mbps(8), Duration::from_millis(10), 50);
+    for (name, ends) in [("left", [0, 1]), ("middle", [1, 2]), ("right", [2, 3])] {
+        blueprint.link(name, (nodes[ends[0]], nodes[ends[1]]), wire.clone());
+    }
+    for name in ["one", "two"] {
+        blueprint.flow(name, Some("reno"), FlowKind::Tcp(tcp::Config::default()), nodes[0], &nodes[3..]);
+    }
+    let mut plan = plan_of(blueprint);
+    for key in ["flow.two.goodput", "link.left.backward.utilisation"] {
+        let sides = Sides::read(">= 0").expect("a relation");
+        plan.expect.push(Expectation { key: key.to_owned(), text: ">= 0".to_owned(), sides });
+    }
+    let mut world = sim::World::shared(plan.blueprint.clone()).expect("valid");
+    world.run(&sim::Control::default());
+    let trace = world.finish();
+    let (all, few) = (report(&plan, &trace), report_of(&plan, &trace, 1));
+    let subjects = |report: &Report| {
+        let mut subjects: Vec<String> = texts(of(report, "summary"), "metric")
+            .iter()
+            .filter_map(|key| Some(key.rsplit_once('.')?.0.to_owned()))
+            .collect();
+        subjects.dedup();
+        subjects
+    };
+    assert_eq!(
+        subjects(&few),
+        [
+            "flows",
+            "flows.one",
+            "flows.two",
+            "flow.two",
+            "link.left.backward",
+            "link.middle",
+            "link.middle.backward",
+            "run"
+        ]
+    );
+    assert_eq!(subjects(&all).len(), 3 + 2 + 2 + 6 + 1);
+    for (key, value) in few.values() {
+        assert_eq!(all.value(key), value, "{key}");
+    }
+    let passes = Cells::Switch(vec![true, true]);
+    assert_eq!(of(&few, "expect").column("pass"), Some(&passes), "what is expected is measured");
+    assert_eq!(of(&few, "flows"), of(&all, "flows"));
+}
+
+#[test]
 fn every_column_is_documented_and_every_documented_column_is_there() {
     let mut trace = trace();
     trace.nodes = nodes();

@@ -48,8 +48,11 @@ pub struct Group {
 impl Plan {
     /// The whole plan as a scenario: every default filled in, parameters of schemes included, relative units resolved,
     /// chance drawn. Loading it again gives the same blueprint.
+    ///
+    /// A plan of more than 20 000 flows and links has its generators of links and flows instead of a table for each, and what is drawn and relative
+    /// stands as in the scenario.
     pub fn to_toml(&self) -> String {
-        text::of(&self.tree.file.to_table())
+        text::of(&self.tree.compact.as_deref().unwrap_or(&self.tree.file).to_table())
     }
 
     /// Whether the scenario names this series under `record`.

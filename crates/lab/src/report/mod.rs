@@ -5,6 +5,9 @@
 mod catalogue;
 mod expect;
 
+use std::fmt::{Display, Write};
+use std::ops::Range;
+
 pub(crate) use catalogue::{DERIVED, FAIRNESS, word};
 pub use catalogue::{METRICS, Metric, metric};
 pub use expect::{Expectation, Sides};
@@ -111,24 +114,38 @@ impl Cells {
     }
 }
 
-/// A column of text that stores consecutive equal texts once.
+/// A column of text that stores consecutive equal texts once, and all texts in one piece of memory: the keys of a large network are millions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
-    words: Vec<String>,
+    /// The texts, one after another.
+    text: String,
+    /// Where each text ends.
+    ends: Vec<usize>,
+    /// The text of each row.
     rows: Vec<u32>,
 }
 
 impl Words {
     /// Adds `times` rows with the text `word`.
-    pub fn push(&mut self, word: impl Into<String>, times: usize) {
-        let index = u32::try_from(self.words.len()).expect("a table has fewer than 2^32 words");
-        self.words.push(word.into());
+    pub fn push(&mut self, word: impl Display, times: usize) {
+        let index = u32::try_from(self.ends.len()).expect("a table has fewer than 2^32 words");
+        write!(self.text, "{word}").expect("a string takes any text");
+        self.ends.push(self.text.len());
         self.rows.resize(self.rows.len() + times, index);
     }
 
     /// The text of each row.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.rows.iter().map(|&word| self.words[word as usize].as_str())
+        self.range(0..self.len())
+    }
+
+    /// The text of each row in `rows`. Panics if there are fewer rows.
+    pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = &str> {
+        self.rows[rows].iter().map(|&word| {
+            let word = word as usize;
+            let start = word.checked_sub(1).map_or(0, |before| self.ends[before]);
+            &self.text[start..self.ends[word]]
+        })
     }
 
     /// Number of rows.

@@ -211,12 +211,12 @@ impl Traffic {
     }
 
     /// The tables of the flows, then entries for groups without flows; the names of all groups; and frames that files list.
-    pub(super) fn into_tables(self) -> (Vec<Flow>, Vec<String>, BTreeMap<String, Trace>) {
+    pub(super) fn into_tables(self) -> (Vec<At<Flow>>, Vec<String>, BTreeMap<String, Trace>) {
         let none = self.groups.iter().filter(|(_, flows)| flows.is_empty());
         let none =
             none.map(|(name, _)| Flow { name: name.clone().into(), count: 0.into(), ..Flow::default() });
-        let none: Vec<Flow> = none.collect();
-        let tables = self.flows.into_iter().map(|flow| flow.table).chain(none).collect();
+        let mut tables: Vec<At<Flow>> = self.flows.into_iter().map(|flow| flow.table.into()).collect();
+        tables.extend(none.map(At::from));
         (tables, self.groups.into_iter().map(|(name, _)| name).collect(), self.traces)
     }
 }

@@ -1,6 +1,7 @@
 //! Links with their queues, sizes in bandwidth-delay products resolved.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contract::NodeId;
 use sim::Cast;
@@ -36,7 +37,7 @@ pub(super) fn build(
     ndn: &NdnNet,
     paths: &mut Paths<'_>,
     notes: &mut Notes,
-) -> Vec<Link> {
+) -> Vec<At<Link>> {
     let relative = |port: &NetPort| matches!(port.buffer, Buffer::Bdp(_));
     let passing = if net.links.iter().any(|link| relative(&link.forward) || relative(&link.backward)) {
         passing(net, flows, ndn, paths)
@@ -57,24 +58,42 @@ pub(super) fn build(
         }
         Buffer::Packets(packets.min(1e7) as u32)
     };
-    let links = net.links.iter().enumerate();
+    let mut links = Vec::<At<Link>>::with_capacity(net.links.len());
+    let mut before: Option<(&NetLink, [Buffer; 2])> = None;
+    for (i, link) in net.links.iter().enumerate() {
+        let limits = [limit(2 * i, &link.forward), limit(2 * i + 1, &link.backward)];
+        let like = before.replace((link, limits)).filter(|(last, same)| {
+            let shares =
+                Arc::ptr_eq(&last.forward, &link.forward) && Arc::ptr_eq(&last.backward, &link.backward);
+            shares && *same == limits
+        });
+        let table = match links.last().filter(|_| like.is_some()) {
+            Some(last) => named(last, link, net),
+            None => table(link, limits, net),
+        };
+        links.push(table.into());
+    }
     links
-        .map(|(i, link)| {
-            let limits = [limit(2 * i, &link.forward), limit(2 * i + 1, &link.backward)];
-            table(link, limits, net)
-        })
-        .collect()
+}
+
+/// The table of a link whose properties are those of another one.
+fn named(like: &Link, link: &NetLink, net: &Net) -> Link {
+    Link { name: link.name.clone().into(), ends: ends(link, net), ..like.clone() }
+}
+
+fn ends(link: &NetLink, net: &Net) -> Field<Ends> {
+    let name = |node: NodeId| net.nodes[node.index()].clone().into();
+    Ends(name(link.ends.0), name(link.ends.1)).into()
 }
 
 /// The table of a link whose directions have these limits.
 fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
-    let (forward, backward) = (&link.forward, &link.backward);
-    let name = |node: NodeId| net.nodes[node.index()].clone().into();
+    let (forward, backward): (&NetPort, &NetPort) = (&link.forward, &link.backward);
     let identical = NetPort { buffer: limits[1], location: forward.location, ..backward.clone() }
         == NetPort { buffer: limits[0], ..forward.clone() };
     Link {
         name: link.name.clone().into(),
-        ends: Ends(name(link.ends.0), name(link.ends.1)).into(),
+        ends: ends(link, net),
         rate: forward.trace.is_none().then_some(forward.rate).into(),
         trace: trace(forward),
         delay: forward.delay.into(),
@@ -112,13 +131,13 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
 }
 
 /// The impairments of a direction, where this or the `other` has any.
-fn impairments(impair: Option<sim::Impair>, other: Option<sim::Impair>) -> Field<Impair> {
+fn impairments(impair: Option<sim::Impair>, other: Option<sim::Impair>) -> Field<Arc<Impair>> {
     let table = impair.map(|impair| Impair::of_spec(&impair));
     table.or(other.map(|_| Impair::default())).into()
 }
 
 /// The token bucket of a direction, where this or the `other` has one.
-fn bucket(bucket: Option<sim::TokenBucket>, other: Option<sim::TokenBucket>) -> Field<Bucket> {
+fn bucket(bucket: Option<sim::TokenBucket>, other: Option<sim::TokenBucket>) -> Field<Arc<Bucket>> {
     bucket.map(Bucket::of_spec).or(other.map(|_| Bucket::default())).into()
 }
 

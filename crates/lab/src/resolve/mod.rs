@@ -5,6 +5,7 @@ pub(crate) mod apps;
 mod arrivals;
 mod churn;
 mod clocks;
+mod compact;
 mod consumers;
 pub(crate) mod emulation;
 mod endpoints;
@@ -55,6 +56,8 @@ pub(crate) struct Resolved {
     pub(crate) file: File,
     /// The groups of flows in the order of the scenario, those without flows included.
     pub(crate) groups: Vec<String>,
+    /// What is printed of a large plan instead of `file`.
+    pub(crate) compact: Option<Box<File>>,
     /// The frames that files list, by the path that is written.
     pub(crate) traces: BTreeMap<String, Trace>,
     /// The traces that rates of links follow.
@@ -148,7 +151,7 @@ pub(crate) fn build(
     let topology = Topology {
         kind: Kind::Custom.into(),
         nodes: Nodes::List(nodes.map(Into::into).collect()).into(),
-        links: Field::list(links),
+        links: Field::of(links),
         ..Topology::default()
     };
     let routing = Routing {
@@ -157,12 +160,18 @@ pub(crate) fn build(
         routes: Field::list(tables),
         ..Routing::default()
     };
-    let (flows, groups, traces) = traffic.into_tables();
-    let file = File {
+    let rest = File {
         title: file.title.clone().filled(String::new()),
         seed: seed.into(),
         duration: file.duration.clone().filled(duration),
         warmup: file.warmup.clone().filled(warmup),
+        record: record.into(),
+        expect: file.expect.clone().filled(Expect::default()),
+        ..File::default()
+    };
+    let compact = compact::build(file, &traffic.flows, net.links.len(), rest.clone()).map(Box::new);
+    let (flows, groups, traces) = traffic.into_tables();
+    let file = File {
         topology: topology.into(),
         routing: routing.into(),
         icn: icn.table.into(),
@@ -170,14 +179,12 @@ pub(crate) fn build(
         producers: ndn.producers.into(),
         clocks: Field::list(clocks),
         sdn: sdn.table.into(),
-        flows: Field::list(flows),
+        flows: Field::of(flows),
         events: Field::list(events),
-        record: record.into(),
         emulation: emulation.into(),
-        expect: file.expect.clone().filled(Expect::default()),
-        ..File::default()
+        ..rest
     };
-    Some((Resolved { file, groups, traces, rate_traces: made.traces.clone() }, made))
+    Some((Resolved { file, groups, compact, traces, rate_traces: made.traces.clone() }, made))
 }
 
 /// A place in four decimals, so that a printed plan has it exactly.

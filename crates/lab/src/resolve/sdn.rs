@@ -207,7 +207,7 @@ fn nodes(
 fn refuse_traces(nodes: &[NodeId], net: &Net, notes: &mut Notes) {
     let has_agent = |node: NodeId| nodes.binary_search(&node).is_ok();
     for link in &net.links {
-        let ports = [(&link.forward, link.ends.0), (&link.backward, link.ends.1)];
+        let ports = [(&*link.forward, link.ends.0), (&*link.backward, link.ends.1)];
         let controlled = |(port, owner): (&NetPort, NodeId)| {
             let location =
                 port.trace.as_ref().map(|trace| trace.location).or(port.shaper.map(|_| port.location))?;

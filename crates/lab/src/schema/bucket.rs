@@ -1,5 +1,7 @@
 //! The token bucket of a policer or a shaper.
 
+use std::sync::Arc;
+
 use units::{Bytes, Rate};
 
 use crate::schema::bounds::within;
@@ -28,8 +30,8 @@ impl Bucket {
     }
 
     /// The bucket of a direction. Reports one that lacks a key.
-    pub(crate) fn read(field: &Field<Self>, of: &str, notes: &mut Notes) -> Option<sim::TokenBucket> {
-        let table: &At<Self> = field.present()?;
+    pub(crate) fn read(field: &Field<Arc<Self>>, of: &str, notes: &mut Notes) -> Option<sim::TokenBucket> {
+        let table: &At<Arc<Self>> = field.present()?;
         if !table.rate.is_missing() || !table.burst.is_missing() {
             table.rate.required("rate", of, table.location, notes);
             table.burst.required("burst", of, table.location, notes);

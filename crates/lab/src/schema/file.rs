@@ -128,12 +128,12 @@ tables! {
         /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
         /// Impairments: bursty loss, corruption, jitter, reordering, duplication, release in bursts. Default: none.
-        impair: Impair,
+        impair: Arc<Impair>,
         /// Policer: a token bucket before the queue. Packets that exceed it are dropped. Default: none.
-        policer: Bucket,
+        policer: Arc<Bucket>,
         /// Shaper: a token bucket behind the queue. A packet waits in the queue until the bucket has enough tokens, and then leaves at `rate`.
         /// Not with `trace`. Default: none.
-        shaper: Bucket,
+        shaper: Arc<Bucket>,
         /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
         buffer: Buffer,
         /// Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
@@ -145,7 +145,7 @@ tables! {
         /// control packets that streams send out of band.
         classes: Vec<At<u32>>,
         /// Settings that differ in the direction from the second end to the first.
-        backward: Port,
+        backward: Arc<Port>,
     }
 
     /// One direction of a link.
@@ -159,11 +159,11 @@ tables! {
         /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
         /// Impairments; an empty table: none.
-        impair: Impair,
+        impair: Arc<Impair>,
         /// Policer; an empty table: none.
-        policer: Bucket,
+        policer: Arc<Bucket>,
         /// Shaper; an empty table: none.
-        shaper: Bucket,
+        shaper: Arc<Bucket>,
         /// Queue limit.
         buffer: Buffer,
         /// Queue discipline.

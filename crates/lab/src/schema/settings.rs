@@ -8,7 +8,9 @@ use stack::icn::Config as IcnConfig;
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Policy, ProducerConfig, Store as StoreConfig};
 use stack::sdn::Config as SdnConfig;
 use stack::stream::{Config as StreamConfig, Depends, Player as PlayerConfig};
-use stack::tcp::{Config as TcpConfig, LossDetection, RecoveryTimer, Reduction, RtoFloor, WindowPacing};
+use stack::tcp::{
+    Acks, Config as TcpConfig, LossDetection, RecoveryTimer, Reduction, RtoFloor, WindowPacing,
+};
 use units::{Bytes, Drift, Duration, Offset, Rate};
 
 use crate::schema::emulation::Emulation;
@@ -16,7 +18,9 @@ use crate::schema::file::{Clock, Icn, MetricWord, Stream};
 use crate::schema::ndn::{Consumer, EpisodeWord, NodeStore, PolicyWord, Producer, Store};
 use crate::schema::read::{Field, Read};
 use crate::schema::sdn::Sdn;
-use crate::schema::tcp::{DetectionWord, FeedbackWord, FloorWord, PacingWord, ReductionWord, Tcp, TimerWord};
+use crate::schema::tcp::{
+    AcksWord, DetectionWord, FeedbackWord, FloorWord, PacingWord, ReductionWord, Tcp, TimerWord,
+};
 use crate::schema::video::{DependsWord, Encoder, LateWord, Player};
 
 /// A value of a scenario that stands for a setting of type `M`.
@@ -81,6 +85,7 @@ variants! {
     DetectionWord for LossDetection { Count, Time }
     FloorWord for RtoFloor { Timeout, Variation }
     ReductionWord for Reduction { Halt, Proportional }
+    AcksWord for Acks { Honest, Divided, Repeated, Optimistic }
     PacingWord for WindowPacing { Off, Quic, Linux }
     FeedbackWord for EcnFeedback { Classic, Dctcp, Accurate }
     EpisodeWord for EpisodeCheck { Segment, Highest }
@@ -121,8 +126,8 @@ macro_rules! settings {
 settings! {
     Tcp for TcpConfig {
         sack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart,
-        delayed_ack, ack_delay, quick_acks, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
-        receive_buffer, send_buffer, gso, pacing, handshake, header
+        delayed_ack, ack_delay, quick_acks, sack_compression, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
+        receive_buffer, send_buffer, gso, pacing, handshake, acks, header
     }
     Stream for StreamConfig { jitter, feedback, reorder, ecn }
     Player for PlayerConfig { startup, resume, depends; late for stall_on_missing }

@@ -38,6 +38,9 @@ tables! {
         /// Number of acknowledgements that are not delayed at the start, after an idle period longer than `min_rto`, and after
         /// duplicate data. Default: 0; Linux: 16.
         quick_acks: u32 where count(0, 1_000_000),
+        /// Hold acknowledgements of segments above a gap back, after the first three, for 5 % of the round-trip time of the handshake and at
+        /// most this long, as Linux does (`net.ipv4.tcp_comp_sack_delay_ns`). Requires `handshake`. Default: 0 s; Linux: 1 ms.
+        sack_compression: Duration where within("0 s", "1 s"),
         /// Explicit congestion notification. Default: false; true for schemes that need it (`dctcp`).
         ecn: bool,
         /// How the receiver reports congestion marks. Default: classic, or what the scheme needs.
@@ -73,6 +76,8 @@ tables! {
         pacing: PacingWord,
         /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
         handshake: bool,
+        /// How the receiver acknowledges: honestly, or such that a sender that believes it sends faster. Default: honest.
+        acks: AcksWord,
         /// Header of every packet, and size of an acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B
         /// with `live`.
         header: Bytes where within("1 B", "65534 B"),
@@ -123,6 +128,18 @@ words! {
         Quic = "quic",
         /// 1.2 windows per smoothed round-trip time, and 2 while the window is below half of the slow-start threshold, as in Linux.
         Linux = "linux",
+    }
+
+    /// How the receiver acknowledges (Savage et al., TCP Congestion Control with a Misbehaving Receiver, 1999).
+    pub(crate) enum AcksWord = "a way to acknowledge" {
+        /// As RFC 5681 requires.
+        Honest = "honest",
+        /// ACK division: eight acknowledgements per segment, each of another part.
+        Divided = "divided",
+        /// DupACK spoofing: four more copies of each acknowledgement.
+        Repeated = "repeated",
+        /// Optimistic acknowledgements: of everything below the newest byte, lost or not, and of four segments in advance.
+        Optimistic = "optimistic",
     }
 
     /// How the receiver reports congestion marks.

@@ -47,13 +47,13 @@ pub(crate) struct Net {
     link_ids: BTreeMap<String, LinkId>,
 }
 
-/// A link before relative units are resolved.
+/// A link before relative units are resolved. Consecutive links with equal directions share them.
 #[derive(Clone, Debug)]
 pub(crate) struct NetLink {
     pub(crate) name: String,
     pub(crate) ends: (NodeId, NodeId),
-    pub(crate) forward: NetPort,
-    pub(crate) backward: NetPort,
+    pub(crate) forward: Arc<NetPort>,
+    pub(crate) backward: Arc<NetPort>,
 }
 
 /// One direction of a link before relative units are resolved.
@@ -211,7 +211,13 @@ impl Net {
     fn add_link(&mut self, name: impl Into<String>, ends: (NodeId, NodeId), ports: &(NetPort, NetPort)) {
         let name = name.into();
         self.link_ids.insert(name.clone(), LinkId(self.links.len() as u32));
-        self.links.push(NetLink { name, ends, forward: ports.0.clone(), backward: ports.1.clone() });
+        let last = self.links.last();
+        let shared = |last: Option<&Arc<NetPort>>, port: &NetPort| {
+            last.filter(|last| ***last == *port).cloned().unwrap_or_else(|| Arc::new(port.clone()))
+        };
+        let forward = shared(last.map(|last| &last.forward), &ports.0);
+        let backward = shared(last.map(|last| &last.backward), &ports.1);
+        self.links.push(NetLink { name, ends, forward, backward });
     }
 }
 
@@ -303,6 +309,7 @@ fn load_traces(net: &mut Net, folder: &Path, notes: &mut Notes) {
         let Some(source) = &port.trace else { continue };
         let trace = loaded.entry(source.key()).or_insert_with(|| traces::load(source, folder, notes));
         if let Some(trace) = trace {
+            let port = Arc::make_mut(port);
             port.rate = trace.mean();
             port.trace_delay = trace.has_delays().then(|| trace.min_delay());
         }
@@ -374,7 +381,7 @@ fn template(
 /// are not reported too.
 fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
-    let back = link.backward.present().map_or(&none, |port| &port.value);
+    let back = link.backward.present().map_or(&none, |port| &*port.value);
     let traced = link.trace.present().is_some() || link.trace.is_wrong();
     let default_rate = if traced { Some(Rate::from_mbps(10)) } else { defaults.rate };
     let rate = required_value(&link.rate, default_rate, "rate", "10 Mbit/s", link.location, notes);
@@ -440,7 +447,7 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
 }
 
 /// The impairments of a direction with this delay.
-fn impairments(field: &Field<Impair>, delay: Duration, notes: &mut Notes) -> Option<sim::Impair> {
+fn impairments(field: &Field<Arc<Impair>>, delay: Duration, notes: &mut Notes) -> Option<sim::Impair> {
     let table = field.present()?;
     table.check(delay, notes);
     table.to_spec()

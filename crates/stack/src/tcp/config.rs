@@ -58,6 +58,9 @@ pub struct Config {
     /// above zero, the first two after a CE mark and those of segments with CWR are quick as well, and other marked segments are delayed
     /// like the rest [Linux: tcp_event_data_recv].
     pub quick_acks: u32,
+    /// Maximum delay of acknowledgements of segments above a gap, with SACK: after the first three they are held back for 5 % of the round-trip time, at most this long, and one
+    /// replaces them [Linux: tcp_comp_sack_delay_ns]. Zero: each is sent at once, as [RFC5681 §4.2] requires. It needs `handshake`, which measures the round-trip time.
+    pub sack_compression: Duration,
     /// Explicit congestion notification [RFC3168].
     pub ecn: bool,
     /// How the receiver reports marks.
@@ -79,6 +82,8 @@ pub struct Config {
     pub pacing: WindowPacing,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
+    /// How the receiver acknowledges.
+    pub acks: Acks,
     /// How much data the application has.
     pub demand: Demand,
 }
@@ -134,6 +139,20 @@ pub enum WindowPacing {
     Linux,
 }
 
+/// How a receiver acknowledges: as RFC 5681 requires, or such that a sender that believes it sends faster
+/// [SCWA99: Savage, Cardwell, Wetherall, Anderson, TCP Congestion Control with a Misbehaving Receiver, CCR 29(5), 1999].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acks {
+    /// As RFC 5681 §4.2 requires.
+    Honest,
+    /// ACK division: eight acknowledgements per segment, each of another part [SCWA99 §2.1].
+    Divided,
+    /// DupACK spoofing: four more copies of each acknowledgement [SCWA99 §2.2].
+    Repeated,
+    /// Optimistic acknowledgements: of everything below the newest byte, lost or not, and of four segments above it in advance [SCWA99 §2.3].
+    Optimistic,
+}
+
 /// How much data an application has to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
@@ -166,6 +185,7 @@ impl Config {
             tail_probe: true,
             reduction: Reduction::Proportional,
             quick_acks: 16,
+            sack_compression: Duration::from_millis(1),
             send_buffer: Bytes::new(16_384),
             handshake: true,
             ..Self::default()
@@ -195,6 +215,7 @@ impl Default for Config {
             delayed_ack: true,
             ack_delay: Duration::from_millis(40),
             quick_acks: 0,
+            sack_compression: Duration::ZERO,
             ecn: false,
             ecn_feedback: EcnFeedback::Classic,
             l4s: false,
@@ -204,6 +225,7 @@ impl Default for Config {
             gso: false,
             pacing: WindowPacing::Off,
             handshake: false,
+            acks: Acks::Honest,
             demand: Demand::Bulk,
         }
     }

@@ -11,8 +11,11 @@
 
 mod config;
 mod receiver;
+mod sack_compression;
 mod sender;
 
-pub use config::{Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES, WindowPacing};
+pub use config::{
+    Acks, Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES, WindowPacing,
+};
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -1,4 +1,5 @@
-//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), ECN feedback (RFC 3168, RFC 8257, RFC 9768).
+//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), ECN feedback (RFC 3168, RFC 8257, RFC 9768),
+//! and acknowledgements that deceive the sender.
 
 use contract::{
     Address, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags,
@@ -6,13 +7,15 @@ use contract::{
 };
 use units::{Bytes, Duration, Time};
 
-use super::Config;
+use super::sack_compression::{EXPECTED_BLOCKS, SackCompression};
+use super::{Acks, Config};
 use crate::parts::Ranges;
 
 /// The receiver of one connection. The application reads data as soon as they are in order.
 ///
 /// It acknowledges every segment, or every second one with delayed acknowledgements. It acknowledges at once a segment that is out of
-/// order, fills a gap, carries a CE mark or is the last of the flow [RFC5681 §4.2].
+/// order, fills a gap, carries a CE mark or is the last of the flow [RFC5681 §4.2]. With SACK compression, which departs from RFC 5681, it holds most
+/// acknowledgements of segments above a gap back for about a millisecond.
 ///
 /// # How it is driven
 ///
@@ -26,11 +29,13 @@ pub struct Receiver {
     last_ack_sent: u64,
     /// The time stamp that the next acknowledgement echoes [RFC7323 §4.3: TS.Recent].
     echo: Time,
-    /// When a delayed acknowledgement is due.
+    /// When a delayed acknowledgement is due, or the one that stands for those that are held back.
     ack_at: Time,
     /// One past the last byte of the flow, once known.
     last: u64,
     header_bytes: u32,
+    /// Payload of a full segment.
+    segment: u32,
     window: Window,
     ack_delay: Duration,
     delayed_ack: bool,
@@ -51,16 +56,21 @@ pub struct Receiver {
     /// Marked segments so far [RFC9768 §3.2.1: r.cep], and those since the last acknowledgement; with accurate feedback only.
     marks: u64,
     unreported: u32,
+    acks: Acks,
     to: Address,
     /// Data above `next`.
     out_of_order: Ranges,
     /// One byte of each of the blocks reported last, newest first [RFC2018 §4].
     recent: [u64; 3],
+    /// With SACK compression only.
+    compression: Option<Box<SackCompression>>,
 }
 
 impl Receiver {
     /// A receiver that sends its acknowledgements to `to`.
     pub fn new(config: &Config, to: Address) -> Self {
+        let compresses = config.sack && config.sack_compression > Duration::ZERO;
+        let compression = compresses.then(|| Box::new(SackCompression::new(config.sack_compression)));
         Self {
             next: 0,
             last_ack_sent: 0,
@@ -68,12 +78,15 @@ impl Receiver {
             ack_at: Time::NEVER,
             last: u64::MAX,
             header_bytes: config.header.as_u64() as u32,
+            segment: config.segment.as_u64() as u32,
             window: Window::new(config),
             ack_delay: config.ack_delay,
             delayed_ack: config.delayed_ack,
-            rfc_delayed_ack: config.delayed_ack
+            rfc_delayed_ack: config.acks == Acks::Honest
+                && config.delayed_ack
                 && config.quick_acks == 0
-                && config.receive_buffer == Bytes::UNLIMITED,
+                && config.receive_buffer == Bytes::UNLIMITED
+                && compression.is_none(),
             sack: config.sack,
             quick_acks: config.quick_acks,
             quick: config.quick_acks,
@@ -83,9 +96,11 @@ impl Receiver {
             echo_marks: false,
             marks: FIRST_ACE,
             unreported: 0,
+            acks: config.acks,
             to,
             out_of_order: Ranges::new(),
             recent: [NOTHING; 3],
+            compression,
         }
     }
 
@@ -129,13 +144,16 @@ impl Receiver {
             self.last = end;
             at_once = true;
         }
-        // the application has read everything, and no more may come soon              [Linux: tcp_measure_rcv_mss, tcp_cleanup_rbuf]
-        at_once |= header.flags.psh;
         if header.seq == self.next && self.out_of_order.is_empty() {
             self.next = end;
             cx.deliver(Bytes::new(end - header.seq));
+            // the application has read everything, and no more may come soon          [Linux: tcp_measure_rcv_mss, tcp_cleanup_rbuf]
+            at_once |= header.flags.psh;
         } else {
             self.on_out_of_order(header.seq, end, cx);
+            if self.compression.is_some() && self.holds_back(end - header.seq, at_once, cx.now()) {
+                return;
+            }
             at_once = true;
         }
         if self.next >= self.last {
@@ -174,7 +192,11 @@ impl Receiver {
     #[cold]
     fn is_quick_ack(&mut self, packet: &Packet, header: &TcpHeader, now: Time) -> bool {
         let last_arrival = std::mem::replace(&mut self.last_arrival, now);
-        if last_arrival != Time::NEVER && now - last_arrival > self.pause {
+        if last_arrival == Time::NEVER {
+            if let Some(compression) = &mut self.compression {
+                compression.on_first_segment(now);
+            }
+        } else if now - last_arrival > self.pause {
             self.quick = self.quick.max(self.quick_acks);
         }
         if self.feedback == EcnFeedback::Classic && packet.ecn == Ecn::Marked && !self.echo_marks {
@@ -185,13 +207,21 @@ impl Receiver {
         }
         let quick = self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
-        quick || header.flags.cwr() || !self.delayed_ack
+        quick || header.flags.cwr() || !self.delayed_ack || self.acks != Acks::Honest
     }
 
     /// Takes data that are out of order, fill a gap, or are duplicates.
     #[cold]
     fn on_out_of_order(&mut self, start: u64, end: u64, cx: &mut Cx<'_>) {
-        if start > self.next {
+        if start > self.next && self.acks == Acks::Optimistic {
+            // what is missing counts as arrived
+            self.next = end;
+            cx.deliver(Bytes::new(end - start));
+        } else if start > self.next {
+            if self.compression.as_ref().is_some_and(|c| c.holds_some()) && self.moves_third_block(start, end)
+            {
+                self.acknowledge(cx);
+            }
             self.out_of_order.insert(start, end);
             self.report_first(start);
         } else if end > self.next {
@@ -206,6 +236,31 @@ impl Receiver {
             // this acknowledgement is the first quick one                           [Linux: tcp_enter_quickack_mode]
             self.quick = self.quick.max(self.quick_acks.saturating_sub(1));
         }
+    }
+
+    /// Whether the acknowledgement of a segment of `len` bytes that is out of order or fills a gap is held back, with SACK compression. `quick` means that the
+    /// segment is to be acknowledged at once for another reason [Linux: __tcp_ack_snd_check].
+    #[cold]
+    fn holds_back(&mut self, len: u64, quick: bool, now: Time) -> bool {
+        let Some(compression) = &mut self.compression else { return false };
+        if quick || self.out_of_order.is_empty() || self.next - self.last_ack_sent > len {
+            return false;
+        }
+        let first = !compression.holds_some();
+        let held = compression.holds_back(self.next);
+        if held && first {
+            self.ack_at = compression.due(now);
+        }
+        held
+    }
+
+    /// Whether the arrival of `[start, end)` above a gap extends a block that is not among the two reported first, or makes a third one. A sender that misses the next
+    /// acknowledgement would not learn of the others [Linux: tcp_sack_new_ofo_skb].
+    #[cold]
+    fn moves_third_block(&self, start: u64, end: u64) -> bool {
+        let (blocks, n) = self.reported();
+        let extended = blocks[..n].iter().position(|block| start <= block.1 && block.0 <= end);
+        extended.unwrap_or(n) >= EXPECTED_BLOCKS
     }
 
     /// Makes the block that contains byte `at` the first one reported.
@@ -227,54 +282,84 @@ impl Receiver {
     #[cold]
     fn blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        let mut used = [(0, 0); 3];
-        let mut n = 0;
-        for &byte in &self.recent {
-            let Some(block) = self.out_of_order.range_containing(byte) else { continue };
-            if used[..n].contains(&block) {
-                continue;
-            }
-            let offset = |at: u64| u32::try_from(at - self.next);
+        let (reported, n) = self.reported();
+        let offset = |at: u64| u32::try_from(at - self.next);
+        for (to, block) in blocks.0.iter_mut().zip(&reported[..n]) {
             if let (Ok(start), Ok(end)) = (offset(block.0), offset(block.1)) {
-                used[n] = block;
-                blocks.0[n] = (start, end);
-                n += 1;
+                *to = (start, end);
             }
         }
         blocks
+    }
+
+    /// The blocks reported last, newest first, and their number.
+    #[cold]
+    fn reported(&self) -> ([(u64, u64); 3], usize) {
+        let mut blocks = [(0, 0); 3];
+        let mut n = 0;
+        for &byte in &self.recent {
+            if let Some(block) = self.out_of_order.range_containing(byte)
+                && !blocks[..n].contains(&block)
+            {
+                blocks[n] = block;
+                n += 1;
+            }
+        }
+        (blocks, n)
     }
 
     #[inline]
     fn acknowledge(&mut self, cx: &mut Cx<'_>) {
         let sack =
             if self.sack && !self.out_of_order.is_empty() { self.blocks() } else { SackBlocks::default() };
-        self.last_ack_sent = self.next;
+        let before = std::mem::replace(&mut self.last_ack_sent, self.next);
         self.ack_at = Time::NEVER;
+        if let Some(compression) = &mut self.compression {
+            compression.on_acknowledged();
+        }
         self.unreported = 0;
         let ace = match self.feedback {
             EcnFeedback::Accurate => (self.marks & ACE) as u8,
             EcnFeedback::Classic | EcnFeedback::Dctcp if self.echo_marks => TcpFlags::ECE,
             EcnFeedback::Classic | EcnFeedback::Dctcp => 0,
         };
-        self.send(TcpFlags { ace, ..TcpFlags::default() }, sack, cx);
+        let flags = TcpFlags { ace, ..TcpFlags::default() };
+        if self.acks == Acks::Divided {
+            self.divide(before, flags, cx);
+        }
+        self.send(self.next, flags, sack, cx);
+        match self.acks {
+            Acks::Honest | Acks::Divided => {}
+            Acks::Repeated => (0..COPIES).for_each(|_| self.send(self.next, flags, sack, cx)),
+            Acks::Optimistic => {
+                self.send((self.next + AHEAD * u64::from(self.segment)).min(self.last), flags, sack, cx);
+            }
+        }
+    }
+
+    /// Acknowledges all but the last part of what has arrived since the last acknowledgement.
+    #[cold]
+    fn divide(&self, before: u64, flags: TcpFlags, cx: &mut Cx<'_>) {
+        let part = u64::from(self.segment).div_ceil(PARTS);
+        let mut at = before + part;
+        while at < self.next {
+            self.send(at, flags, SackBlocks::default(), cx);
+            at += part;
+        }
     }
 
     #[cold]
     fn on_open(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         self.echo = packet.sent_at;
-        self.send(TcpFlags { syn: true, ..TcpFlags::default() }, SackBlocks::default(), cx);
+        if let Some(compression) = &mut self.compression {
+            compression.on_open(cx.now());
+        }
+        self.send(self.next, TcpFlags { syn: true, ..TcpFlags::default() }, SackBlocks::default(), cx);
     }
 
     #[inline]
-    fn send(&self, flags: TcpFlags, sack: SackBlocks, cx: &mut Cx<'_>) {
-        let header = TcpHeader {
-            seq: 0,
-            ack: self.next,
-            echo: self.echo,
-            sack,
-            window_bytes: self.window.bytes,
-            flags,
-        };
+    fn send(&self, ack: u64, flags: TcpFlags, sack: SackBlocks, cx: &mut Cx<'_>) {
+        let header = TcpHeader { seq: 0, ack, echo: self.echo, sack, window_bytes: self.window.bytes, flags };
         let size = Bytes::new(u64::from(self.header_bytes));
         cx.send(self.to.into(), size, Ecn::NotCapable, Header::Tcp(header), Label::default());
     }
@@ -347,6 +432,13 @@ const QUICK_AFTER_MARK: u32 = 2;
 pub(super) const ACE: u64 = 0b111;
 /// The first value of the counters of marked packets [RFC9768 §3.2.1].
 pub(super) const FIRST_ACE: u64 = 5;
+
+/// Acknowledgements of one segment with [`Acks::Divided`].
+const PARTS: u64 = 8;
+/// Further copies of an acknowledgement with [`Acks::Repeated`].
+const COPIES: u32 = 4;
+/// Segments that [`Acks::Optimistic`] acknowledges in advance.
+const AHEAD: u64 = 4;
 
 /// Stands for no byte; no connection reaches this number.
 const NOTHING: u64 = u64::MAX;

@@ -6,16 +6,30 @@ use units::{Duration, Rate, Time};
 
 use super::Sender;
 
-/// The batch that leaves now.
-#[derive(Clone, Copy, Debug, Default)]
+/// The batch that leaves now, and the buffers of which batches are parts.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Batch {
     /// Segments that are left of it.
     pub(super) left: u64,
     /// It has more than one segment.
     several: bool,
+    /// Segments of a buffer, and the first segment of one. The first buffer is filled again when the initial window has left it [Linux: tcp_xmit_size_goal,
+    /// tcp_sendmsg_locked].
+    buffer: (u64, u64),
 }
 
 impl Batch {
+    /// No batch, for segments of `segment` bytes.
+    pub(super) fn new(segment: u64, initial_window: u64) -> Self {
+        Self { left: 0, several: false, buffer: ((BUFFER / segment).max(1), initial_window) }
+    }
+
+    /// Segments of the buffer from segment `number` on. A batch does not reach into the next buffer.
+    fn left_in_buffer(&self, number: u64) -> u64 {
+        let (size, first) = self.buffer;
+        size - (number + size - first % size) % size
+    }
+
     /// A segment of the batch leaves. Returns whether it has PSH: it is the last of several.
     #[inline]
     pub(super) fn take(&mut self) -> bool {
@@ -29,7 +43,7 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     pub(super) fn end_batch(&mut self) {
         if let Some(batch) = &mut self.batch {
-            *batch = Batch::default();
+            (batch.left, batch.several) = (0, false);
         }
     }
 
@@ -39,23 +53,25 @@ impl<C: CongestionControl> Sender<C> {
         match self.batch {
             None => self.waits_for_pacer(now),
             Some(batch) if batch.left > 0 => false,
-            Some(_) => self.waits_for_pacer(now) || self.waits_for_batch(room, now),
+            Some(batch) => self.waits_for_pacer(now) || self.waits_for_batch(batch, room, now),
         }
     }
 
     /// Begins a batch, or waits for more segments.
-    fn waits_for_batch(&mut self, room: u64, now: Time) -> bool {
+    fn waits_for_batch(&mut self, batch: Batch, room: u64, now: Time) -> bool {
         let (segment, window) = (self.segment(), self.limits.window);
         let unsent = self.app_data.ready - self.seq.next;
         let segments = (room / segment).max(1);
         let largest = self.largest_batch();
-        // the end of the data does not wait
-        if segments < largest && unsent > room && self.expects_ack(segments * segment, now) {
+        let whole = batch.left_in_buffer(self.seq.next / segment);
+        // the end of the data does not wait, nor that of a buffer
+        let full = segments >= largest.min(whole);
+        if !full && unsent > room && self.expects_ack(segments * segment, now) {
             return true;
         }
         // not more than half a window at once                                          [Linux: tcp_cwnd_test]
-        let size = segments.min(window / segment / 2).min(largest).min(unsent / segment).max(1);
-        self.batch = Some(Batch { left: size, several: size > 1 });
+        let size = segments.min(window / segment / 2).min(largest).min(whole).min(unsent / segment).max(1);
+        self.batch = Some(Batch { left: size, several: size > 1, ..batch });
         false
     }
 
@@ -107,3 +123,18 @@ const SOON: Duration = Duration::from_millis(1);
 const WINDOW_DIVISOR: u64 = 3;
 /// Maximum bytes of a batch [Linux: GSO_LEGACY_MAX_SIZE].
 const LARGEST: u64 = 65_536;
+/// Maximum bytes of a buffer: without headers [Linux: sk_dst_gso_max_size, MAX_TCP_HEADER].
+const BUFFER: u64 = LARGEST - 193;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 65 343 / 1448 = 45 segments. The first ten are in a buffer of which they are the end.
+    #[test]
+    fn buffers_begin_after_the_initial_window() {
+        let batch = Batch::new(1448, 10);
+        let left = [0, 9, 10, 53, 54, 55, 99].map(|number| batch.left_in_buffer(number));
+        assert_eq!(left, [10, 1, 45, 2, 1, 45, 1]);
+    }
+}

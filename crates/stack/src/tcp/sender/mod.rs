@@ -152,7 +152,9 @@ impl<C: CongestionControl> Sender<C> {
             timer: RetransmissionTimer::new(config),
             marks: MarkCounter::default(),
             pacing: Pacing { pacer: Pacer::default(), next_at: Time::NEVER, last_sent_at: Time::NEVER },
-            batch: config.gso.then(Batch::default),
+            batch: config
+                .gso
+                .then(|| Batch::new(config.segment.as_u64().max(1), u64::from(config.initial_window))),
             app_data: AppData::new(config.demand, config.segment),
             recovery: Recovery::default(),
             scoreboard: config.sack.then(Box::default),

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""What a packet costs as networks grow: measures it, and draws the figures of docs/scale.md.
+
+usage: scale.py [--runs N] [--only=NAME,NAME] [--draw]
+
+Each workload runs for two durations. The cost of a packet-hop is the difference of their CPU times over that of their
+packet-hops, so that set-up does not count; the set-up is what remains of the shorter one. Each CPU time is the minimum of
+N runs (3). Results replace those of the same program and workload in benches/scale.json. `--draw` only draws
+docs/images/scale-*.svg from that file.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from run import HERE, ROOT, TARGET, ns3_program, rate
+
+FILE = HERE / "scale.json"
+IMAGES = ROOT / "docs" / "images"
+
+DURATIONS_S: dict[str, dict[str, tuple[float, float]]] = {
+    "Thalweg": {
+        "s10": (10, 500),
+        "s100": (5, 100),
+        "s1k": (1, 4),
+        "s10k": (0.3, 0.6),
+        "s100k": (0.1, 0.2),
+        "w4": (20, 1000),
+        "m1k": (5, 25),
+        "m10k": (1, 4),
+        "m100k": (0.3, 0.8),
+        "f8p": (0.02, 0.06),
+        "f16p": (0.01, 0.02),
+        "n3": (2, 6),
+        "n3k": (1, 3),
+    },
+    "ns-2": {"s10": (10, 500), "s100": (5, 25), "s1k": (1, 4), "f8p": (0.02, 0.06)},
+    "ns-3": {"s100": (1, 2), "s1k": (0.2, 0.5)},
+}
+"""The durations of each workload in each program, in simulated seconds."""
+
+SIZES = {
+    "flows": {"s10": 10, "s100": 100, "s1k": 1000, "s10k": 10_000, "s100k": 100_000},
+    "receivers": {"w4": 64, "m1k": 1000, "m10k": 10_000, "m100k": 100_000},
+    "switches": {"f8p": 80, "f16p": 320},
+    "routers": {"n3": 200, "n3k": 1000},
+}
+"""What the workloads vary, and how much of it each has."""
+
+STYLES = {"Thalweg": "o-", "ns-2": "s--", "ns-3": "^:"}
+
+
+def row(program: str, workload: str, runs: list[tuple[int, float, int]]) -> dict[str, Any]:
+    """The costs from packet-hops, CPU seconds and peak memory in bytes of the shorter and of the longer run."""
+    (hops, cpu_s, _), (more_hops, more_cpu_s, peak) = runs
+    cost_s = (more_cpu_s - cpu_s) / (more_hops - hops)
+    return {
+        "program": program,
+        "workload": workload,
+        "hop_ns": round(1e9 * cost_s, 1),
+        "setup_s": round(max(cpu_s - cost_s * hops, 0.0), 3),
+        "packet_hops": more_hops,
+        "cpu_s": round(more_cpu_s, 3),
+        "peak_rss_bytes": peak or None,
+    }
+
+
+def command(program: str, workload: str, seconds: float) -> list[str]:
+    """How a program runs a workload."""
+    if program == "ns-2":
+        return ["ns", str(HERE / "ns2.tcl"), workload, str(seconds)]
+    if program == "ns-3":
+        return [str(ns3_program()), str(SIZES["flows"][workload]), str(seconds)]
+    return [str(TARGET / "workload"), workload, str(seconds)]
+
+
+def measured(program: str, workload: str, runs: int) -> dict[str, Any]:
+    """The row of a workload in a program."""
+    pairs = []
+    for seconds in DURATIONS_S[program][workload]:
+        times = [rate(command(program, workload, seconds)) for _ in range(runs)]
+        pairs.append(min(times, key=lambda run: run[1]))
+    return row(program, workload, pairs)
+
+
+def draw(rows: list[dict[str, Any]]) -> None:
+    """The figures: cost and memory against the number of flows, and cost against the size of other networks."""
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("svg")
+    plt.rcParams["svg.hashsalt"] = "thalweg"
+    known = {(one["program"], one["workload"]): one for one in rows}
+
+    def figure(
+        name: str, x: str, y: str, lines: list[tuple[str, str, str, str]], key: str, unit: float
+    ) -> None:
+        drawn, axes = plt.subplots(figsize=(5.2, 3.2), layout="constrained")
+        for label, style, program, what in lines:
+            there = [
+                (size, known[program, workload][key] * unit)
+                for workload, size in SIZES[what].items()
+                if known.get((program, workload), {}).get(key)
+            ]
+            axes.loglog([size for size, _ in there], [value for _, value in there], style, label=label)
+        axes.set(xlabel=x, ylabel=y)
+        axes.grid(which="major", alpha=0.4)
+        axes.legend()
+        drawn.savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
+        plt.close(drawn)
+
+    cost = "CPU time per packet-hop, ns"
+    programs = [(program, style, program, "flows") for program, style in STYLES.items()]
+    figure("scale-flows", "TCP flows over one bottleneck", cost, programs, "hop_ns", 1)
+    figure(
+        "scale-memory", "TCP flows over one bottleneck", "peak memory, MB", programs, "peak_rss_bytes", 1e-6
+    )
+    ours = [
+        ("multicast, receivers", "o-", "Thalweg", "receivers"),
+        ("fat tree, switches", "s-", "Thalweg", "switches"),
+        ("named data and a controller, routers", "^-", "Thalweg", "routers"),
+    ]
+    figure("scale-size", "receivers of a group, switches, routers", cost, ours, "hop_ns", 1)
+
+
+def main(arguments: list[str]) -> int:
+    options = dict(argument.lstrip("-").partition("=")[::2] for argument in arguments)
+    if unknown := set(options) - {"runs", "only", "draw"}:
+        sys.exit(f"error: unknown option {', '.join(sorted(unknown))}\n{__doc__}")
+    rows: list[dict[str, Any]] = json.loads(FILE.read_text()) if FILE.exists() else []
+    if "draw" not in options:
+        subprocess.run(
+            ["cargo", "build", "--release", "--locked", "-q", "-p", "benches"], cwd=ROOT, check=True
+        )
+        only = options["only"].split(",") if "only" in options else None
+        for program, workloads in DURATIONS_S.items():
+            for workload in workloads:
+                if only is None or workload in only:
+                    new = measured(program, workload, int(options.get("runs") or 3))
+                    rows = [one for one in rows if (one["program"], one["workload"]) != (program, workload)]
+                    rows.append(new)
+                    print(
+                        f"{program:8} {workload:6} {new['hop_ns']:9.1f} ns  set-up {new['setup_s']:.2f} s",
+                        flush=True,
+                    )
+        FILE.write_text("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in rows) + "\n]\n")
+    draw(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
