@@ -36,7 +36,7 @@ html_theme = "furo"
 html_title = "Thalweg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = ["sort.js"]
+html_js_files = ["sort.js", "access.js"]
 html_extra_path = [str(ROOT / "target" / "site" / "extra")]
 html_show_sourcelink = False
 html_copy_source = False
@@ -56,6 +56,19 @@ def escape_names(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r"(?<![\w`])(\w+_)(?=[\s.,;:)]|$)", r"``\1``", line) for line in lines]
 
 
+def complete_markup(app, pagename, templatename, context, doctree):
+    """What accessible pages need beyond Sphinx's markup: levels of headings in the contents, no heads without words."""
+    del app, pagename, templatename, doctree
+    for part in ("furo_navigation_tree", "body"):
+        if part in context:
+            text = context[part].replace('role="heading">', 'role="heading" aria-level="2">')
+            # outputs of notebooks, below the title of the page
+            text = re.sub(r'(<p class="kicker">[^<]*</p>)<h3>', r'\1<h3 aria-level="2">', text)
+            context[part] = re.sub(r'<th class="head[^"]*">(<p></p>)?</th>', "<td></td>", text)
+
+
 def setup(app):
-    """Connects what the pages of the library need."""
+    """Connects what the pages of the library and the navigation need."""
     app.connect("autodoc-process-docstring", escape_names, priority=900)
+    # after the theme
+    app.connect("html-page-context", complete_markup, priority=900)

@@ -1,5 +1,7 @@
 """Builds the site of the docs in `out/site`; `make site` runs it. With `--quick`, it runs no scenario: to check the pages.
 
+With `--look`, Chromium looks at pages of each kind in light and dark and on a phone; what axe-core finds is an error.
+
 The sources are the Markdown pages and notebooks of the repository. They are copied to `target/site/source`, because pages of
 schemes and of the root belong to the site too; links between them are rewritten. Pages that are generated: the gallery of
 scenarios (each is run, and its pictures drawn), the gallery of papers, the reference of the command, the crates. What was
@@ -52,6 +54,7 @@ PICTURES = {
     "controllers": "",
     "cvihis": "figure figure-3",
     "kernel": "kernel-scatter.svg",
+    "l4s": "",
     "mca": "figure figure-8",
     "mircc": "coarse-clocks.svg",
     "named-data": "named-data-dumbbell.svg",
@@ -61,6 +64,18 @@ PICTURES = {
     "srmcc": "feedback-scaling.svg",
 }
 """The picture of each paper and study in the gallery: one of docs/images, or a figure that is drawn in a short run."""
+
+LOOKED = (
+    "index.html",
+    "guide/1-first-run.html",
+    "papers.html",
+    "gallery/scenarios.html",
+    "gallery/scenarios/can-many-answer-at-once.html",
+    "gallery/how-much-buffer.html",
+    "gallery/film.html",
+    "report-cards/README.html",
+)
+"""Pages of each kind, for `--look`."""
 
 LINK = re.compile(r"(?P<before>!?\[(?:[^\]\[]|\[[^\]]*\])*\]\()(?P<target>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 FENCED = re.compile(r"(^ *```.*?^ *```[^\n]*$)", re.MULTILINE | re.DOTALL)
@@ -244,6 +259,8 @@ def cards(rows):
 def scenarios(quick):
     """The gallery of scenarios: a page of each, and one of all with their pictures."""
     names = [name for name in listed("scenarios/*.toml") if place_of(name)]
+    # questions before test cases and known failures, which are in folders
+    names.sort(key=lambda name: (name.count("/"), name))
     with ProcessPoolExecutor() as pool:
         outputs = list(pool.map(functools.partial(shown, quick=quick), names))
     rows, inside = [], []
@@ -403,7 +420,27 @@ def main():
     if told.returncode == 0:
         pages = len(list(site.rglob("*.html")))
         print(json.dumps({"site": str(site.relative_to(ROOT) / "index.html"), "pages": pages}))
-    return told.returncode
+    if told.returncode or "--look" not in sys.argv[1:]:
+        return told.returncode
+    return look(site)
+
+
+def look(site):
+    """Looks at pages of the site in Chromium; returns 1 if one is not accessible, or too wide for a phone."""
+    browser = next(
+        filter(
+            None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))
+        ),
+        None,
+    )
+    if not browser or not shutil.which("npm"):
+        raise SystemExit("--look needs Chromium and npm")
+    if not (ROOT / "web" / "node_modules").is_dir():
+        subprocess.run(["npm", "ci", "--silent"], cwd=ROOT / "web", check=True)
+    argv = ["node", "browser/site.mjs", browser, site, *LOOKED]
+    seen = subprocess.run(argv, cwd=ROOT / "web", stdout=subprocess.PIPE, text=True, check=True)
+    print(seen.stdout, end="")
+    return int(bool(json.loads(seen.stdout)["problems"]))
 
 
 if __name__ == "__main__":

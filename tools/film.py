@@ -2,7 +2,7 @@
 
 `make film` runs it. It needs Chromium, npm, and a wheel in `dist` (`make wheel`), which it installs in a new environment.
 The terminals show what the commands printed; what is in the browser is of the working copy. Pictures are indexed PNG files
-of 64 colours.
+of 128 colours.
 """
 
 import io
@@ -31,8 +31,8 @@ FILM = ROOT / "docs" / "gallery" / "film"
 STARTERS = ROOT / "python" / "thalweg" / "starters"
 MOTION = ROOT / "scenarios" / "does-a-controller-move-a-flow.toml"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-WIDTH, ROWS = 100, 36
-COLOURS = 64
+WIDTH, ROWS = 100, 54
+COLOURS = 128
 """Enough for text, lines and the colours of flows."""
 
 GREY, WHITE = (29, 39, 51), (238, 241, 244)
@@ -66,7 +66,7 @@ def terminal(commands, folder, environment, html):
                 "--quiet",
                 "--return",
                 "--command",
-                f"stty cols {WIDTH} rows 50; {command}",
+                f"stty cols {WIDTH} rows {ROWS}; {command}",
                 "/dev/null",
             ],
             cwd=folder,
@@ -90,6 +90,13 @@ def terminal(commands, folder, environment, html):
     console = Console(record=True, width=WIDTH, file=io.StringIO(), legacy_windows=False)
     console.print(Text.from_ansi("\n".join(shown)), soft_wrap=True)
     html.write_text(console.export_html(theme=THEME, code_format=PAGE), encoding="utf-8")
+
+
+def replaced(text, old, new):
+    """A scenario with another value; fails where it is not there."""
+    if old not in text:
+        raise SystemExit(f"the scenario has no {old!r} any more")
+    return text.replace(old, new)
 
 
 def reduced(picture):
@@ -136,10 +143,10 @@ def main():
         first = (work / "first.toml").read_text(encoding="utf-8")
         (studio / "first.toml").write_text(first, encoding="utf-8")
         # long enough to be watched
-        long = first.replace('"30 s"', '"6000 s"').replace('"100 ms"\nseries', '"20 s"\nseries')
+        long = replaced(replaced(first, '"30 s"', '"20000 s"'), '"100 ms"\nseries', '"50 s"\nseries')
         (studio / "long.toml").write_text(long, encoding="utf-8")
-        grid = STARTERS.joinpath("sweep.toml").read_text(encoding="utf-8").replace('"15 s"', '"900 s"')
-        (studio / "sweep.toml").write_text(grid, encoding="utf-8")
+        grid = STARTERS.joinpath("sweep.toml").read_text(encoding="utf-8")
+        (studio / "sweep.toml").write_text(replaced(grid, '"15 s"', '"2000 s"'), encoding="utf-8")
         pages = {}
         for key, scenario in {"page": work / "first.toml", "motion": MOTION}.items():
             tw.load(scenario).run(out=work / key)

@@ -16,6 +16,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!table.tHead || !body || body.rows.length < 4 || body.querySelector("[colspan], [rowspan]")) continue;
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
+      if (head.textContent.trim() === "") return;
       head.classList.add("sortable");
       head.tabIndex = 0;
       const sort = () => {

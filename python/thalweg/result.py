@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import time
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -466,12 +467,13 @@ class Result:
         of_flow = plots.flow_colours(flows, self.flows["scheme"].to_list())
         receiver_flows: list[str] = self.receivers["flow"].to_list()
         ends = zip(receiver_flows, self.receivers["node"].to_list(), strict=True)
+        members = Counter(receiver_flows)
         return {
             **{f"flow.{flow}": colour for flow, colour in of_flow.items()},
             **{
                 f"receiver.{flow}@{node}": of_flow[flow]
                 for flow, node in ends
-                if flow in of_flow and receiver_flows.count(flow) == 1
+                if flow in of_flow and members[flow] == 1
             },
         }
 

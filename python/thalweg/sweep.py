@@ -322,6 +322,50 @@ class SweepResult:
             figure.savefig(out)
         return figure
 
+    def scatter(
+        self,
+        x: str = "queueing_delay",
+        y: str = "throughput",
+        *,
+        groups: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        out: str | Path | None = None,
+        style: str = "page",
+        width: str | float | None = None,
+        latex: bool = False,
+    ) -> Figure:
+        """Plots two metrics of groups of flows against each other, a point per distinct run, with an ellipse over the seeds.
+
+        `x` and `y` are the last words of the metrics ``flows.GROUP.x``; `groups` are all that have both, unless they are
+        named. The ellipse of a point of the grid is the contour at one standard deviation of the normal distribution that
+        fits its runs best; it needs three seeds. The other arguments are those of `plot`.
+
+        Raises ``KeyError`` with the nearest name for an unknown metric, group, key or value.
+        """
+        from . import plots, styles
+        from .report.runs_scatter import check, pairs
+        from .report.sweeps import axis_label
+
+        look = styles.get_style(style, width, latex=latex)
+        runs = self._where(where or {}).labelled()
+        check(runs, (x, y), groups)
+        samples = pairs(runs, x, y, groups)
+        figure = plots.scatter_runs(
+            samples, axis_label(f"flows.group.{x}"), axis_label(f"flows.group.{y}"), look=look
+        )
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def labelled(self) -> list[tuple[str, Result]]:
+        """The distinct runs, each with the values of the keys that have several, as a label."""
+        runs = self._distinct()
+        texts = {key: [_text(run.values[key]) for run in runs] for key in self.keys}
+        several = [key for key in self.keys if len(set(texts[key])) > 1]
+        return [
+            (", ".join(texts[key][number] for key in several), run.result) for number, run in enumerate(runs)
+        ]
+
     def _key(self, name: str) -> str:
         """The key of the grid with this name, in full or by its last words."""
         found = [key for key in self.keys if key == name or key.endswith(f".{name}")]

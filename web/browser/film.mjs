@@ -7,16 +7,19 @@ import { chromium } from "playwright-core";
 const [executablePath, folder, told] = process.argv.slice(2);
 const { terminals, page: report, motion, studio } = JSON.parse(told);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 300_000 });
-const SIZE = { width: 1000, height: 640 };
-const context = await browser.newContext({ viewport: SIZE });
+const WIDTH = 1000;
+const context = await browser.newContext({ viewport: { width: WIDTH, height: 640 } });
 context.setDefaultTimeout(300_000);
 const page = await context.newPage();
 let number = 0;
 
-async function shoot(name, options = {}) {
+async function shoot(name) {
   number++;
-  await page.screenshot({ path: `${folder}/${String(number).padStart(2, "0")}-${name}.png`, ...options });
+  await page.screenshot({ path: `${folder}/${String(number).padStart(2, "0")}-${name}.png` });
 }
+
+/** Height of the window in pixels, so that a picture has what it is about and no more. */
+const tall = (height) => page.setViewportSize({ width: WIDTH, height });
 
 /** Scrolls so that an element is this far below the upper edge. */
 async function top(what, below) {
@@ -25,8 +28,10 @@ async function top(what, below) {
 
 for (const [index, name] of ["install", "new", "run"].entries()) {
   await page.goto(pathToFileURL(terminals[index]).href);
+  await tall(Math.ceil(await page.locator("pre").evaluate((one) => one.getBoundingClientRect().height)) + 28);
   await shoot(name);
 }
+await tall(640);
 
 // the page of the run, and its charts, zoomed, with values under the pointer
 await page.goto(pathToFileURL(report).href);
@@ -65,9 +70,11 @@ await page.goto(`${studio}#/edit/long.toml`);
 await page.waitForSelector(".badge.good");
 await page.locator("button.main").click();
 await page.waitForSelector(".plate .u-over");
-await page.waitForFunction(() => document.querySelector("progress").value > 0.3);
-await top(page.locator("progress"), 30);
+await page.waitForFunction(() => document.querySelector("progress").value > 0.4);
+await tall(760);
+await top(page.locator("progress"), 22);
 await shoot("live");
+await tall(640);
 await page.locator("button", { hasText: "Stop" }).click();
 await page.waitForSelector("iframe");
 await page.goto(`${studio}#/edit/sweep.toml`);
@@ -83,7 +90,8 @@ await page.goto(pathToFileURL(motion).href);
 await page.waitForSelector("html[data-charts=ready]");
 await page.locator(".motion button", { hasText: "packets" }).click();
 await page.locator(".motion button", { hasText: "next event" }).click();
-await top(page.locator("[data-network]"), 70);
+await tall(560);
+await top(page.locator("[data-network]"), 60);
 await page.waitForTimeout(300);
 await shoot("motion");
 await browser.close();

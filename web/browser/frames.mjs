@@ -1,4 +1,4 @@
-// How long frames take while the visible time of a chart changes, as JSON: `node browser/frames.mjs BROWSER PAGE`.
+// How long frames take while a chart is moved, zoomed and hovered, as JSON: `node browser/frames.mjs BROWSER PAGE`.
 // `tools/frames.py` makes the page and calls it.
 
 import { pathToFileURL } from "node:url";
@@ -25,18 +25,32 @@ await chart.scrollIntoViewIfNeeded();
 // the first drawing of all lines
 await page.waitForTimeout(2000);
 
-/** Presses the keys in turn, one before each frame; times between frames in ms, and processor time of the page per frame. */
+/** Median, 95th percentile and maximum. */
+function spread(values) {
+  const sorted = [...values].sort((one, other) => one - other);
+  const at = (share) => Number((sorted[Math.floor(share * (sorted.length - 1))] ?? NaN).toFixed(2));
+  return { median_ms: at(0.5), p95_ms: at(0.95), longest_ms: at(1) };
+}
+
+/**
+ * Changes something in each frame: `keys` in turn, or the place of the pointer without keys. Times between frames, processor time of the scripts
+ * of a frame and of the drawing of all details afterwards, from a trace, and processor time of everything that the page does, per frame.
+ */
 async function move(keys) {
+  await browser.startTracing(page, { categories: ["devtools.timeline"] });
   const before = await busyS();
   const times = await page.evaluate(
     async ([keys, frames]) => {
       const one = document.querySelector('[data-chart="rate"] .chart');
+      const over = one.querySelector(".u-over");
+      const { left, top, width, height } = over.getBoundingClientRect();
       const times = [];
       await new Promise((done) => {
         const next = (now) => {
           times.push(now);
           if (times.length > frames) return done();
-          one.dispatchEvent(new KeyboardEvent("keydown", { key: keys[Math.floor(times.length / 10) % keys.length], bubbles: true }));
+          if (keys.length > 0) one.dispatchEvent(new KeyboardEvent("keydown", { key: keys[Math.floor(times.length / 10) % keys.length], bubbles: true }));
+          else over.dispatchEvent(new MouseEvent("mousemove", { clientX: left + (width * (times.length % 60)) / 60, clientY: top + height / 2, bubbles: true }));
           requestAnimationFrame(next);
         };
         requestAnimationFrame(next);
@@ -46,10 +60,16 @@ async function move(keys) {
     [keys, FRAMES],
   );
   const busy = (1000 * ((await busyS()) - before)) / FRAMES;
-  const gaps = times.slice(1).map((now, index) => now - times[index]).sort((one, other) => one - other);
-  await page.waitForTimeout(1000);
-  const at = (share) => Number(gaps[Math.floor(share * (gaps.length - 1))].toFixed(2));
-  return { median_ms: at(0.5), p95_ms: at(0.95), longest_ms: at(1), processor_ms: Number(busy.toFixed(2)) };
+  // until all details are drawn
+  await page.waitForTimeout(1500);
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString("utf8"));
+  const named = (name) => traceEvents.filter((one) => one.name === name && one.tdur !== undefined).map((one) => one.tdur / 1000);
+  return {
+    between: spread(times.slice(1).map((now, index) => now - times[index])),
+    scripts: spread(named("FireAnimationFrame")),
+    details_ms: Number(Math.max(0, ...named("TimerFire")).toFixed(2)),
+    page_ms: Number(busy.toFixed(2)),
+  };
 }
 
 const seen = {};
@@ -57,6 +77,7 @@ seen.zoom = await move(["+", "-"]);
 for (let press = 0; press < 4; press++) await chart.press("+");
 await page.waitForTimeout(1500);
 seen.pan = await move(["ArrowRight", "ArrowLeft"]);
-seen.lines = await page.locator('[data-chart="rate"] .legend .plain').innerText();
+seen.hover = await move([]);
+seen.legend = await page.locator('[data-chart="rate"] .legend .plain').innerText();
 await browser.close();
 console.log(JSON.stringify(seen));

@@ -1,4 +1,4 @@
-// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE [watch NODE | read]`.
+// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE [watch NODE | read | move]`.
 // `tests/python/test_browser.py` compares it with the tables of the run.
 
 import { readFileSync } from "node:fs";
@@ -154,7 +154,7 @@ async function run() {
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowRight");
   seen.stepped = await at();
-
+  seen.scatter = await scattered(page, "scatter");
 }
 
 /** What the legend says of each box plot of a chart, from left to right. */
@@ -172,6 +172,18 @@ async function boxes(page, chart) {
     said.push(await chart.locator(".legend .at").innerText());
   }
   return said;
+}
+
+/** What the legend says of each point of a scatter, and its number of ellipses. */
+async function scattered(page, name) {
+  const chart = page.locator(`[data-chart="${name}"]`);
+  await chart.scrollIntoViewIfNeeded();
+  const said = [];
+  for (const [x, y] of await chart.locator("svg rect[width='4']").evaluateAll((all) => all.map((one) => [one.getBoundingClientRect().x + 2, one.getBoundingClientRect().y + 2]))) {
+    await page.mouse.move(x, y);
+    said.push((await chart.locator(".legend .at").innerText()).replace(/\s+/g, " "));
+  }
+  return { said, ellipses: await chart.locator("svg polygon").count() };
 }
 
 /** A comparison: series of every run, and box plots over seeds. */
@@ -200,6 +212,7 @@ async function comparison() {
   const fairness = page.locator('[data-chart="flows.fairness"]');
   await fairness.scrollIntoViewIfNeeded();
   seen.boxes = await boxes(page, fairness);
+  seen.scatter = await scattered(page, "throughput-over-delay");
 }
 
 /** A paper: figures of several panels. */
@@ -308,10 +321,42 @@ async function sweep() {
   seen.csv = readFileSync(await download.path(), "utf8");
   await chart.locator(".legend .kind").click();
   seen.boxes = await boxes(page, chart);
+  seen.scatter = await scattered(page, "throughput-over-delay");
 }
 
-const reader = has("thalweg-panels") ? paper : !has("thalweg-charts") ? sweep : has("thalweg-network") ? run : comparison;
-if (what !== "read") await (what === "watch" ? watch : reader)();
-await access();
+/** A run of many flows: points that are drawn when the visible time changes, and when it rests. */
+async function move() {
+  const page = await open(WIDE);
+  const chart = page.locator('[data-chart="rate"] .chart');
+  await chart.scrollIntoViewIfNeeded();
+  const groups = page.locator(".tools button", { hasText: "groups" });
+  if ((await groups.getAttribute("aria-pressed")) === "true") await groups.click();
+  await page.evaluate(() => {
+    window.drawn = 0;
+    const { lineTo } = Path2D.prototype;
+    Path2D.prototype.lineTo = function (...place) {
+      window.drawn++;
+      lineTo.apply(this, place);
+    };
+  });
+  // each change is drawn within the task that makes it; what is drawn at rest comes by a timer
+  seen.moving = await page.evaluate(async () => {
+    const counts = [];
+    for (const key of ["+", "+", "ArrowRight", "-", "ArrowLeft"]) {
+      window.drawn = 0;
+      document.querySelector('[data-chart="rate"] .chart').dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      for (let turn = 0; turn < 50; turn++) await null;
+      counts.push([document.querySelector(".tools .range").textContent, window.drawn]);
+    }
+    window.drawn = 0;
+    return counts;
+  });
+  await page.waitForFunction(() => window.drawn > 0);
+  seen.resting = await page.evaluate(() => window.drawn);
+}
+
+const reader = has("thalweg-network") ? run : has("thalweg-charts") ? comparison : has("thalweg-grids") ? sweep : paper;
+if (what !== "read") await (what === "watch" ? watch : what === "move" ? move : reader)();
+if (what !== "move") await access();
 await browser.close();
 console.log(JSON.stringify(seen));

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..event_labels import event_marks
 from ..stats import estimate
-from . import _charts
+from . import _charts, _panels
+from . import runs_scatter as scatter
 from ._page import render
 from .columns import unit_of
 from .comparison import by_scenario, differences, metrics, shown_keys
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from ..plots import Drawing
     from ..result import Result
 
 
@@ -35,6 +38,23 @@ for folder in sorted(Path(".").rglob("run.json")):  # below the folder that has 
     print(folder.parent, tw.Result.load(folder.parent).values.get("{metric}"))
 """
 """Python that prints what a box is of."""
+
+
+THROUGHPUT = """groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"]))
+bars = {
+    name: [(run.values.get(f"flows.{group}.throughput") or 0.0) / 1e6 for group in groups] for name, run in runs
+}
+plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)").savefig("throughput.svg")
+"""
+"""Python that makes the picture of throughputs."""
+
+ELLIPSES = """from thalweg.report import comparison, runs_scatter
+
+scenarios = comparison.by_scenario(runs).items()
+samples = runs_scatter.pairs([(label, run) for label, listed in scenarios for run in listed])
+plots.scatter_runs(samples, "queueing delay (ms)", "throughput (Mbit/s)").savefig("throughput-over-delay.svg")
+"""
+"""Python that makes the picture of throughput over delay."""
 
 
 def page(runs: Sequence[tuple[str, Result]]) -> str:
@@ -56,6 +76,15 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
     titles = list(dict.fromkeys(run.title for _, run in runs))
     series = _series(runs)
     over_seeds = _over_seeds(runs)
+    throughput = _throughput(runs)
+    samples = scatter.pairs([(label, run) for label, listed in by_scenario(runs).items() for run in listed])
+    ellipses = scatter.drawing(samples) if scatter.worth_drawing(samples) else None
+    panels = _panels.interactive(
+        {
+            "throughput": (throughput, "Throughput", f"{_load(runs)}{THROUGHPUT}"),
+            scatter.NAME: (ellipses, "Throughput over queueing delay", f"{_load(runs)}{ELLIPSES}"),
+        }
+    )
     return render(
         "compare.html",
         "Runs side by side",
@@ -65,7 +94,10 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
         run_columns=[(key, key) for key in listed[0]],
         metrics=[{**row, **row["values"]} for row in metrics(runs)],
         metric_columns=columns,
-        throughput=_throughput(runs),
+        throughput=throughput,
+        scatter=ellipses,
+        answering={name: name for name in panels},
+        panels=_panels.element(panels) if panels else None,
         series=series,
         charts=_charts.compared(
             " and ".join(titles),
@@ -90,7 +122,13 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
     )
 
 
-def _throughput(runs: Sequence[tuple[str, Result]]) -> str | None:
+def _load(runs: Sequence[tuple[str, Result]]) -> str:
+    """Python that loads the runs, from the folder below which they are."""
+    names = json.dumps([name for name, _ in runs], ensure_ascii=False)
+    return f"import thalweg as tw\nfrom thalweg import plots\n\nruns = [(name, tw.Result.load(name)) for name in {names}]\n"
+
+
+def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
     """Mean throughput of each group of flows, one bar per run; None for no group or too many."""
     groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"].to_list()))
     if not groups or len(groups) > 24:

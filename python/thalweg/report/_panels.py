@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+    from ..plots import Drawing
+
 Panel = dict[str, Any]
 
 
@@ -35,6 +37,16 @@ def panels(figure: Figure) -> list[Panel] | None:
         return [_panel(axes) for axes in found] or None
     except UnknownPartError:
         return None
+
+
+def interactive(figures: Mapping[str, tuple[Drawing | None, str, str]]) -> dict[str, dict[str, Any]]:
+    """Figures with an interactive form, for `element`. By name: the drawing, its title, the Python that makes it."""
+    found = {
+        name: {"title": title, "python": python, "panels": panels(drawing.figure)}
+        for name, (drawing, title, python) in figures.items()
+        if drawing is not None
+    }
+    return {name: figure for name, figure in found.items() if figure["panels"]}
 
 
 def element(figures: Mapping[str, Mapping[str, Any]]) -> Markup:

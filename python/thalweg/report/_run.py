@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import plots
 from ..catalogue import series as known_series
 from ..event_labels import event_labels, event_marks
-from . import _charts
+from . import _charts, _panels
 from ._page import cell, number, render
 from ._topology import drawing, rate_text, time_text
 from .columns import APPS, FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, table_rows, unit_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars
 
+    from ..plots import Drawing
     from ..result import Result
     from .columns import Column
 
@@ -29,12 +30,53 @@ MAX_GROUPS = 3
 MIN_SAMPLES = 5
 """Minimum number of completion times of a distribution that is drawn."""
 
+PLOT = """import polars as pl
+
+import thalweg as tw
+from thalweg import plots
+
+run = tw.Result.load(".")  # the folder of the run
+"""
+"""Python before that of a picture."""
+
+PICTURES = {
+    "times": (
+        "Completion times",
+        """samples = {
+    name: part[column].drop_nulls().to_list()
+    for table, key, column in ((run.flows, "group", "fct_s"), (run.exchanges, "app", "duration_s"))
+    for (name,), part in table.group_by(key, maintain_order=True)
+}
+plots.cdf(samples, "time (s)", logarithmic=True).savefig("times.svg")
+""",
+    ),
+    "scatter": (
+        "Throughput over queueing delay",
+        """plots.scatter(run.flows, run.colours).savefig("scatter.svg")
+""",
+    ),
+    "delays": (
+        "Queueing delays",
+        """rows = run.distributions.filter(pl.col("measure") == "queueing_delay")
+plots.distributions(rows, "queueing delay (ms)", 1e3, colours=run.colours).savefig("delays.svg")
+""",
+    ),
+}
+"""Pictures between the tables: title, and the Python that makes them."""
+
 Content = dict[str, Any]
 
 
 def page(run: Result, folder: Path) -> str:
     """The page of a run that was read from its folder."""
     series = _series(run)
+    pictures = {"times": _times(run), "scatter": _scatter(run), "delays": _delays(run)}
+    panels = _panels.interactive(
+        {
+            name: (picture, PICTURES[name][0], f"{PLOT}{PICTURES[name][1]}")
+            for name, picture in pictures.items()
+        }
+    )
     return render(
         "run.html",
         f"{run.heading} · run",
@@ -50,9 +92,9 @@ def page(run: Result, folder: Path) -> str:
         changes=[{"at": time_text(at), "what": words} for at, words in event_labels(run.plan)],
         **_flows(run),
         apps=None if run.apps.is_empty() else _listed(run.apps, APPS),
-        times=_times(run),
-        scatter=_scatter(run),
-        delays=_delays(run),
+        **pictures,
+        answering={name: name for name in panels},
+        panels=_panels.element(panels) if panels else None,
         links=_listed(
             run.links.filter(run.links["sent_packets"] > 0).sort(
                 "utilisation", descending=True, nulls_last=True
@@ -149,8 +191,11 @@ def _measured(row: dict[str, Any]) -> str:
 
 
 def network(run: Result) -> str:
-    """The network as SVG."""
-    places = {node["name"]: (node["x"], node["y"]) for node in run.plan["topology"]["nodes"]}
+    """The network as SVG; empty for a large one, whose plan has no places."""
+    nodes = run.plan["topology"].get("nodes")
+    if not isinstance(nodes, list):
+        return ""
+    places = {node["name"]: (node["x"], node["y"]) for node in nodes}
     sources: set[str] = set()
     sinks: set[str] = set(run.receivers["node"].to_list())
     for transport, node in zip(run.flows["transport"], run.flows["from"], strict=True):
@@ -194,7 +239,7 @@ def _flows(run: Result) -> Content:
     }
 
 
-def _times(run: Result) -> str | None:
+def _times(run: Result) -> Drawing | None:
     """Completion times of finite transfers and of exchanges of applications, as distributions."""
     samples = {
         group: part["fct_s"].drop_nulls().to_list()
@@ -209,13 +254,13 @@ def _times(run: Result) -> str | None:
     return plots.svg(plots.cdf(several, "time (s)", logarithmic=True), "times")
 
 
-def _scatter(run: Result) -> str | None:
+def _scatter(run: Result) -> Drawing | None:
     """Throughput over queueing delay, a point per flow."""
     rows = run.flows.drop_nulls(["throughput_bps", "queueing_delay_s"])
     return plots.svg(plots.scatter(rows, run.colours), "scatter") if 2 <= rows.height <= 200 else None
 
 
-def _delays(run: Result) -> str | None:
+def _delays(run: Result) -> Drawing | None:
     """Queueing delays of flows, as distributions."""
     rows = run.distributions.filter(run.distributions["measure"] == "queueing_delay")
     if rows.is_empty():

@@ -12,7 +12,8 @@ from .. import plots
 from ..dataset import RUNS
 from ..result import PAGE, with_overrides
 from ..sweep import cells_of, group_by_point, sameness
-from . import _charts
+from . import _charts, _panels
+from . import runs_scatter as scatter
 from ._page import number, render
 from .columns import unit_of
 
@@ -30,6 +31,13 @@ FILE = "sweep.json"
 
 PART = "sweep.json.part"
 """The file before the sweep has ended; it lists the plans."""
+
+PYTHON = """import thalweg as tw
+
+done = tw.SweepResult.load(".")  # the folder of the sweep
+done.scatter("queueing_delay", "throughput", out="throughput-over-delay.svg")
+"""
+"""Python that makes the picture of throughput over delay."""
 
 Row = dict[str, Any]
 
@@ -67,6 +75,7 @@ def save(
     metrics = key_metrics(done.runs[0].result) if done.runs else []
     rows = done.rows(metrics)
     rows.write_parquet(folder / RUNS)
+    samples = scatter.pairs(done.labelled())
     record = {
         "format": 1,
         "version": __version__,
@@ -76,6 +85,7 @@ def save(
         "metrics": metrics,
         "planned": done.planned,
         "plans": sorted(plans),
+        "scatter": samples if scatter.worth_drawing(samples) else {},
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
         "runs": [
             {
@@ -198,6 +208,10 @@ def page(folder: Path) -> str:
     title = with_overrides(record["title"], record.get("overrides", {}))
     cells = group_by_point((run["values"], run["trace_hash"]) for run in runs)
     columns, listed = means_table(rows, keys, metrics)
+    # sweeps of earlier versions have none
+    samples = record.get("scatter", {})
+    drawing = scatter.drawing(samples) if samples else None
+    panels = _panels.interactive({scatter.NAME: (drawing, "Throughput over queueing delay", PYTHON)})
     return render(
         "sweep.html",
         f"{title} · sweep",
@@ -228,6 +242,9 @@ def page(folder: Path) -> str:
         grids=_charts.grids(title, rows, keys, {metric: axis_label(metric) for metric in metrics})
         if keys and len(rows) > 1
         else None,
+        scatter=drawing,
+        answering={name: name for name in panels},
+        panels=_panels.element(panels) if panels else None,
         chart_script=_charts.script(),
         runs=[
             {**at, "seed": run["seed"], "trace_hash": run["trace_hash"]}
