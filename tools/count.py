@@ -50,6 +50,8 @@ TEST = [
     ("dependencies", [PYTHON, "tools/dependencies.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("rust tests", [*CARGO_TEST, "--", "--skip", "wall_clock::"]),
+    # of a feature that is off by default: the other crates are those of the tests before
+    ("tests of str0m", [*CARGO_TEST, "--features", "lab/str0m", "--test", "str0m"]),
     ("python tests", [*PYTEST, "-n", "auto", "--dist", "loadfile", "-m", "not processes and not wall_clock"]),
 ]
 WAITING = [

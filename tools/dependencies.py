@@ -31,7 +31,7 @@ ALLOWED = {
     "thalweg-quic": {"units", "contract", "schemes"},
     "quic-net": BASE | {"driver", "transfer", "thalweg-quic", "stack-quinn", "stack-shared"},
     "multicast": BASE | {"driver", "transfer", "quic-net"},
-    "emulate": BASE | {"sim", "driver", "transfer", "live", "ndn-net"},
+    "emulate": BASE | {"sim", "driver", "transfer", "ndn-net"},
     "stack-shared": {"units", "contract", "stack"},
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
     "stack-quinn": {"contract", "stack-shared", "thalweg-quic"},

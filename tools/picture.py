@@ -246,6 +246,15 @@ def kernel():
     draw_study("kernel", done)
 
 
+def l4s():
+    page = ROOT / "docs" / "l4s.md"
+    text, done = page.read_text(encoding="utf-8"), cached_study("l4s")
+    for name, table in done.tables.items():
+        text = fill_section(text, f"l4s {name}", markdown(list(table.rows())))
+    page.write_text(text, encoding="utf-8")
+    print(f"{page.relative_to(ROOT)} written")
+
+
 def main():
     first_run()
     deep_buffer()
@@ -253,6 +262,7 @@ def main():
     background_and_real_time()
     controllers()
     kernel()
+    l4s()
     scaling()
     coarse_clocks()
     feedback_scaling()

@@ -18,6 +18,7 @@ from .background_real_time import BACKGROUND, REAL_TIME
 from .controllers import STUDY as CONTROLLERS
 from .cvihis import PAPER as CVIHIS
 from .kernel import STUDY as KERNEL
+from .l4s import STUDY as L4S
 from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
 from .named_data import STUDY as NAMED_DATA
@@ -51,7 +52,7 @@ PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, 
 
 STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (AGREEMENT, BACKGROUND, CONTROLLERS, KERNEL, NAMED_DATA, REAL_TIME, SCALING)
+    for study in (AGREEMENT, BACKGROUND, CONTROLLERS, KERNEL, L4S, NAMED_DATA, REAL_TIME, SCALING)
 }
 """Comparisons of our own, by name."""
 

@@ -33,7 +33,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from . import _native
-from .observation import FEATURES, Observer, Step, factor, power
+from .observation import FEATURES, Observer, Step, factor, next_window, power
 from .scenario import Plan, Scenario
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ START_INTERVAL_S = 0.001
 """Until its flow starts, an environment advances by this time."""
 FIRST_STEP_S = 0.1
 """A step of a round-trip time before the first sample."""
-MAX_WINDOW = 100_000
-"""Maximum window in segments."""
 MIN_RATE_BPS = 1e4
 MAX_RATE_BPS = 1e11
 """Limits of the pacing rate."""
@@ -104,14 +102,14 @@ class _Seat:
 
     def change(self, action: Any) -> tuple[float, float]:
         """The window and the rate after an action."""
-        by = factor(float(numpy.asarray(action, dtype=numpy.float64).reshape(-1)[0]))
+        number = float(numpy.asarray(action, dtype=numpy.float64).reshape(-1)[0])
         if self.act == "window":
-            self.window = min(max(self.window * by, self.segment_bytes), MAX_WINDOW * self.segment_bytes)
+            self.window = next_window(self.window, number, self.segment_bytes)
             return self.window, math.inf
         if self.rate == math.inf:
             # the initial window in a round-trip time
             self.rate = self.window * 8 / (self.rtt_s or FIRST_STEP_S)
-        self.rate = min(max(self.rate * by, MIN_RATE_BPS), MAX_RATE_BPS)
+        self.rate = min(max(self.rate * factor(number), MIN_RATE_BPS), MAX_RATE_BPS)
         # two round-trip times of the rate, so that the rate limits it
         self.window = max(2 * self.rate * (self.rtt_s or FIRST_STEP_S) / 8, 2 * self.segment_bytes)
         return self.window, self.rate

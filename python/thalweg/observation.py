@@ -97,6 +97,15 @@ def factor(action: float) -> float:
     return 1.0 + action if action >= 0 else 1.0 / (1.0 - action)
 
 
+MAX_WINDOW = 100_000
+"""Maximum window in segments."""
+
+
+def next_window(window_bytes: float, action: float, segment_bytes: int) -> float:
+    """The window in bytes after an action: one segment or more, and at most `MAX_WINDOW` segments."""
+    return min(max(window_bytes * factor(action), segment_bytes), MAX_WINDOW * segment_bytes)
+
+
 LOSS_WEIGHT = 5.0
 """ζ of the reward: a lost byte counts as this number of delivered ones."""
 DELAY_TOLERANCE = 1.25

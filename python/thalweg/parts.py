@@ -466,6 +466,7 @@ if TYPE_CHECKING:
         delayed_ack: bool | None
         ack_delay: str | None
         quick_acks: int | None
+        sack_compression: str | None
         ecn: bool | None
         ecn_feedback: str | None
         l4s: bool | None
@@ -480,6 +481,7 @@ if TYPE_CHECKING:
         gso: bool | None
         pacing: str | None
         handshake: bool | None
+        acks: str | None
         header: str | None
 
     class StreamKeys(TypedDict, total=False):
@@ -1530,6 +1532,9 @@ class Tcp(Part):
       Default: 40 ms.
     - `quick_acks` (whole number): Number of acknowledgements that are not delayed at the start, after an idle
       period longer than `min_rto`, and after duplicate data. Default: 0; Linux: 16.
+    - `sack_compression` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Hold acknowledgements of segments above a
+      gap back, after the first three, for 5 % of the round-trip time of the handshake and at most this long,
+      as Linux does (`net.ipv4.tcp_comp_sack_delay_ns`). Requires `handshake`. Default: 0 s; Linux: 1 ms.
     - `ecn` (true or false): Explicit congestion notification. Default: false; true for schemes that need it
       (`dctcp`).
     - `ecn_feedback` (`classic`, `dctcp`, `accurate`): How the receiver reports congestion marks. Default:
@@ -1558,6 +1563,8 @@ class Tcp(Part):
       rate of its own, such as `bbr`, keeps it. Default: off, also in Linux, where the queue discipline `fq`
       turns it on.
     - `handshake` (true or false): Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
+    - `acks` (`honest`, `divided`, `repeated`, `optimistic`): How the receiver acknowledges: honestly, or such
+      that a sender that believes it sends faster. Default: honest.
     - `header` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Header of every packet, and size of an
       acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B with `live`.
     """

@@ -40,7 +40,7 @@ def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
             endpoint_hint(scenario),
         )
     wanted = sorted({str(flow["scheme"]) for flow in mapped})
-    if missing := [name for name in wanted if not _kernel_has(name)]:
+    if missing := [name for name in wanted if not kernel_has(name)]:
         raise EmulationError(
             f"the kernel of this host has no congestion control {', '.join(f'`{name}`' for name in missing)}",
             f"it has {', '.join(_available())}; load the module (`modprobe tcp_{missing[0]}`), or use another scheme",
@@ -103,7 +103,7 @@ def _available() -> list[str]:
         return []
 
 
-def _kernel_has(name: str) -> bool:
+def kernel_has(name: str) -> bool:
     """Whether a socket accepts this congestion control; the request loads its module if that is permitted."""
     import socket
 

@@ -104,6 +104,8 @@ class Scheme:
     """Its name in scenarios; by default that of the class in `snake_case`."""
     families: ClassVar[tuple[str, ...]] = ("ip",)
     """Where it runs: `"ip"` over TCP, `"ndn"` at consumers of named data."""
+    files: ClassVar[tuple[str | Path, ...]] = ()
+    """Files that the class reads, such as a trained policy: kept results are used again only while these are the same."""
     ecn: ClassVar[str | None] = None
     """Its ECN over TCP: `"classic"` (RFC 3168), `"dctcp"`, `"accurate"` (RFC 9768), `"l4s"`; None: as the scenario says."""
 
@@ -291,7 +293,11 @@ def sources_digest() -> str:
     """Digest of the source texts of the registered classes; empty without one. Kept results depend on it."""
     if not _REGISTERED:
         return ""
-    return hashlib.sha256("\0".join(map(_source, _REGISTERED.values())).encode()).hexdigest()
+    found = hashlib.sha256("\0".join(map(_source, _REGISTERED.values())).encode())
+    for scheme in _REGISTERED.values():
+        for path in map(Path, scheme.files):
+            found.update(path.read_bytes() if path.is_file() else b"")
+    return found.hexdigest()
 
 
 def _source(scheme: type[Scheme]) -> str:

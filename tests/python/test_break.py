@@ -15,10 +15,12 @@ import thalweg as tw
 from conftest import ROOT
 from thalweg import catalogue
 from thalweg.breaking import BOUNDS, PROPERTIES, Evaluator, Finding, Search, Space, shrink
+from thalweg.breaking.emulated import Emulated, emulate, real_ends
 from thalweg.breaking.evaluation import Log, Measured
 from thalweg.breaking.properties import WORST
+from thalweg.breaking.search import CELLS, cell_of, edges
 from thalweg.cli import call
-from thalweg.errors import Interrupted, ResultError
+from thalweg.errors import EmulationError, Interrupted, ResultError
 
 STARVED = {"rate": 4.0, "delay": 20.0, "buffer": 0.5, "own": 1.0, "rivals": 1.0, "rival_scheme": "cubic"}
 """BBR beside CUBIC in a shallow buffer."""
@@ -78,6 +80,24 @@ def test_all_schemes_over_ip_and_of_named_data_can_be_searched() -> None:
                 Space.of(row["name"])
 
 
+def test_groups_are_searched_where_a_scheme_has_them() -> None:
+    assert {"receivers", "receiver_loss"} <= {bound.name for bound in Space.of("tfmcc").bounds}
+    assert "receivers" not in {bound.name for bound in Space.of("cubic").bounds}
+    network = {**STARVED, "rival_scheme": "reno", "receivers": 3.0, "receiver_loss": 0.02}
+    space = Space.of("tfmcc", ["reno"])
+    evaluator = Evaluator(space, PROPERTIES["starve"])
+    result = evaluator.scenario(network, 10.0).run(seed=1)
+    assert [row["receivers"] for row in result.flows.to_dicts()] == [3, 1]
+    lossy = [row for row in result.links.to_dicts() if row["link"] == "far3" and row["drops_random_loss"]]
+    assert lossy, "one receiver loses"
+    assert evaluator.measure([network], [1], 10.0)[0][0].value is not None
+    finding = Finding(space, PROPERTIES["starve"], network, 10.0, (0.05,), (1,))
+    assert "groups of 3 receivers and 2 % of random loss at one of them" in finding.sentence
+    assert space.normal(network)["receivers"] == 3.0
+    without = {name: value for name, value in network.items() if name != "receivers"}
+    assert "receiver_loss" not in space.normal(without)
+
+
 def test_a_margin_is_the_logarithm_of_the_ratio_to_the_threshold() -> None:
     below, above = PROPERTIES["starve"], PROPERTIES["delay"]
     assert below.margin(0.05) == pytest.approx(math.log(2))
@@ -105,6 +125,19 @@ def test_properties_measure_what_they_define() -> None:
     assert PROPERTIES["starve"].measure(run, alone) is None, "one flow has nobody to share with"
 
 
+def test_the_shallow_bucket_of_mircc_alone_is_a_failure() -> None:
+    network = {"rate": 20.0, "delay": 50.0, "buffer": 8.0, "own": 1.0, "tick": 500.0}
+    evaluator = Evaluator(Space.of("mircc"), PROPERTIES["collapse"])
+    measured = evaluator.measure([network], [1], 20.0)[0][0].value
+    # a bucket of 200 Data of 8192 bits of payload per tick of 500 ms
+    assert measured == pytest.approx(200 * 8192 / 0.5 / 20e6)
+    tree = evaluator.space.scenario(network, 20.0)
+    tree["ndn"]["link_params"] = {"depth": 0}
+    unlimited = PROPERTIES["collapse"].measure(tw.Scenario.from_tree(tree).run(seed=1), network)
+    assert unlimited is not None
+    assert unlimited > 0.7, "without the bucket nothing is wrong"
+
+
 def test_a_stall_is_measured_without_the_outage() -> None:
     network = {"rate": 4.0, "delay": 20.0, "buffer": 1.0, "own": 1.0, "outage": 2.0}
     result = Evaluator(Space.of("reno"), PROPERTIES["stall"]).scenario(network, 20.0).run()
@@ -123,6 +156,97 @@ def test_a_search_follows_the_slope_and_depends_on_its_seed_alone() -> None:
     assert best(1) != best(2)
     assert best(1).margin > best(1, "random").margin
     assert best(1).network["rate"] == pytest.approx(20, rel=0.2)
+
+
+def test_quality_diversity_fills_a_map_and_depends_on_its_seed_alone() -> None:
+    def found(seed: int, method: str = "qd") -> Search:
+        search = Search(Slope(ledbat(), PROPERTIES["starve"]), seed, method)
+        best = search.run(trials=600)
+        assert best.margin == max(elite.margin for elite in search.elites.values())
+        assert best.trials == 600 or method != "qd", "a map is not finished by a clear failure"
+        return search
+
+    first, again, other, random = found(1), found(1), found(2), found(1, "random")
+    assert first.elites == again.elites
+    assert first.elites != other.elites
+    for cell, elite in first.elites.items():
+        assert cell == elite.cell == cell_of(elite.network)
+    assert len(first.elites) == CELLS**2, "networks of every delay and buffer are tried"
+    margins = [sum(elite.margin for elite in search.elites.values()) for search in (first, random)]
+    assert margins[0] > margins[1], "the networks of the cells are worse than random ones"
+
+
+def test_quality_diversity_finds_the_same_with_one_and_two_jobs() -> None:
+    space = Space.of(
+        "bbr", ["cubic"], [bound.name for bound in BOUNDS if bound.optional and bound.name != "rivals"]
+    )
+
+    def search(jobs: int) -> Search:
+        one = Search(Evaluator(space, PROPERTIES["starve"], jobs), method="qd")
+        one.run(trials=6)
+        return one
+
+    assert search(1).elites == search(2).elites
+
+
+def test_cells_of_the_map_are_spread_by_logarithm() -> None:
+    assert edges("buffer")[0] == 0.1
+    assert edges("buffer")[-1] == pytest.approx(8)
+    assert cell_of({"delay": 2.0, "buffer": 0.1}) == (0, 0)
+    assert cell_of({"delay": 150.0, "buffer": 30.0}) == (CELLS - 1, CELLS - 1)
+    middle = edges("delay")[3]
+    assert cell_of({"delay": middle * 1.01, "buffer": 1.0})[0] == 3
+    assert cell_of({"delay": middle * 0.99, "buffer": 1.0})[0] == 2
+
+
+def starved(scheme: str = "bbr", rival: str = "cubic", seeds: tuple[int, ...] = (1,)) -> Finding:
+    network = {**STARVED, "rival_scheme": rival}
+    space = Space.of(scheme, [rival])
+    return Finding(space, PROPERTIES["starve"], network, 3.0, tuple(0.05 for _ in seeds), seeds)
+
+
+def test_flows_of_a_counterexample_get_real_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("thalweg.breaking.emulated.kernel_has", lambda name: name == "cubic")
+    tree, ends = real_ends(starved("vegas").tree)
+    assert ends == {"own": "live", "rival": "kernel"}
+    own, rival = tree["flows"]
+    assert (own["live"], rival["kernel"]) == (True, "cubic")
+    assert tw.Scenario.from_tree(tree).plan(1).has_real_ends
+    with pytest.raises(EmulationError, match="named data"):
+        real_ends(Finding(Space.of("mircc", []), PROPERTIES["collapse"], STARVED, 3.0, (0.1,)).tree)
+
+
+def test_the_result_in_emulation_is_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    finding = starved()
+
+    class Real:
+        """A result whose host did not keep up."""
+
+        complete, valid = True, False
+
+        def __init__(self, result: Any) -> None:
+            self.flows = result.flows
+
+    def simulate(scenario: Any, seed: int) -> Any:
+        return scenario.run(seed=seed)
+
+    held = finding.in_emulation(simulate)
+    assert held.emulated is not None
+    assert held.emulated.outcome == ("holds" if (held.emulated.value or 0) < 0.1 else "does not hold")
+    text = " ".join(line.removeprefix("# ") for line in held.toml.splitlines() if line.startswith("#"))
+    assert held.emulated.words("of an equal share") in text
+    assert tomllib.loads(held.toml) == tomllib.loads(finding.toml), "only the comment differs"
+    assert held.as_json()["emulation"]["ends"] == dict(held.emulated.ends)
+    slow = emulate(finding, lambda scenario, seed: Real(simulate(scenario, seed)))  # type: ignore[arg-type]
+    assert slow.outcome == "not decided"
+    assert "did not keep up" in slow.words("")
+
+    def refuse(scenario: Any, seed: int) -> Any:
+        raise EmulationError("needs root")
+
+    assert emulate(finding, refuse) == Emulated("not run", "needs root")
+    panics = Finding(ledbat(), PROPERTIES["panic"], {}, 3.0, (None,))
+    assert emulate(panics).outcome == "not run"
 
 
 def test_one_and_two_jobs_find_the_same_and_an_interrupted_search_continues(tmp_path: Path) -> None:
@@ -253,6 +377,7 @@ def test_the_command_writes_what_it_finds(
         (["reno", "--property", "starv"], "there is no such property", "did you mean `starve`?"),
         (["reno", "--without", "los"], "there is no such parameter", "did you mean `loss`?"),
         (["reno", "--against", "mircc"], "no scheme over IP has this name", ""),
+        (["reno", "--without", "loss,delay"], "--without delay: every network has it", ""),
         (["reno", "--minutes", "0"], "--minutes 0: above 0", ""),
         (["reno", "--trials", "0"], "--trials 0: at least one", ""),
     ],

@@ -220,6 +220,27 @@ def test_nodes_are_arranged_and_dragged_with_their_neighbours(seen):
     assert all(saw["dragged"][node] != where for node, where in at_rest.items())
 
 
+POINT = re.compile(r"(.+), (?:mean )?queueing delay \(ms\) (\S+): (\S+) (?:mean )?throughput.*\(Mbit/s\)")
+"""What a chart of throughput over delay says of a point: name, milliseconds, megabits per second."""
+
+
+def told(scatter):
+    """The points of a scatter, in the order of their drawing: name, milliseconds, megabits per second."""
+    found = [POINT.fullmatch(text) for text in scatter["said"]]
+    assert all(found), scatter["said"]
+    return [(one[1], plain(one[2]), plain(one[3])) for one in found]
+
+
+def test_the_throughput_and_delay_of_each_flow_are_those_of_the_table(seen):
+    run, saw = seen
+    rows = pl.read_parquet(run / "flows.parquet").to_dicts()
+    assert saw["scatter"]["ellipses"] == 0
+    for row, (name, delay, throughput) in zip(rows, told(saw["scatter"]), strict=True):
+        assert name == row["flow"]
+        assert delay == pytest.approx(1e3 * row["queueing_delay_s"], rel=1e-3)
+        assert throughput == pytest.approx(row["throughput_bps"] / 1e6, rel=1e-3)
+
+
 def test_a_controller_moves_a_flow_before_the_eyes_of_the_reader(drive, tmp_path):
     scenario = ROOT / "scenarios" / "does-a-controller-move-a-flow.toml"
     tw.load(scenario).run().save(tmp_path / "run")
@@ -284,6 +305,19 @@ def test_everybody_can_use_the_page_of_a_run(seen):
     everybody_can_use(saw)
 
 
+def test_many_lines_move_as_a_picture_and_are_drawn_when_they_rest(drive, tmp_path):
+    text = SCENARIO.replace('name = "reno"\n', 'name = "reno"\ncount = 40\nstart_spread = "1 s"\n')
+    text = re.sub(r"series = .*", 'series = ["rate"]', text).replace('"20 s"', '"12 s"')
+    tw.Scenario.from_toml(text).run().save(tmp_path / "run")
+    saw = drive(report.write(tmp_path / "run"), "move")
+    assert saw["problems"] == []
+    # each key changes the visible time
+    assert len({span for span, _ in saw["moving"]}) >= 4
+    # none draws more of the 41 lines than two ends without a value
+    assert max(points for _, points in saw["moving"]) <= 2 * 41
+    assert saw["resting"] > 41 * 20
+
+
 def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
     scenario = tmp_path / "sweep.toml"
     scenario.write_text(SWEEP, encoding="utf-8")
@@ -318,6 +352,10 @@ def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
             run["metrics"]["flows.throughput_total"] / 1e6 for run in record["runs"] if run["values"] == point
         )
         assert [plain(found[number]) for number in (4, 3, 5)] == pytest.approx(values, rel=1e-3)
+    # throughput over delay: three runs of each point, in an ellipse
+    assert saw["scatter"]["ellipses"] == 4
+    names = [name for name, _, _ in told(saw["scatter"])]
+    assert names == [", ".join(point) for point in expected for _ in range(3)]
     lines = saw["csv"].strip().splitlines()[1:]
     assert {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in lines} == {
         point: pytest.approx(mean) for point, (mean, _) in expected.items()
@@ -370,6 +408,22 @@ def test_a_comparison_has_a_box_per_scenario_over_its_seeds(compared):
         )
         assert found, text
         assert [plain(found[number]) for number in (2, 1, 3)] == pytest.approx(values, rel=1e-3)
+
+
+def test_a_comparison_has_an_ellipse_per_group_and_scenario(compared):
+    runs, saw = compared
+    assert saw["scatter"]["ellipses"] == 4
+    expected = {}
+    for name, run in runs.items():
+        for group in ("reno", "other"):
+            pair = (run[f"flows.{group}.queueing_delay"] * 1e3, run[f"flows.{group}.throughput"] / 1e6)
+            expected.setdefault(f"{group}, {name.partition('/')[0]}", []).append(pair)
+    shown = {}
+    for name, *pair in told(saw["scatter"]):
+        shown.setdefault(name, []).append(pair)
+    assert shown.keys() == expected.keys()
+    for name, pairs in expected.items():
+        assert np.array(sorted(shown[name])) == pytest.approx(np.array(sorted(pairs)), rel=1e-3), name
 
 
 def test_everybody_can_use_a_comparison(compared):

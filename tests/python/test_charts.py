@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import thalweg as tw
-from thalweg import report
+from thalweg import cli, report
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSET = ROOT / "python" / "thalweg" / "report" / "assets" / "charts.js"
@@ -84,7 +84,7 @@ def test_flows_have_their_group_and_the_warmup_is_included(page):
 
 def test_a_page_contains_its_pictures_and_loads_nothing_from_the_network(page):
     _, _, text = page
-    assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window"]
+    assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window", "scatter"]
     assert text.count("<svg") >= 3
     assert not re.search(r'(src|href)="(https?:)?//', text)
     assert "A \\u003c/script>" in text
@@ -140,3 +140,85 @@ def test_every_bundled_library_has_its_notice():
 def test_a_page_has_the_notices_of_its_libraries(page):
     _, _, text = page
     assert (ASSET.parent / "charts.licenses.md").read_text(encoding="utf-8").strip() in text
+
+
+FINITE = """
+title = "Transfers and their delays"
+duration = "6 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "5 ms", buffer = "30 packets" }
+[[flows]]
+name = "short"
+scheme = "reno"
+count = 6
+start_spread = "1 s"
+size = "200 kB"
+[[flows]]
+name = "long"
+scheme = "cubic"
+start_spread = "100 ms"
+[record]
+every = "200 ms"
+series = ["rate"]
+distributions = true
+[sweep]
+"flows.long.scheme" = ["cubic", "reno"]
+"""
+
+
+def answering(text):
+    """The charts of a page, each with the Python that makes it."""
+    found = {}
+    for kind in ("charts", "panels", "grids"):
+        if part := re.search(
+            rf'<script type="application/json" id="thalweg-{kind}">(.*?)</script>', text, re.DOTALL
+        ):
+            header = json.loads(part[1])
+            listed = header["figures"] if kind == "panels" else header["charts"]
+            found |= {one.get("id") or one["name"]: one["python"] for one in listed}
+    return found
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A sweep of three seeds and two schemes, a run of it, and their comparison, with the charts of their pages."""
+    folder = tmp_path_factory.mktemp("pages")
+    scenario = folder / "finite.toml"
+    scenario.write_text(FINITE, encoding="utf-8")
+    sweep = folder / "sweep"
+    assert cli.call(["run", str(scenario), "--runs", "3", "--out", str(sweep)]) == 0
+    runs = sorted(file.parent for file in sweep.rglob("run.json"))
+    compared = [(place.relative_to(sweep).as_posix(), tw.Result.load(place)) for place in runs]
+    written = {
+        "run": (runs[0], report.write(runs[0])),
+        "sweep": (sweep, report.write(sweep)),
+        "comparison": (sweep, report.compare(compared, sweep / "compare.html")),
+    }
+    return {
+        kind: (place, answering(page.read_text(encoding="utf-8"))) for kind, (place, page) in written.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("run", {"rate", "times", "scatter", "delays"}),
+        ("sweep", {"flows.short.throughput", "throughput-over-delay"}),
+        ("comparison", {"rate-0", "throughput", "throughput-over-delay"}),
+    ],
+)
+def test_the_python_of_every_chart_makes_it(kind, expected, pages, tmp_path, monkeypatch, capsys):
+    folder, charts = pages[kind]
+    assert expected <= charts.keys()
+    place = tmp_path / "copy"
+    shutil.copytree(folder, place)
+    monkeypatch.chdir(place)
+    for name, python in charts.items():
+        exec(compile(python, name, "exec"), {})
+        for file in re.findall(r'"([^"]+\.svg)"', python):
+            assert "<svg" in (place / file).read_text(encoding="utf-8"), name
+        if "print(" in python:
+            assert capsys.readouterr().out.strip(), name
+        else:
+            assert ".svg" in python, name

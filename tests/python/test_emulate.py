@@ -218,7 +218,7 @@ def test_kernel_is_refused_where_no_flow_or_no_kernel_has_such_a_scheme(
     error = capsys.readouterr().err
     assert "no flow has a scheme of the kernel's: reno, cubic, bbr" in error
     assert "live = true" in error
-    monkeypatch.setattr("thalweg.real._kernel_has", lambda _: False)
+    monkeypatch.setattr("thalweg.real.kernel_has", lambda _: False)
     monkeypatch.setattr("thalweg.real._available", lambda: ["cubic"])
     path = written(tmp_path, SIMULATED)
     assert call(["emulate", str(path), "--kernel"]) == 2
@@ -331,3 +331,17 @@ def test_a_capture_of_a_simulation_is_read_by_others(
     assert 0 < again <= retransmits
     sent = result.links.filter(result.links["link"] == "bottleneck")["sent_packets"].sum()
     assert count("tcp") == sent
+
+
+@real
+def test_a_counterexample_of_break_is_run_in_real_time() -> None:
+    from thalweg.breaking import PROPERTIES, Finding, Space
+    from thalweg.breaking.emulated import emulate
+
+    network = {"rate": 4.0, "delay": 20.0, "buffer": 1.0, "own": 1.0, "rivals": 1.0, "rival_scheme": "reno"}
+    space = Space.of("cubic", ["reno"])
+    found = emulate(Finding(space, PROPERTIES["starve"], network, 3.0, (0.05,), (1,)))
+    assert found.outcome != "not run", found.reason
+    assert set(found.ends) == {"own", "rival"}
+    assert found.value is not None, "both flows deliver something"
+    assert 0 < found.value <= 1

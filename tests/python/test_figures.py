@@ -208,6 +208,64 @@ def test_wrong_names_of_a_run_are_answered_with_the_nearest(
         call(run)
 
 
+def test_the_ellipse_of_runs_is_at_one_standard_deviation() -> None:
+    points = [(10.0, 3.0), (12.0, 5.5), (17.0, 4.0), (11.0, 2.0), (14.0, 6.0)]
+    outline = numpy.array(plots.ellipse(points))
+    assert outline[0] == pytest.approx(outline[-1])
+    aside = outline - numpy.mean(points, axis=0)
+    inverse = numpy.linalg.inv(numpy.cov(numpy.transpose(points), bias=True))
+    assert numpy.einsum("ij,jk,ik->i", aside, inverse, aside) == pytest.approx(numpy.ones(len(outline)))
+    # all around: every quadrant
+    assert len({tuple(signs) for signs in numpy.sign(aside)}) >= 4
+
+
+def test_runs_without_a_spread_have_a_point_or_a_line_for_an_ellipse() -> None:
+    assert plots.ellipse([(1.0, 2.0), (3.0, 4.0)]) == []
+    assert set(plots.ellipse([(1.0, 2.0)] * 3)) == {(1.0, 2.0)}
+    upright = plots.ellipse([(1.0, 2.0), (1.0, 4.0), (1.0, 6.0)])
+    assert {x for x, _ in upright} == {1.0}
+    assert max(y for _, y in upright) == pytest.approx(4.0 + math.sqrt(8 / 3))
+
+
+def test_a_scatter_of_a_sweep_has_a_point_per_run_and_an_ellipse_per_point(
+    sweep: tw.SweepResult, tmp_path: Path
+) -> None:
+    figure = sweep.scatter(out=tmp_path / "scatter.pdf")
+    [axes] = figure.axes
+    points = {line.get_label(): line.get_xydata() for line in axes.lines}
+    expected: dict[str, list[tuple[float, float]]] = {}
+    for run in sweep.runs:
+        name = ", ".join(map(str, run.values.values()))
+        pair = (
+            run.result["flows.reno.queueing_delay"] * 1e3,
+            run.result["flows.reno.throughput"] / 1e6,
+        )
+        expected.setdefault(name, []).append(pair)
+    assert points.keys() == expected.keys()
+    for name, pairs in expected.items():
+        assert numpy.asarray(points[name]) == pytest.approx(numpy.array(pairs)), name
+    assert len(axes.collections) == len(expected)
+    assert axes.get_xlabel() == "queueing delay (ms)"
+    assert (tmp_path / "scatter.pdf").read_bytes()[:5] == b"%PDF-"
+    [only] = sweep.scatter(where={"scheme": "cubic"}, style="paper", width="acm-column").axes
+    assert len(only.lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"x": "queuing_delay"}, "did you mean queueing_delay"),
+        ({"groups": ["rneo"]}, "no group of flows 'rneo'; did you mean reno"),
+        ({"where": {"scheme": "cubik"}}, "did you mean cubic"),
+    ],
+)
+def test_wrong_names_of_a_scatter_are_answered_with_the_nearest(
+    sweep: tw.SweepResult, words: Any, said: str
+) -> None:
+    with pytest.raises(KeyError, match=said):
+        sweep.scatter(**words)
+
+
 def fonts_of(page: pypdf.PageObject) -> list[tuple[str, bool]]:
     """Kind of each font of a page, and whether it is embedded."""
     found = []

@@ -9,7 +9,7 @@ from .._base import Experiment, ExperimentKey, Sample, Scale, Tree
 from . import scenarios
 from .keys import Key
 
-SEEDS = 3
+SEEDS = 10
 
 
 def extract(result: Any, _variant: str, _scale: Scale) -> Sample:

@@ -186,6 +186,28 @@ BOUNDS: tuple[Bound, ...] = (
         3,
         absent=0.7,
     ),
+    Bound(
+        "receivers",
+        "receivers",
+        "receivers of each flow of the scheme, which is then a group",
+        "from a unicast to a small group",
+        2,
+        16,
+        whole=True,
+        absent=0.5,
+        families=("multicast",),
+    ),
+    Bound(
+        "receiver_loss",
+        "1",
+        "probability of random loss at the link of one receiver of each group",
+        "up to a very poor radio link",
+        1e-4,
+        0.05,
+        absent=0.5,
+        families=("multicast",),
+        needs=("receivers",),
+    ),
     Bound("own", "flows", "flows of the scheme from the start", "our choice", 1, 3, whole=True),
     Bound(
         "latecomer",
@@ -314,13 +336,16 @@ class Space:
     """Parameters that no network has."""
     always: frozenset[str] = frozenset()
     """Parameters that every network has."""
+    groups: bool = False
+    """Flows of the scheme can have several receivers."""
     bounds: tuple[Bound, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         listed = [
             self._fitted(bound)
             for bound in BOUNDS
-            if self.family in bound.families and bound.name not in self.without
+            if ({self.family, "multicast"} if self.groups else {self.family}) & set(bound.families)
+            and bound.name not in self.without
         ]
         object.__setattr__(self, "bounds", tuple(listed))
 
@@ -347,7 +372,8 @@ class Space:
         family = next((family for family in ("ip", "ndn") if family in families), None)
         if family is None:
             raise ValueError(f"networks of the family {families[0]} are not searched")
-        return cls(scheme, family, tuple(against), frozenset(without), frozenset(always))
+        groups = family == "ip" and "multicast" in families
+        return cls(scheme, family, tuple(against), frozenset(without), frozenset(always), groups)
 
     def network(self, shares: Sequence[float]) -> Network:
         """The network at a point of the unit cube, one coordinate per bound."""
@@ -440,7 +466,7 @@ class _Scenario:
             bottleneck["impair"] = {"jitter": f"{jitter:g} ms", "keep_order": True}
         if "ack_aggregation" in self.network:
             bottleneck["backward"] = {"impair": {"release_every": f"{self._number('ack_aggregation'):g} ms"}}
-        if ratio == 1.0:
+        if not self._has_ends():
             pairs = {"pairs": len(self._consumers())} if self.space.family == "ndn" else {}
             return {"kind": "dumbbell", **pairs, "bottleneck": bottleneck}
         near, far = (whole, whole * ratio) if ratio > 1 else (whole * ratio, whole)
@@ -454,9 +480,25 @@ class _Scenario:
                 {"name": "bottleneck", "ends": ["r1", "r2"], **bottleneck},
                 {"name": "one", "ends": ["s1", "r1"], "delay": one, **access},
                 {"name": "other", "ends": ["s2", "r1"], "delay": other, **access},
-                {"name": "far", "ends": ["r2", "d"], "delay": same, **access},
+                *(
+                    {"name": name, "ends": ["r2", end], "delay": same, **access, **more}
+                    for name, end, more in self._receivers()
+                ),
             ],
         }
+
+    def _has_ends(self) -> bool:
+        """Whether the hosts of the flows are listed."""
+        return bool({"rtt_ratio", "receivers"} & self.network.keys())
+
+    def _receivers(self) -> list[tuple[str, str, Keys]]:
+        """Link, node and further keys of the link of each receiver; the last one of a group is the one with losses."""
+        count = int(self._number("receivers", 1))
+        found: list[tuple[str, str, Keys]] = [("far", "d", {})]
+        found += [(f"far{number}", f"d{number}", {}) for number in range(2, count + 1)]
+        if "receiver_loss" in self.network:
+            found[-1][2]["loss"] = self._number("receiver_loss")
+        return found
 
     def _at(self, name: str) -> Keys:
         """The start of flows, at a tenth of a second."""
@@ -465,15 +507,25 @@ class _Scenario:
         return {"start": f"{round(self._number(name) * self.duration_s, 1):g} s", "start_spread": "100 ms"}
 
     def _flows(self) -> list[Keys]:
-        ends = "rtt_ratio" in self.network
+        ends = self._has_ends()
         near: Keys = {"from": "s1", "to": "d"} if ends else {}
         far: Keys = {"from": "s2", "to": "d"} if ends else {}
+        group: Keys = (
+            {"to": [node for _, node, _ in self._receivers()]} if "receivers" in self.network else {}
+        )
         scheme = self.space.scheme
         flows: list[Keys] = [
-            {"name": "own", "scheme": scheme, **_copies(self._number("own", 1)), **self._at(""), **near}
+            {
+                "name": "own",
+                "scheme": scheme,
+                **_copies(self._number("own", 1)),
+                **self._at(""),
+                **near,
+                **group,
+            }
         ]
         if "latecomer" in self.network:
-            flows.append({"name": "late", "scheme": scheme, **self._at("latecomer"), **far})
+            flows.append({"name": "late", "scheme": scheme, **self._at("latecomer"), **far, **group})
         if "rivals" in self.network:
             copies = _copies(self._number("rivals"))
             flows.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from .._part import Keys
 from ..scenario import Scenario
 from . import properties
 from .bounds import HOST_DELAY_MS, Network, Space, digits
+from .emulated import Emulate, Emulated, emulate
 from .evaluation import Evaluator
 from .properties import Property, is_own, shares
 from .shrink import SEEDS, Shrunk
@@ -37,6 +38,8 @@ class Finding:
     values: tuple[float | None, ...]
     """The measured value with each seed."""
     seeds: tuple[int, ...] = SEEDS
+    emulated: Emulated | None = None
+    """The result in emulation, if that was asked for."""
 
     @classmethod
     def of(cls, evaluator: Evaluator, shrunk: Shrunk, seeds: Sequence[int] = SEEDS) -> Finding:
@@ -50,9 +53,15 @@ class Finding:
         """The run with the first seed; None if it panics."""
         if self.wanted.name == "panic":
             return None
-        return Scenario.from_tree(self._tree()).run(seed=self.seeds[0])
+        return Scenario.from_tree(self.tree).run(seed=self.seeds[0])
 
-    def _tree(self) -> Keys:
+    def in_emulation(self, run: Emulate | None = None) -> Finding:
+        """The same with the result in emulation, which takes as long as the run; see `emulated.emulate`."""
+        return replace(self, emulated=emulate(self, run))
+
+    @property
+    def tree(self) -> Keys:
+        """The scenario without title and expectation."""
         record = self.wanted.record or {"every": "500 ms", "series": [self.wanted.series]}
         return self.space.scenario(self.network, self.duration_s, record)
 
@@ -81,6 +90,8 @@ class Finding:
             "jitter": lambda value: f"{value:g} ms of jitter",
             "ack_aggregation": lambda value: f"acknowledgements every {value:g} ms",
             "rate_step": lambda value: f"a rate that becomes {value:g} times as high",
+            "receivers": lambda value: f"groups of {value:g} receivers",
+            "receiver_loss": lambda value: f"{100 * value:g} % of random loss at one of them",
             "outage": lambda value: f"an outage of {value:g} s",
             "short_flows": lambda value: f"short flows with {100 * value:g} % of the rate",
             "unresponsive": lambda value: f"an unresponsive source of {100 * value:g} % of the rate",
@@ -175,10 +186,13 @@ class Finding:
     @property
     def toml(self) -> str:
         """The scenario: one line per table where that is short enough, with what happens as a comment."""
-        tree = {"title": self.title, **self._tree()}
+        tree = {"title": self.title, **self.tree}
         if self.expect:
             tree["expect"] = self.expect
-        comment = "\n".join(f"# {line}" for line in _wrap(self.sentence))
+        sentences = [self.sentence]
+        if self.emulated is not None:
+            sentences.append(self.emulated.words(self.wanted.unit))
+        comment = "\n".join(f"# {line}" for line in _wrap(" ".join(sentences)))
         return "\n".join([comment, *(f"{key} = {_lines(value)}" for key, value in tree.items())]) + "\n"
 
     def save(self, folder: Path, *, figure: bool = True) -> dict[str, Path]:
@@ -205,6 +219,7 @@ class Finding:
             "values": list(self.values),
             "threshold": self.wanted.threshold,
             "lines": self.lines,
+            "emulation": None if self.emulated is None else self.emulated.as_json(),
         }
 
     @property

@@ -2,6 +2,8 @@
 
 Sources: N. Hansen, The CMA Evolution Strategy: A Tutorial, 2016 (library `cma`); restarts as in A. Auger, N. Hansen,
 A Restart CMA Evolution Strategy with Increasing Population Size, CEC 2005, from other places instead of larger.
+Quality-diversity: M. Fontaine, J. Togelius, S. Nikolaidis, A. Hoover, Covariance Matrix Adaptation for the Rapid
+Illumination of Behavior Space, GECCO 2020, the improvement emitter (library `ribs`).
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .bounds import Network
+from .bounds import BOUNDS, Network
 from .evaluation import Evaluator
 
 if TYPE_CHECKING:
@@ -38,6 +40,23 @@ SEEDS = (1, 2, 3)
 CLEAR = math.log(2.0)
 """A search ends with a network that misses the threshold by a factor of two in all seeds."""
 
+AXES = ("delay", "buffer")
+"""Parameters of the map of a quality-diversity search."""
+
+CELLS = 6
+"""Cells of the map per axis, spread by logarithm."""
+
+
+@dataclass(frozen=True)
+class Elite:
+    """The worst network of one cell of the map."""
+
+    cell: tuple[int, ...]
+    """Index per axis of `AXES`, from 0."""
+    network: Network
+    margin: float
+    """Its lowest margin over the seeds."""
+
 
 @dataclass(frozen=True)
 class Best:
@@ -59,7 +78,9 @@ class Search:
     evaluator: Evaluator
     seed: int = 1
     method: str = "cma"
-    """`cma`, or `random` for random networks only."""
+    """`cma`; `qd` for the worst network of each cell of a map; or `random` for random networks only."""
+    elites: dict[tuple[int, ...], Elite] = field(default_factory=dict, init=False)
+    """The worst network of each cell that was tried."""
 
     def run(
         self,
@@ -72,12 +93,13 @@ class Search:
         """The worst network that is found in so many trials or seconds, at least in one generation.
 
         A generation is finished before the search ends, except the last one of `trials`. It ends early with a network whose
-        margin is `clear`. Ctrl-C raises `Interrupted`; with a log, the same call continues.
+        margin is `clear`, except with `qd`. Ctrl-C raises `Interrupted`; with a log, the same call continues.
         """
         began = time.monotonic()
         best = Best(None, -math.inf, 0, 0)
         strategy = self._strategy()
         points = next(strategy)
+        self.elites.clear()
         while True:
             if trials is not None:
                 points = points[: trials - best.trials]
@@ -85,6 +107,7 @@ class Search:
             margins = self._margins(networks)
             for network, margin in zip(networks, margins, strict=True):
                 count = best.trials + 1
+                self._note(network, margin)
                 if margin > best.margin:
                     best = Best(network, margin, count, count)
                 else:
@@ -93,9 +116,15 @@ class Search:
                 progress(best)
             over = trials is not None and best.trials >= trials
             late = seconds is not None and time.monotonic() - began >= seconds
-            if over or late or best.margin >= clear:
+            if over or late or (best.margin >= clear and self.method != "qd"):
                 return best
             points = strategy.send(margins)
+
+    def _note(self, network: Network, margin: float) -> None:
+        """Keeps the worst network of its cell."""
+        cell = cell_of(network)
+        if cell not in self.elites or margin > self.elites[cell].margin:
+            self.elites[cell] = Elite(cell, network, margin)
 
     def _margins(self, networks: Sequence[Network]) -> list[float]:
         """The margin of each network: of the first seed where it is negative, otherwise the lowest of all seeds."""
@@ -113,6 +142,8 @@ class Search:
         wanted = self.evaluator.wanted.name
         random = numpy.random.default_rng([self.seed, zlib.crc32(wanted.encode())])
         size = len(self.evaluator.space.bounds)
+        if self.method == "qd" and wanted != "panic":
+            yield from self._illuminate(random, size)
         used: list[tuple[float, ...]] = []
         tried: list[tuple[float, tuple[float, ...]]] = []
         while True:
@@ -154,3 +185,58 @@ class Search:
             strategy.tell(points, [-margin for margin in margins])
             waited = 0 if max(margins) > best else waited + 1
             best = max(best, *margins)
+
+    def _illuminate(self, random: numpy.random.Generator, size: int) -> Generator[Any, list[float], None]:
+        """CMA-ES that is rewarded for networks that are worse than the worst of their cell, without an end."""
+        from ribs.archives import GridArchive
+        from ribs.emitters import EvolutionStrategyEmitter
+
+        space = self.evaluator.space
+        ranges = [(math.log(low), math.log(high)) for low, high in RANGES.values()]
+        archive = GridArchive(
+            solution_dim=size, dims=[CELLS] * len(AXES), ranges=ranges, seed=int(random.integers(2**31))
+        )
+
+        def measures(points: Any) -> list[list[float]]:
+            return [coordinates(space.network(point)) for point in points]
+
+        for _ in range(RANDOM_GENERATIONS):
+            points = random.random((POPULATION, size))
+            margins = yield points
+            archive.add(points, margins, measures(points))
+        emitter = EvolutionStrategyEmitter(
+            archive,
+            x0=archive.best_elite["solution"],
+            sigma0=STEP,
+            batch_size=POPULATION,
+            seed=int(random.integers(2**31)),
+        )
+        while True:
+            points = emitter.ask().clip(0.0, 1.0)
+            margins = yield points
+            found = measures(points)
+            emitter.tell(points, margins, found, archive.add(points, margins, found))
+
+
+RANGES = {name: next((bound.low, bound.high) for bound in BOUNDS if bound.name == name) for name in AXES}
+"""Range of each axis."""
+
+
+def coordinates(network: Network) -> list[float]:
+    """The place of a network on the map, within its ends."""
+    return [math.log(min(max(float(network[name]), low), high)) for name, (low, high) in RANGES.items()]
+
+
+def cell_of(network: Network) -> tuple[int, ...]:
+    """The cell of a network."""
+    cell = []
+    for place, (low, high) in zip(coordinates(network), RANGES.values(), strict=True):
+        share = (place - math.log(low)) / math.log(high / low)
+        cell.append(min(int(share * CELLS), CELLS - 1))
+    return tuple(cell)
+
+
+def edges(name: str) -> list[float]:
+    """The ends of the cells of an axis, in the unit of its parameter."""
+    low, high = RANGES[name]
+    return [low * (high / low) ** (number / CELLS) for number in range(CELLS + 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -26,7 +27,7 @@ from .progress import Meter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..breaking import Best, Finding, Property, Search, Space
+    from ..breaking import Best, Elite, Finding, Property, Search, Space
     from ..breaking.shrink import Shrunk
 
 OUT = Path("out") / "break"
@@ -49,7 +50,8 @@ def break_(
     minutes: float | None = None,
     trials: int | None = None,
     seed: int = 1,
-    method: Literal["cma", "random"] = "cma",
+    method: Literal["cma", "qd", "random"] = "cma",
+    emulate: bool = False,
     jobs: int | None = None,
     out: Path | None = None,
     scheme_file: SchemeFiles = (),
@@ -78,7 +80,10 @@ def break_(
     seed
         Use this seed of the search.
     method
-        Search with CMA-ES (`cma`), or try random networks only (`random`).
+        Search with CMA-ES (`cma`); search the worst network of each cell of a map of delays and buffers (`qd`,
+        quality-diversity); or try random networks only (`random`).
+    emulate
+        Run each short scenario in real time as well, with TCP of the kernel or live endpoints. Needs root.
     jobs
         Run this number of simulations at a time; one per core by default. The result does not depend on it.
     out
@@ -102,15 +107,22 @@ def break_(
         raise CommandError(f"--minutes {minutes:g}: above 0")
     wanted = _known("--property", "property", _words(property_) or list(PROPERTIES), list(PROPERTIES))
     left_out = _known("--without", "parameter", _words(without), [bound.name for bound in BOUNDS])
+    if needed := sorted({"delay", "buffer"} & set(left_out)):
+        raise CommandError(f"--without {needed[0]}: every network has it")
     folder = out or OUT / scheme
     seconds = None if minutes is None and trials is not None else 60 * (minutes or MINUTES) / len(wanted)
+    if method == "qd":
+        _need_ribs()
     found: list[Finding] = []
     best: dict[str, Best] = {}
+    maps: dict[str, list[Elite]] = {}
     try:
         for name in wanted:
             space = _space(scheme, _words(against), left_out, PROPERTIES[name])
             search = _search(space, PROPERTIES[name], seed, method, jobs or os.cpu_count() or 1, folder)
-            best[name], finding = _find(search, trials, seconds, json=json)
+            best[name], finding = _find(search, trials, seconds, emulate=emulate, json=json)
+            if method == "qd":
+                maps[name] = sorted(search.elites.values(), key=lambda elite: elite.cell)
             if finding is not None:
                 finding.save(folder)
                 found.append(finding)
@@ -134,6 +146,7 @@ def break_(
                         "trials": row.trials,
                         "found_after": row.found_after,
                         "margin": row.margin,
+                        **({"map": [asdict(elite) for elite in maps[name]]} if name in maps else {}),
                     }
                     for name, row in best.items()
                 ],
@@ -141,7 +154,19 @@ def break_(
         )
     else:
         _print(scheme, best, found, folder)
+        for name, elites in maps.items():
+            _print_map(name, elites)
     return 0
+
+
+def _need_ribs() -> None:
+    """Refuses a quality-diversity search without its library."""
+    from importlib.util import find_spec
+
+    if find_spec("ribs") is None:
+        raise CommandError(
+            "--method qd: the package `ribs` is not installed", "`pip install thalweg[diversity]` installs it"
+        )
 
 
 def _words(given: Sequence[str]) -> list[str]:
@@ -197,7 +222,7 @@ def _search(space: Space, wanted: Property, seed: int, method: str, jobs: int, f
 
 
 def _find(
-    search: Search, trials: int | None, seconds: float | None, *, json: bool
+    search: Search, trials: int | None, seconds: float | None, *, emulate: bool, json: bool
 ) -> tuple[Best, Finding | None]:
     """Searches, and makes what was found small."""
     import time
@@ -221,7 +246,13 @@ def _find(
         if best.network is None or best.margin <= 0:
             return best, None
         small = shrink(evaluator, best.network, progress=show_smaller)
-    return best, None if small is None else Finding.of(evaluator, small)
+        if small is None:
+            return best, None
+        finding = Finding.of(evaluator, small)
+        if emulate:
+            meter.show(1, 1, f"emulating, {small.duration_s:g} s", estimate=False)
+            finding = finding.in_emulation()
+    return best, finding
 
 
 def _so_far(best: Best) -> str:
@@ -265,8 +296,34 @@ def _print(scheme: str, best: dict[str, Best], found: list[Finding], folder: Pat
     for finding in found:
         file = folder / f"{finding.wanted.name}.toml"
         screen.print(f"{finding.sentence}", markup=False)
+        if finding.emulated is not None:
+            screen.print(finding.emulated.words(finding.wanted.unit), markup=False)
         screen.print(f"    thalweg run {quoted(file)}", markup=False, soft_wrap=True)
     screen.print(f"Scenarios, figures and what was tried: {folder}", soft_wrap=True, markup=False)
+
+
+def _print_map(name: str, elites: list[Elite]) -> None:
+    """Prints the worst margin of each cell as the factor by which the threshold is missed; below 1 nothing fails."""
+    import math
+
+    from ..breaking.search import AXES, CELLS, edges
+
+    down, across = (edges(axis) for axis in AXES)
+    known = {elite.cell: math.exp(elite.margin) for elite in elites}
+    rows: list[dict[str, Any]] = [
+        {"delay": f"{down[row]:.3g} … {down[row + 1]:.3g}"}
+        | {str(column): known.get((row, column)) for column in range(CELLS)}
+        for row in range(CELLS)
+    ]
+    heads = [(str(column), f"{across[column]:.2g} … {across[column + 1]:.2g} BDP") for column in range(CELLS)]
+    failing = sum(factor > 1 for factor in known.values())
+    print_table(
+        f"{name}: factor by which the worst network of each cell misses the threshold; it fails in {failing} of "
+        f"{CELLS**2} cells",
+        [("delay", "delay (ms), buffer:"), *heads],
+        rows,
+        first=("delay",),
+    )
 
 
 def _property(name: str) -> Property:

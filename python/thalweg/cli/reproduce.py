@@ -74,9 +74,9 @@ def reproduce(
 ) -> int:
     """Reproduce a paper: run its experiments, draw its figures, evaluate its claims and write a report.
 
-    The papers are cvihis, mca, mircc, ndnsieve and srmcc. The comparisons background, controllers, kernel, named-data,
-    real-time and scaling have tables instead of claims; agreement compares simulation with emulation. `--emulate` runs
-    the tests of cvihis in real time as well, with the kernel's TCP; it needs root.
+    The papers are cvihis, mca, mircc, ndnsieve and srmcc. The comparisons background, controllers, kernel, l4s,
+    named-data, real-time and scaling have tables instead of claims; agreement compares simulation with emulation.
+    `--emulate` runs the tests of cvihis in real time as well, with the kernel's TCP; it needs root.
 
     Parameters
     ----------

@@ -309,7 +309,7 @@ ROWS = (
         "Robustness to misbehaving users",
         "RFC 5166 §2.5",
         "",
-        never="RFC 9743 §7.6 above has the sender that does not respond, and the simulator has no receivers that lie",
+        never="The rows of RFC 9743 §7.6 have a sender that does not respond, and receivers that lie",
     ),
     Row(
         "2.6",

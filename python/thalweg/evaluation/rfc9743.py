@@ -238,6 +238,52 @@ def _unresponsive(subject: Subject, lab: Lab) -> dict[str, Tree]:
     }
 
 
+def _lying(**tcp: Any) -> Any:
+    """A flow whose receiver lies, beside a CUBIC flow."""
+
+    def cases(subject: Subject, lab: Lab) -> dict[str, Tree]:
+        return {"beside": dumbbell(lab, [subject.flow("x", tcp=tcp), CUBIC.flow("victim")])}
+
+    return cases
+
+
+LIES: dict[str, tuple[str, str, Any]] = {
+    "ack-division": (
+        "a receiver that divides acknowledgements",
+        "eight acknowledgements per segment, each of another part",
+        {"acks": "divided"},
+    ),
+    "dupack-spoofing": (
+        "a receiver that forges duplicate acknowledgements",
+        "five copies of each acknowledgement, without SACK",
+        {"acks": "repeated", "sack": False},
+    ),
+    "optimistic": (
+        "a receiver with optimistic acknowledgements",
+        "acknowledgements of what was lost, and of four segments in advance",
+        {"acks": "optimistic"},
+    ),
+}
+"""Receivers that lie: S. Savage et al., TCP Congestion Control with a Misbehaving Receiver, CCR 29(5), 1999."""
+
+
+def _lying_rows() -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            f"7.6-{name}",
+            f"Misbehaving nodes: {title}",
+            "RFC 9743 §7.6, Savage et al. 1999",
+            f"The receiver sends {what}: throughput of a CUBIC flow beside it.",
+            "bit/s",
+            TCP,
+            _lying(**tcp),
+            one("flow.victim.throughput"),
+            HARM,
+        )
+        for name, (title, what, tcp) in LIES.items()
+    )
+
+
 def _outage(subject: Subject, lab: Lab) -> dict[str, Tree]:
     events = [at(lab.half_s, up=False), at(lab.half_s + 2, up=True)]
     return {"outage": dumbbell(lab, [subject.flow("x")], events=events, series=["rate", "utilisation"])}
@@ -580,12 +626,13 @@ ROWS: tuple[Row, ...] = (
         one("flow.x.throughput"),
         HIGHER,
     ),
+    *_lying_rows(),
     Row(
-        "7.6-receivers",
-        "Misbehaving nodes: receivers and routers",
+        "7.6-routers",
+        "Misbehaving nodes: routers",
         "RFC 9743 §7.6",
         "",
-        never="The simulator has no receivers or routers that lie",
+        never="The simulator has no routers that lie",
     ),
     Row(
         "7.7-reordering",
