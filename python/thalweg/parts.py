@@ -164,6 +164,7 @@ if TYPE_CHECKING:
         coupling: float | None
         native: str | None
         threshold: str | None
+        min_qlen_step: int | None
         range: str | None
         classic_share: int | None
         drop_overload: bool | None
@@ -929,6 +930,10 @@ class Dualpi2Queue(Part):
     - `threshold` (such as `"1 ms"`): Queueing delay above which packets of scalable flows are marked; with
       `ramp`, minTh, above which some are. Default: 1 ms. Source: Linux 6.17: 1 ms; RFC9332 §A.1: 0.8 ms with
       a range of 0.4 ms.
+    - `min_qlen_step` (whole number): Packets of scalable flows that must wait already when a packet arrives
+      for its own delay to mark it. At low rates a packet then does not exceed `threshold` only because it
+      waits for one other. Default: 0. Source: Linux 6.17: 0; kernels of the L4S project to 6.1: 2; RFC9332
+      §A.1: Th_len, 1 that stays at the departure.
     - `range` (such as `"400 us"`): Width of the ramp. Default: 400 us. Source: RFC9332 §A.1: 400 us.
     - `classic_share` (whole number): Share of the link, in percent, that classic flows get if scalable ones
       want all of it. Default: 10. Source: Linux 6.17: 10; RFC9332 §A.1: a weight of 1/16 with WRR.
