@@ -1,6 +1,7 @@
 """Builds the site of the docs in `out/site`; `make site` runs it. With `--quick`, it runs no scenario: to check the pages.
 
-With `--look`, Chromium looks at pages of each kind in light and dark and on a phone; what axe-core finds is an error.
+With `--look`, Chromium looks at pages of each kind in light and dark and on a phone and goes through them with the Tab key;
+what axe-core finds and what Tab does not reach or show is an error.
 
 The sources are the Markdown pages and notebooks of the repository. They are copied to `target/site/source`, because pages of
 schemes and of the root belong to the site too; links between them are rewritten. Pages that are generated: the gallery of

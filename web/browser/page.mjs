@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { walk } from "./keyboard.mjs";
 
 const [executablePath, file, what, node] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -35,31 +36,6 @@ async function violations(page) {
   return found.violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)}`);
 }
 
-/** Links and controls that the Tab key does not reach, or that do not show that they have the focus. */
-async function keyboard() {
-  const page = await open(WIDE);
-  const all = await page.evaluate(() => {
-    const stops = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")];
-    const there = stops.filter((one) => one.checkVisibility() && one.tabIndex >= 0 && !one.disabled);
-    there.forEach((one, number) => (one.dataset.stop = number));
-    return there.map((one) => one.outerHTML.slice(0, 100));
-  });
-  const reached = new Set();
-  const problems = [];
-  for (let press = 0; press < all.length + 4; press++) {
-    await page.keyboard.press("Tab");
-    const [stop, seen] = await page.evaluate(() => {
-      const style = getComputedStyle(document.activeElement);
-      return [document.activeElement.dataset.stop, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0];
-    });
-    if (stop === undefined || reached.has(stop)) continue;
-    reached.add(stop);
-    if (!seen) problems.push(`the focus is not seen: ${all[stop]}`);
-  }
-  await page.close();
-  return [...problems, ...all.filter((_, number) => !reached.has(String(number))).map((one) => `not reached: ${one}`)];
-}
-
 /** What every page must be: accessible in light and dark and on a phone, no wider than the phone, and usable by the keyboard. */
 async function access() {
   for (const [name, options] of Object.entries({ light: WIDE, dark: { ...WIDE, colorScheme: "dark" }, phone: { viewport: { width: 390, height: 844 } } })) {
@@ -69,7 +45,9 @@ async function access() {
     if (name === "phone") seen.overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     await page.close();
   }
-  seen.keyboard = await keyboard();
+  const page = await open(WIDE);
+  seen.keyboard = await walk(page);
+  await page.close();
 }
 
 /** A run: charts over time and the network. */

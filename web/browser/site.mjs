@@ -1,10 +1,12 @@
-// Looks at pages of the site in light and dark and on a phone, and prints as JSON what axe-core finds and what is wider than a phone:
+// Looks at pages of the site in light and dark and on a phone, and prints as JSON what axe-core finds, what is wider than a phone, and
+// what the Tab key does not reach or does not show:
 // `node browser/site.mjs BROWSER FOLDER PAGE…`. `tools/docsite.py --look` runs it.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { walk } from "./keyboard.mjs";
 
 const [executablePath, folder, ...pages] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -25,6 +27,10 @@ for (const [kind, options] of Object.entries(KINDS)) {
     for (const one of violations) problems.push(`${kind} ${name}: ${one.id}, ${one.nodes.length} times: ${one.nodes[0].html.slice(0, 120)}`);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (overflow > 0) problems.push(`${kind} ${name}: ${overflow} pixels wider than the window`);
+    if (kind === "light") {
+      await page.reload();
+      for (const one of await walk(page)) problems.push(`keyboard ${name}: ${one}`);
+    }
     await page.close();
   }
   await context.close();

@@ -5,10 +5,11 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
+import { walk } from "./keyboard.mjs";
 
 const [executablePath, address, file, pictures] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const seen = { problems: [], violations: {}, overflow: {} };
+const seen = { problems: [], violations: {}, overflow: {}, keyboard: {} };
 const origin = new URL(address).origin;
 
 /** More than any step needs on a busy host. */
@@ -151,6 +152,42 @@ await page.goto(`${address}#/papers`);
 await page.waitForSelector(".card, p.soft");
 await look(page, "papers");
 await everywhere("#/papers", "papers", (one) => one.waitForSelector(".card, p.soft"));
+
+// only the keyboard: every control of every place, and a scenario that is opened, mended and left
+for (const [name, place, ready] of [["gallery", "#/", ".card .picture svg"], ["editor", `#/edit/${encodeURIComponent(file)}`, ".badge.good"], ["results", "#/results", "table"], ["papers", "#/papers", ".card, p.soft"]]) {
+  const fresh = await open(place);
+  await fresh.waitForSelector(ready);
+  seen.keyboard[name] = await walk(fresh);
+  await fresh.close();
+}
+const keys = await open("#/");
+await keys.waitForSelector(`a.card[href*="${encodeURIComponent(file)}"]`);
+/** Presses Tab until an element has the focus. */
+async function reach(selector) {
+  for (let press = 0; press < 200; press++) {
+    if (await keys.evaluate((selector) => document.activeElement.matches(selector), selector)) return;
+    await keys.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not reach ${selector}`);
+}
+await reach(`a.card[href*="${encodeURIComponent(file)}"]`);
+await keys.keyboard.press("Enter");
+await keys.waitForSelector(".badge.good");
+await reach(".cm-content");
+await keys.keyboard.press("Control+End");
+await keys.keyboard.type("wrong = 1");
+await keys.waitForSelector(".under.error");
+// the list of completions is open; Escape closes it, and the text stays
+await keys.keyboard.press("Escape");
+await keys.waitForSelector(".cm-tooltip-autocomplete", { state: "detached" });
+for (let press = 0; press < "wrong = 1".length; press++) await keys.keyboard.press("Backspace");
+await keys.waitForSelector(".badge.good");
+await keys.keyboard.press("Escape");
+await reach("a[href='#/results']");
+await keys.keyboard.press("Enter");
+await keys.waitForSelector("h1:text('Results')");
+seen.left = new URL(keys.url()).hash;
+await keys.close();
 
 // a new scenario
 await page.goto(`${address}#/new/tcp`);

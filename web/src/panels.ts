@@ -189,7 +189,10 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
   line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
   text(LEFT, 14, panel.title, { size: 12, bold: true });
   text((LEFT + right) / 2, bottom + 34, panel.x.label, { anchor: "middle" });
-  text(12, (TOP + bottom) / 2, panel.y.label, { anchor: "middle", turned: true });
+  // a label that is longer than the axis is in the middle of the panel, and smaller if need be
+  const [long, free] = [panel.y.label.length * 11 * CHARACTER, height - 12];
+  const level = long > bottom - TOP ? height / 2 : (TOP + bottom) / 2;
+  text(12, level, panel.y.label, { anchor: "middle", turned: true, size: Math.min(11, Math.max((11 * free) / long, 7)) });
   const back = panel.x.logarithmic ? (value: number) => 10 ** value : (value: number) => value;
   const [low, high] = panel.x.logarithmic ? [Math.log10(range[0]), Math.log10(range[1])] : range;
   const placeOf = (left: number) => back(low + ((left - LEFT) / (right - LEFT)) * (high - low));
@@ -197,6 +200,8 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
 }
 
 const SHADE = "#eef1f4";
+/** Average width of a character of the page's font, as a share of the size. */
+const CHARACTER = 0.54;
 
 function shortened(word: string, room: number): string {
   const letters = Math.max(Math.floor(room / 5.2), 3);

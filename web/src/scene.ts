@@ -49,6 +49,7 @@ export const INK = "#1d2733";
 const GRID = "#d5dae0";
 const SHADE = "#eef1f4";
 const WIDTH = 590;
+const MIN_WIDTH = 240;
 const PLOT_HEIGHT = 170;
 const LEFT = 62;
 const RIGHT = 12;
@@ -64,16 +65,21 @@ const CHARACTER = 0.54;
 /** Rows of a label below an axis, their distance, and the free space between two labels. */
 const [LABEL_ROWS, LABEL_ROW, LABEL_GAP] = [4, 11, 6];
 
-export function scene(sketch: Sketch): Scene {
+/** Width in points for a place of this width in pixels: text has the size of the page's smaller one in a narrow place. */
+export function widthFor(pixels: number): number {
+  return pixels > 0 ? Math.min(Math.max(pixels / 1.15, MIN_WIDTH), WIDTH) : WIDTH;
+}
+
+export function scene(sketch: Sketch, width = WIDTH): Scene {
   const primitives: Primitive[] = [];
-  const rows = legendRows(sketch.lines);
+  const rows = legendRows(sketch.lines, width);
   const top = 24 + rows.length * ROW + (rows.length > 0 ? 6 : 0);
   const bottom = top + PLOT_HEIGHT;
-  const x = scale(sketch.x, LEFT, WIDTH - RIGHT);
+  const x = scale(sketch.x, LEFT, width - RIGHT);
   const y = scale(sketch.y, bottom, top);
   const text = (at: readonly [number, number], words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
     primitives.push({ kind: "text", x: at[0], y: at[1], text: words, size: 9, anchor: "start", turned: false, bold: false, ...more });
-  const line = (points: readonly number[], colour: string, width: number, dash = false) => primitives.push({ kind: "line", points, colour, width, dash });
+  const line = (points: readonly number[], colour: string, thick: number, dash = false) => primitives.push({ kind: "line", points, colour, width: thick, dash });
 
   if (sketch.shade) {
     const [from, to] = [x(Math.max(sketch.shade[0], sketch.x[0])), x(Math.min(sketch.shade[1], sketch.x[1]))];
@@ -88,17 +94,17 @@ export function scene(sketch: Sketch): Scene {
     }
   });
   for (const value of ticks(sketch.y[0], sketch.y[1], 5)) {
-    line([LEFT, y(value), WIDTH - RIGHT, y(value)], GRID, 0.5);
+    line([LEFT, y(value), width - RIGHT, y(value)], GRID, 0.5);
     text([LEFT - 6, y(value) + 3], number(value), { anchor: "end" });
   }
-  const xTicks = sketch.xTicks ?? ticks(sketch.x[0], sketch.x[1], 8).map((one) => [one, number(one)] as const);
-  const labels = rowsOfLabels(xTicks.map(([value, words]) => [x(value), words]));
+  const xTicks = sketch.xTicks ?? ticks(sketch.x[0], sketch.x[1], Math.max(Math.round((8 * width) / WIDTH), 3)).map((one) => [one, number(one)] as const);
+  const labels = rowsOfLabels(xTicks.map(([value, words]) => [x(value), words]), width);
   xTicks.forEach(([value], index) => {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
     labels[index]!.forEach((words, row) => text([x(value), bottom + 14 + row * LABEL_ROW], words, { anchor: "middle" }));
   });
   const below = (Math.max(1, ...labels.map((rows) => rows.length)) - 1) * LABEL_ROW;
-  line([LEFT, top, LEFT, bottom, WIDTH - RIGHT, bottom], INK, 0.7);
+  line([LEFT, top, LEFT, bottom, width - RIGHT, bottom], INK, 0.7);
   for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2);
   for (const one of sketch.lines) {
     for (const [at, low, high] of one.bars ?? []) {
@@ -124,15 +130,15 @@ export function scene(sketch: Sketch): Scene {
     line([x(at), top, x(at), bottom], INK, 0.7, true);
     text([x(at) + 8, top + 2], words, { size: 7.5, turned: true, anchor: "end" });
   }
-  text([(LEFT + WIDTH - RIGHT) / 2, bottom + 28 + below], sketch.xLabel, { anchor: "middle" });
+  text([(LEFT + width - RIGHT) / 2, bottom + 28 + below], sketch.xLabel, { anchor: "middle" });
   text([12, (top + bottom) / 2], sketch.yLabel, { anchor: "middle", turned: true });
-  return { width: WIDTH, height: bottom + 36 + below, primitives, at: (one, other) => [x(one), y(other)] };
+  return { width, height: bottom + 36 + below, primitives, at: (one, other) => [x(one), y(other)] };
 }
 
 /** Labels below an axis, in as many rows as their places leave room for; what is still too long ends in "…". */
-export function rowsOfLabels(labels: readonly (readonly [number, string])[]): string[][] {
+export function rowsOfLabels(labels: readonly (readonly [number, string])[], width = WIDTH): string[][] {
   const places = labels.map(([place]) => place).sort((one, other) => one - other);
-  const room = Math.min(WIDTH - LEFT - RIGHT, ...places.slice(1).map((place, index) => place - places[index]!)) - LABEL_GAP;
+  const room = Math.min(width - LEFT - RIGHT, ...places.slice(1).map((place, index) => place - places[index]!)) - LABEL_GAP;
   const most = Math.max(Math.floor(room / (9 * CHARACTER)), 3);
   return labels.map(([, words]) => {
     const rows: string[] = [];
@@ -147,13 +153,13 @@ export function rowsOfLabels(labels: readonly (readonly [number, string])[]): st
   });
 }
 
-function legendRows(lines: readonly Polyline[]): [Polyline, number][][] {
+function legendRows(lines: readonly Polyline[], wide: number): [Polyline, number][][] {
   if (lines.length < 2 || lines.every((line) => line.label === "")) return [];
   const rows: [Polyline, number][][] = [];
   let left = Infinity;
   for (const line of lines) {
     const width = 18 + line.label.length * 9 * CHARACTER + 14;
-    if (left + width > WIDTH - RIGHT) {
+    if (left + width > wide - RIGHT) {
       rows.push([]);
       left = LEFT;
     }

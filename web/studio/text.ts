@@ -114,7 +114,7 @@ const theme = EditorView.theme({
   "&": { fontSize: ".86rem", backgroundColor: "var(--card)", color: "var(--ink)", height: "100%" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", overflow: "auto" },
   ".cm-content": { caretColor: "var(--ink)", padding: ".7rem 0" },
-  "&.cm-focused": { outline: "none" },
+  "&.cm-focused": { outline: "2px solid var(--water)", outlineOffset: "-2px" },
   ".cm-gutters": { backgroundColor: "var(--card)", color: "var(--soft)", border: "0", paddingRight: ".3rem" },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--water-soft) 45%, transparent)" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },

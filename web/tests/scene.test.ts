@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rowsOfLabels } from "../src/scene";
+import { rowsOfLabels, scene, widthFor } from "../src/scene";
 
 test("labels that have room stay in one row", () => {
   expect(rowsOfLabels([[60, "fifo"], [160, "codel"]])).toEqual([["fifo"], ["codel"]]);
@@ -11,4 +11,17 @@ test("a label that is wider than the room is broken at spaces, and cut after the
   expect(third).toEqual(["fq"]);
   for (const row of [...first!, ...second!]) expect(row.length).toBeLessThanOrEqual(11);
   expect(rowsOfLabels([[60, "one two three four five six seven eight nine ten"], [100, "b"]])[0]!.at(-1)).toMatch(/…$/);
+});
+
+test("a chart in a narrow place has its text within it, in the usual size", () => {
+  const lines = [{ label: "reno", colour: "#000000", runs: [[0, 1, 100, 5]] }];
+  const narrow = scene({ title: "", xLabel: "buffer (packets)", yLabel: "rate", x: [0, 100], y: [0, 5], lines, marks: [], shade: null }, widthFor(320));
+  expect(narrow.width).toBeLessThan(320);
+  expect(widthFor(2000)).toBe(scene({ title: "", xLabel: "", yLabel: "", x: [0, 1], y: [0, 1], lines, marks: [], shade: null }).width);
+  for (const one of narrow.primitives) {
+    if (one.kind !== "text" || one.turned) continue;
+    const half = one.text.length * one.size * 0.27;
+    expect(one.size).toBeGreaterThanOrEqual(9);
+    if (one.anchor === "middle") expect(one.x + half).toBeLessThanOrEqual(narrow.width + 2);
+  }
 });

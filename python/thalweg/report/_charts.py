@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from .. import plots
 from ..event_labels import seconds
+from .comparison import places
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -90,9 +91,11 @@ def compared(
     """
     columns = Columns()
     charts = []
+    folders = places(runs)
     for name in series:
         for number, (run_name, run) in enumerate(runs):
-            load = f'import thalweg as tw\n\nrun = tw.Result.load("{run_name}")  # the folder of the run\n'
+            folder = json.dumps(folders[number], ensure_ascii=False)
+            load = f"import thalweg as tw\n\nrun = tw.Result.load({folder})  # the folder of the run\n"
             chart = _chart(run, name, f"{name}-{number}", f"{run.title_of(name)}, {run_name}", columns, load)
             chart["warmup_s"] = seconds(run.plan.get("warmup", "0 s"))
             chart["marks"] = [list(mark) for mark in marks[number]]

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..event_labels import event_marks
+from ..result import with_overrides
 from ..stats import estimate
 from . import _charts, _panels
 from . import runs_scatter as scatter
 from ._page import render
 from .columns import unit_of
-from .comparison import by_scenario, differences, metrics, shown_keys
+from .comparison import by_scenario, differences, metrics, places, shown_keys
 from .sweeps import axis_label
 
 if TYPE_CHECKING:
@@ -59,21 +60,30 @@ plots.scatter_runs(samples, "queueing delay (ms)", "throughput (Mbit/s)").savefi
 
 def page(runs: Sequence[tuple[str, Result]]) -> str:
     """The page; each run has the name that the page uses for it."""
+    folders = places(runs)
+    # with names that say what differs, the title says the rest
+    described = folders != [name for name, _ in runs]
     listed = [
         {
             "name": name,
-            "title": run.heading,
+            "title": run.title if described else run.heading,
             "seed": run.seed,
             "version": run.record["version"],
             "status": run.record["status"],
             "trace": run.trace_hash,
+            **({"folder": folder} if described else {}),
         }
-        for name, run in runs
+        for (name, run), folder in zip(runs, folders, strict=True)
     ]
     columns = [("metric", "metric"), ("unit", "unit"), *((name, name) for name, _ in runs)]
     if len(runs) == 2:
         columns.append(("change", "change"))
-    titles = list(dict.fromkeys(run.title for _, run in runs))
+    same = {
+        key: value
+        for key, value in runs[0][1].overrides.items()
+        if all(run.overrides.get(key) == value for _, run in runs)
+    }
+    titles = list(dict.fromkeys(with_overrides(run.title, same) for _, run in runs))
     series = _series(runs)
     over_seeds = _over_seeds(runs)
     throughput = _throughput(runs)
@@ -124,8 +134,12 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
 
 def _load(runs: Sequence[tuple[str, Result]]) -> str:
     """Python that loads the runs, from the folder below which they are."""
-    names = json.dumps([name for name, _ in runs], ensure_ascii=False)
-    return f"import thalweg as tw\nfrom thalweg import plots\n\nruns = [(name, tw.Result.load(name)) for name in {names}]\n"
+    names = [name for name, _ in runs]
+    folders = json.dumps(dict(zip(names, places(runs), strict=True)), ensure_ascii=False, indent=4)
+    return (
+        "import thalweg as tw\nfrom thalweg import plots\n\n"
+        f"folders = {folders}\nruns = [(name, tw.Result.load(folder)) for name, folder in folders.items()]\n"
+    )
 
 
 def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:

@@ -203,7 +203,9 @@ def network(plan: Plan, tree: Mapping[str, Any]) -> str:
         (sources if ends else sinks).add(flow["from"])
         sinks |= {ends} if isinstance(ends, str) else set(ends)
     places = {node["name"]: (node["x"], node["y"]) for node in layout["nodes"]}
-    return drawing(places, links, sources, sinks, {})
+    sdn = tree.get("sdn") or {}
+    controller = sdn.get("controller") if sdn.get("out_of_band") else None
+    return drawing(places, links, sources, sinks, {}, controller)
 
 
 def _rate(text: Any) -> float | None:

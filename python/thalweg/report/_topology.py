@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ._page import number
+from ._placement import Box, Ground, Spot
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Place = tuple[float, float]
 
@@ -15,6 +19,12 @@ WIDTH = 900.0
 MARGIN = 76.0
 MAX_NAMES = 40
 MAX_LABELS = 14
+MAX_EQUAL = 3
+"""Maximum number of equal links that are tried for the label of all."""
+RATE_SIZE, USE_SIZE = 11.5, 10.5
+"""Sizes of text: names, rates and delays; utilisations."""
+ALONG = (0.0, -0.12, 0.12, -0.24, 0.24)
+"""Places of a label along its link, as shares of its length from the middle."""
 
 
 def drawing(
@@ -48,12 +58,20 @@ def drawing(
         'font-family="sans-serif"><title>The network</title>'
     ]
     parts.extend(_wire(wire, at) for wire in wires)
-    parts.extend(_labels([wire for wire in wires if not wire["control"]], at, height / 2, scattered))
+    ground = Ground(
+        Box(0, 0, WIDTH, height),
+        [(*at[wire["from"]], *at[wire["to"]], _drawn_width(wire), wire["control"]) for wire in wires],
+        [Box(x, y, x, y).grown(size + 1) for x, y in at.values()],
+    )
+    names = []
+    if len(at) <= MAX_NAMES:
+        middle = (WIDTH / 2, height / 2)
+        names = [_name(node, place, middle, scattered, ground) for node, place in at.items()]
+    parts.extend(_labels([wire for wire in wires if not wire["control"]], at, height / 2, scattered, ground))
     for node, place in at.items():
         kind = _kind(node in sources, node in sinks, roles.get(node))
         parts.append(_node(node, place, kind, size))
-    if len(at) <= MAX_NAMES:
-        parts.extend(_name(node, place, (WIDTH / 2, height / 2), scattered) for node, place in at.items())
+    parts.extend(names)
     parts.append("</svg>")
     return "".join(parts)
 
@@ -72,6 +90,8 @@ def time_text(seconds: float | None) -> str:
     """`20 ms`."""
     if seconds is None:
         return "–"
+    if seconds >= 1e4:
+        return f"{number(seconds)} s"
     for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= size:
             return f"{seconds / size:.4g} {unit}"
@@ -114,9 +134,8 @@ def _wire(wire: Mapping[str, Any], at: Mapping[str, Place]) -> str:
     full = min(max(wire["utilisation"], 0.0), 1.0)
     colour = f"color-mix(in srgb, var(--water, #0f6c7a) {100 * full:.0f}%, var(--faint, #b8c0c8))"
     about = f"{wire['link']}: {_words(wire)}" + (f", {100 * full:.1f} % used" if wire["known"] else "")
-    width, kind = _width(wire), ""
-    if wire["control"]:
-        width, kind = 1.2, 'data-control="1" stroke-dasharray="1 5" '
+    width = _drawn_width(wire)
+    kind = 'data-control="1" stroke-dasharray="1 5" ' if wire["control"] else ""
     return (
         f'<line data-link="{escape(wire["link"])}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
         f'stroke-width="{width:.1f}" {kind}'
@@ -128,12 +147,20 @@ def _width(wire: Mapping[str, Any]) -> float:
     return 1.2 + 0.8 * max(0.0, math.log10(max(wire["rate_bps"] or 1.0, 1e5)) - 5)
 
 
+def _drawn_width(wire: Mapping[str, Any]) -> float:
+    return 1.2 if wire["control"] else _width(wire)
+
+
 def _words(wire: Mapping[str, Any]) -> str:
     return f"{rate_text(wire['rate_bps'])} · {time_text(wire['delay_s'])}"
 
 
 def _labels(
-    wires: Sequence[Mapping[str, Any]], at: Mapping[str, Place], middle_y: float, scattered: bool
+    wires: Sequence[Mapping[str, Any]],
+    at: Mapping[str, Place],
+    middle_y: float,
+    scattered: bool,
+    ground: Ground,
 ) -> list[str]:
     """Rate and delay once for equal links; name and utilisation too if a link is unique or at least half full."""
     if scattered and len(wires) > 12:
@@ -153,33 +180,54 @@ def _labels(
     if len(alike) > MAX_LABELS:
         return []
     labels: list[str] = []
-    placed: list[tuple[float, float, str]] = []
-    uses: list[tuple[float, float, str, str]] = []
+    uses: list[Mapping[str, Any]] = []
     for (words, _), group in alike.items():
-        top = min(group, key=lambda wire: middle(wire)[1])
         named = [wire for wire in group if wire["utilisation"] >= 0.5 or len(group) == 1]
         if len(named) <= 3 and all(_flat(wire, at) for wire in named):
-            for wire in named:
-                x, y = middle(wire)
-                used = f", {100 * min(wire['utilisation'], 1.0):.0f} % used" if wire["known"] else ""
-                uses.append((x, y + 17 + _width(wire) / 2, f"{wire['link']}{used}", wire["link"]))
-        x, y = middle(top)
-        away = (9 if _flat(top, at) else 21) + _width(top) / 2
-        under = len(group) == 1 and not _flat(top, at) and y > middle_y
-        y = y + away + 6 if under else y - away
-        labels.append(_text(x, y, words, 11.5, "var(--ink, #1d2733)", about=top["link"]))
-        placed.append((x, y, words))
-    # the utilisation is also in the tooltip; a label that would overlap is shown there only
-    for x, y, used, link in uses:
-        if all(_apart((x, y, used), other) for other in placed):
-            labels.append(_text(x, y, used, 10.5, "var(--soft, #5b6875)", about=link))
-            placed.append((x, y, used))
+            uses.extend(named)
+        # the highest of equal links; a single one in the lower half has its label below
+        ordered = sorted(group, key=lambda wire: middle(wire)[1])[:MAX_EQUAL]
+        under = len(group) == 1 and not _flat(ordered[0], at) and middle(ordered[0])[1] > middle_y
+        offered = [
+            (spot, wire)
+            for number, wire in enumerate(ordered)
+            for spot in _beside(wire, at, words, RATE_SIZE, under, 0.3 * number)
+        ]
+        spot = ground.place(words, RATE_SIZE, [spot for spot, _ in offered])
+        if spot is not None:
+            link = next(wire["link"] for one, wire in offered if one is spot)
+            labels.append(_text(spot.x, spot.y, words, RATE_SIZE, "var(--ink, #1d2733)", about=link))
+    # the utilisation is also in the tooltip; a label that would cover something is shown there only
+    for wire in uses:
+        used = f", {100 * min(wire['utilisation'], 1.0):.0f} % used" if wire["known"] else ""
+        words = f"{wire['link']}{used}"
+        spot = ground.place(words, USE_SIZE, _beside(wire, at, words, USE_SIZE, True), at_most=0.9)
+        if spot is not None:
+            colour = "var(--soft, #5b6875)"
+            labels.append(_text(spot.x, spot.y, words, USE_SIZE, colour, about=wire["link"]))
     return labels
 
 
-def _apart(one: tuple[float, float, str], other: tuple[float, float, str]) -> bool:
-    """Whether two labels do not overlap."""
-    return abs(one[1] - other[1]) > 11 or abs(one[0] - other[0]) > 3 * (len(one[2]) + len(other[2]))
+def _beside(
+    wire: Mapping[str, Any],
+    at: Mapping[str, Place],
+    words: str,
+    size: float,
+    under: bool,
+    dislike: float = 0.0,
+) -> Iterator[Spot]:
+    """Places for a label along a link, from its middle on: on the usual side, then on the other one."""
+    (x1, y1), (x2, y2) = at[wire["from"]], at[wire["to"]]
+    box = Box.of_text(0.0, 0.0, words, size)
+    # a sloping line rises by this much within half of the label
+    rise = min(abs(y2 - y1) / max(abs(x2 - x1), 1.0) * box.right, 60.0)
+    away = 3.5 + _width(wire) / 2 + rise
+    for shift in ALONG:
+        x, y = x1 + (0.5 + shift) * (x2 - x1), y1 + (0.5 + shift) * (y2 - y1)
+        for side in (under, not under):
+            base = y + away - box.top if side else y - away - box.bottom
+            usual = abs(shift) + (0.0 if side == under else 0.2)
+            yield Spot(x, base, dislike=dislike + usual)
 
 
 def _flat(wire: Mapping[str, Any], at: Mapping[str, Place]) -> bool:
@@ -237,13 +285,24 @@ def _node(name: str, place: Place, kind: str, size: float) -> str:
     return f'<g data-node="{escape(name)}">{shape}<title>{escape(name)} ({kind})</title>{end}</g>'
 
 
-def _name(name: str, place: Place, middle: Place, scattered: bool) -> str:
-    """A node's label, on the side away from the centre: left or right at the edges, otherwise above or below."""
-    (x, y), ink = place, "var(--ink, #1d2733)"
+def _name(name: str, place: Place, middle: Place, scattered: bool, ground: Ground) -> str:
+    """A node's label, on the side away from the centre: left or right at the edges, otherwise above or below.
+
+    It goes to another side if it would cover something there.
+    """
+    x, y = place
     beside = abs(x - middle[0]) > (0.55 * abs(y - middle[1]) + 60 if scattered else 0.3 * WIDTH)
-    if beside and x < middle[0]:
-        return _text(x - 11, y + 4, name, 11.5, ink, "end", name=name)
+    left, right = Spot(x - 11, y + 4, "end"), Spot(x + 11, y + 4, "start")
+    above, below = Spot(x, y - 12), Spot(x, y + 22)
+    corners = [
+        Spot(x + across, y + up, anchor) for up in (-9, 17) for across, anchor in ((8, "start"), (-8, "end"))
+    ]
     if beside:
-        return _text(x + 11, y + 4, name, 11.5, ink, "start", name=name)
-    below = scattered and y > middle[1]
-    return _text(x, y + 22 if below else y - 12, name, 11.5, ink, name=name)
+        order = [left, right, above, below] if x < middle[0] else [right, left, above, below]
+    elif scattered and y > middle[1]:
+        order = [below, above, right, left]
+    else:
+        order = [above, below, right, left]
+    spots = [replace(spot, dislike=0.1 * number) for number, spot in enumerate([*order, *corners])]
+    spot = ground.place(name, RATE_SIZE, spots) or order[0]
+    return _text(spot.x, spot.y, name, RATE_SIZE, "var(--ink, #1d2733)", spot.anchor, name=name)

@@ -296,4 +296,4 @@ def drops_by_reason(flows: Any) -> str:
         for name in flows.columns
         if name.startswith("drops_")
     }
-    return ", ".join(f"{count:,} {reason}" for reason, count in sums.items() if count)
+    return ", ".join(f"{count:,} {reason}".replace(",", "\u202f") for reason, count in sums.items() if count)

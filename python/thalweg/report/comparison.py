@@ -7,6 +7,8 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from ..result import with_overrides
+from ..sweep import value_text
 from .columns import OMIT_IF_ZERO, unit_of
 
 if TYPE_CHECKING:
@@ -30,14 +32,91 @@ SHOWN = (
 """Keys of the summary in a comparison; of the links, those that are at least half full in one of the runs."""
 
 
-def names(folders: Sequence[Path]) -> list[str]:
-    """The shortest ends of the paths that distinguish the runs."""
+def names(runs: Sequence[Result]) -> list[str]:
+    """What each run is called: the end of its folder's path, or how it differs from the others.
+
+    A folder whose name has a digest says nothing to a reader. Then the names are of the titles, if these differ, the
+    changed keys, and the seeds: `buffer = 20 packets, seed=1`.
+    """
+    folders = [run.folder for run in runs]
+    known = [folder for folder in folders if folder is not None]
+    if len(known) == len(runs) and not any(_DIGEST.search("/".join(folder.parts[-2:])) for folder in known):
+        return path_ends(known)
+    described = _described(runs)
+    return [
+        name if described.count(name) == 1 else f"{name} ({described[:number].count(name) + 1})"
+        for number, name in enumerate(described)
+    ]
+
+
+_DIGEST = re.compile(r"(-[0-9a-f]{12}|(^|[,/])(plan|set|sweep)=[0-9a-f]{8,})(?=$|[,/])")
+"""The digest in the name of a folder of runs: of a sweep's scenario, of a plan, of long keys."""
+
+
+def path_ends(folders: Sequence[Path]) -> list[str]:
+    """The shortest ends of the paths that distinguish the folders."""
     parts = [folder.resolve().parts for folder in folders]
-    for length in range(1, max(map(len, parts)) + 1):
+    for length in range(1, max(map(len, parts), default=0) + 1):
         short = ["/".join(part[-length:]) for part in parts]
         if len(set(short)) == len(short):
             return short
     return [f"{'/'.join(part[-2:])} ({number})" for number, part in enumerate(parts, 1)]
+
+
+def places(runs: Sequence[Named]) -> list[str]:
+    """The folder of each run as Python of a page loads it, from the folder below which all are; its name in memory."""
+    folders = [run.folder for _, run in runs]
+    known = [folder for folder in folders if folder is not None]
+    if len(known) < len(runs):
+        return [name for name, _ in runs]
+    if len(set(known)) == len(known):
+        return path_ends(known)
+    return [str(folder) for folder in known]
+
+
+def _described(runs: Sequence[Result]) -> list[str]:
+    """What a reader sees in each run that others do not have: title, keys, seed. Equal for runs that differ in nothing."""
+    titles = {run.title for run in runs}
+    seeds = {run.seed for run in runs}
+    found = []
+    for run in runs:
+        first, *others = [other for other in runs if other.title == run.title]
+        keys = list(dict.fromkeys(key for other in others for key in _written_differences(first, other)))
+        last = [key.rsplit(".", 1)[-1] for key in keys]
+        short = {key: word if last.count(word) == 1 else key for key, word in zip(keys, last, strict=True)}
+        settings = {short[key]: value for key in keys if (value := _written(run, key)) is not None}
+        words = with_overrides(run.title if len(titles) > 1 else "", settings)
+        if not words:
+            words = run.title if keys or len(seeds) == 1 else ""
+        found.append(", ".join(filter(None, [words, f"seed={run.seed}" if len(seeds) > 1 else ""])))
+    return found
+
+
+def _written_differences(one: Result, other: Result) -> list[str]:
+    """Dotted keys that the scenarios, as written, or what overrides them set differently."""
+    (text, keys), (other_text, other_keys) = _scenario(one), _scenario(other)
+    changed = {key for key in [*keys, *other_keys] if keys.get(key) != other_keys.get(key)}
+    return [
+        *sorted(changed),
+        *(key for key in _changed(text, other_text) if key != "title" and key not in changed),
+    ]
+
+
+def _written(run: Result, key: str) -> str | None:
+    """The value of a dotted key as it is written; tables with names are these. None if it is a default."""
+    text, keys = _scenario(run)
+    if key in keys:
+        return value_text(keys[key])
+    value: Any = text
+    for word in key.split("."):
+        if isinstance(value, list):
+            entries = [one for one in value if isinstance(one, dict) and one.get("name") == word]
+            value = entries[0] if entries else value[int(word)] if word.isdecimal() else None
+        else:
+            value = value.get(word) if isinstance(value, dict) else None
+    if value and isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return ", ".join(str(one.get("name", number)) for number, one in enumerate(value))
+    return None if value is None else value_text(value)
 
 
 def differences(runs: Sequence[Named]) -> list[str]:
@@ -83,8 +162,7 @@ def shown_keys(runs: Sequence[Named]) -> list[str]:
 def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
     """The distinct runs of each scenario, which differ only by their seeds.
 
-    A scenario is called by the folder that its runs share, `cubic` for `cubic/seed=1` and `cubic/seed=2`, or by its
-    first run.
+    A scenario is called by what its runs share, `cubic` for `cubic/seed=1` and `cubic/seed=2`, or by its first run.
     """
     groups: list[list[Named]] = []
     for name, run in runs:
@@ -98,7 +176,8 @@ def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
     found: dict[str, list[Result]] = {}
     for group in groups:
         names = [name for name, _ in group]
-        label = os.path.commonpath(names)
+        unseeded = {re.sub(r"[,/] ?seed=\d+$", "", name) for name in names}
+        label = unseeded.pop() if len(names) > 1 and len(unseeded) == 1 else os.path.commonpath(names)
         if not label or label in found:
             label = names[0]
         found[label] = list({run.trace_hash: run for _, run in group}.values())
@@ -134,7 +213,9 @@ def _changed_keys(one: Result, other: Result) -> list[str]:
     """Keys whose values differ; none for runs of one scenario that differ only by seed, whatever was drawn from it."""
     if _scenario(one) == _scenario(other):
         return []
-    return list(_changed(one.plan, other.plan))
+    changed = list(_changed(one.plan, other.plan))
+    # as they are written: plans also differ in what is drawn from the seed
+    return changed and (_written_differences(one, other) or changed)
 
 
 def _scenario(run: Result) -> tuple[dict[str, Any], dict[str, Any]]:

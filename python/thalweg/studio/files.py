@@ -15,7 +15,7 @@ from ..cli import new
 from ..cli.new import STARTERS, starter_question
 from ..errors import ScenarioError
 from ..report import network_of_plan
-from ..result import MANIFEST, PART
+from ..result import MANIFEST, PART, with_overrides
 from ..scenario import Scenario
 from .guard import MAX_BYTES, TooLarge
 
@@ -236,7 +236,9 @@ class Folder:
         }
         try:
             record = json.loads((folder / name).read_text(encoding="utf-8"))
-            row["title"] = str(record.get("title") or folder.name)
+            row["title"] = with_overrides(
+                str(record.get("title") or folder.name), record.get("overrides") or {}
+            )
             row["status"] = str(record.get("status", ""))
             row["seed"] = record.get("seed") if kind == "run" else None
             if kind == "run" and "emulation" in record:
