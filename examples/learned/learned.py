@@ -7,6 +7,7 @@ of additions and multiplications only and gives the same result on all hosts. It
 from __future__ import annotations
 
 import json
+from operator import mul
 from pathlib import Path
 
 import thalweg as tw
@@ -31,11 +32,8 @@ class Network:
         values = list(features)
         last = len(self.layers) - 1
         for number, (weights, biases) in enumerate(self.layers):
-            sums = [
-                sum((weight * value for weight, value in zip(row, values, strict=True)), bias)
-                for row, bias in zip(weights, biases, strict=True)
-            ]
-            values = sums if number == last else [max(value, 0.0) for value in sums]
+            sums = [sum(map(mul, row, values), bias) for row, bias in zip(weights, biases, strict=True)]
+            values = sums if number == last else [value if value > 0.0 else 0.0 for value in sums]
         return values[0]
 
 

@@ -15,7 +15,7 @@ import pickle
 import platform
 import queue
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Self
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
-    from .scenario import Plan
 
-__all__ = ["PATIENCE_S", "QUEUES", "Workers", "check", "check_plans", "run_in_worker"]
+__all__ = ["PATIENCE_S", "QUEUES", "Workers", "check", "check_schemes", "run_in_worker"]
 
 QUEUES = {
     "htcondor": "HTCondorCluster",
@@ -278,13 +277,13 @@ def check(on: str) -> None:
         )
 
 
-def check_plans(plans: Iterable[Plan]) -> None:
-    """Refuses plans with schemes of classes that only this process has. Raises `ClusterError`."""
+def check_schemes(trees: Iterable[Mapping[str, Any]]) -> None:
+    """Refuses scenarios with schemes of classes that only this process has. Raises `ClusterError`."""
     from .scheme import registered
 
     classes = registered()
-    for plan in plans if classes else ():
-        for flow in plan.tree.get("flows", []):
+    for tree in trees if classes else ():
+        for flow in tree.get("flows", []):
             if flow.get("scheme") in classes:
                 raise ClusterError(
                     f"flow `{flow['name']}`: `{flow['scheme']}` is written in Python, which workers do not have",

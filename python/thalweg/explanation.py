@@ -11,7 +11,7 @@ import math
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,14 @@ class Explanation:
     def limits(self) -> dict[str, float]:
         """Share of the time under each limit, the largest first."""
         return self._times("limit")
+
+    def limits_by_phase(self) -> dict[str, dict[str, float]]:
+        """Share of each phase under each limit; phases and limits with the largest first."""
+        found = {}
+        for phase in self.phases():
+            spans = tuple(span for span in self.spans if span.phase == phase)
+            found[phase] = replace(self, spans=spans).limits()
+        return found
 
     def _times(self, column: str) -> dict[str, float]:
         times: dict[str, float] = defaultdict(float)
@@ -179,6 +187,7 @@ class Explanation:
             "phases": self.phases(),
             "states": self.states(),
             "limits": self.limits(),
+            "limits_by_phase": self.limits_by_phase(),
             "congestion": self.congestion,
             "losses": self.losses(),
             "queue_shares": self.queue_shares(),

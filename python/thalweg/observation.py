@@ -39,6 +39,7 @@ FEATURES = (
     Feature("use", 0.0, 2.0, "bytes in flight over the window"),
 )
 """The features of an observation, in order."""
+LIMITS = tuple((feature.low, feature.high) for feature in FEATURES)
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,8 @@ class Observer:
             _share(summary.in_flight_bytes, window_bytes),
         )
         features = tuple(
-            min(max(value, feature.low), feature.high)
-            for value, feature in zip(values, FEATURES, strict=True)
+            low if value < low else high if value > high else value
+            for value, (low, high) in zip(values, LIMITS, strict=True)
         )
         return Step(summary, window_bytes, self.rate_max_bps, features)
 

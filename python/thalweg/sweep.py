@@ -241,7 +241,9 @@ class SweepResult:
     @cached_property
     def units(self) -> dict[str, str]:
         """Unit of each key of the grid whose values are quantities, such as ``{"topology.bottleneck.rate": "Mbit/s"}``."""
-        found = {key: as_numbers(list(dict.fromkeys(map(_text, self._column(key))))) for key in self.keys}
+        found = {
+            key: as_numbers(list(dict.fromkeys(map(value_text, self._column(key))))) for key in self.keys
+        }
         return {key: pair[1] for key, pair in found.items() if pair}
 
     @property
@@ -301,7 +303,7 @@ class SweepResult:
 
         look = styles.get_style(style, width, latex=latex)
         kept = self._where(where or {})
-        several = [key for key in self.keys if len({_text(value) for value in kept._column(key)}) > 1]
+        several = [key for key in self.keys if len({value_text(value) for value in kept._column(key)}) > 1]
         across = self._key(x)
         if by is None:
             lines = [key for key in several if key != across]
@@ -360,7 +362,7 @@ class SweepResult:
     def labelled(self) -> list[tuple[str, Result]]:
         """The distinct runs, each with the values of the keys that have several, as a label."""
         runs = self._distinct()
-        texts = {key: [_text(run.values[key]) for run in runs] for key in self.keys}
+        texts = {key: [value_text(run.values[key]) for run in runs] for key in self.keys}
         several = [key for key in self.keys if len(set(texts[key])) > 1]
         return [
             (", ".join(texts[key][number] for key in several), run.result) for number, run in enumerate(runs)
@@ -381,13 +383,13 @@ class SweepResult:
         """The runs in which these keys have these values."""
         wanted = {self._key(name): value for name, value in fixed.items()}
         for key, value in wanted.items():
-            there = list(dict.fromkeys(map(_text, self._column(key))))
-            if _text(value) not in there:
-                raise KeyError(unknown_name(f"value of {key}", _text(value), there))
+            there = list(dict.fromkeys(map(value_text, self._column(key))))
+            if value_text(value) not in there:
+                raise KeyError(unknown_name(f"value of {key}", value_text(value), there))
         runs = [
             run
             for run in self.runs
-            if all(_text(run.values[key]) == _text(value) for key, value in wanted.items())
+            if all(value_text(run.values[key]) == value_text(value) for key, value in wanted.items())
         ]
         return SweepResult(self.keys, runs, self.planned)
 
@@ -513,7 +515,7 @@ def run_plans(
     """
     folder = None if out is None else Path(out)
     if on is not None:
-        cluster.check_plans(plans)
+        cluster.check_schemes(plan.tree for plan in plans)
     finished, lacking = 0, ""
 
     def report_progress(at: JobProgress) -> None:
@@ -687,7 +689,7 @@ def cells_of(values: Sequence[Any]) -> Callable[[Any], Any]:
     there = {type(value) for value in values}
     if there == {int, float}:
         return float
-    return (lambda value: value) if len(there) == 1 and there <= {str, bool, int, float} else _text
+    return (lambda value: value) if len(there) == 1 and there <= {str, bool, int, float} else value_text
 
 
 def _name(result: Result) -> str | None:
@@ -695,14 +697,17 @@ def _name(result: Result) -> str | None:
     return None if result.folder is None else "/".join(result.folder.parts[-2:])
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value of a key as a reader sees it."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{', '.join(map(value_text, value))}]"
     if isinstance(value, Mapping):
         # a queue discipline with its details: red, adaptive, packet = 1500 B
-        words = [_text(value["kind"])] if "kind" in value else []
+        words = [value_text(value["kind"])] if "kind" in value else []
         for key, one in value.items():
             if key != "kind":
-                words.append(key if one is True else f"{key} = {'false' if one is False else _text(one)}")
+                words.append(
+                    key if one is True else f"{key} = {'false' if one is False else value_text(one)}"
+                )
         return ", ".join(words)
     return value if isinstance(value, str) else repr(value)

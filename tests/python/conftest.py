@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import thalweg as tw
+
+# the same examples in each run, however busy the host is; `--hypothesis-seed` looks for others
+settings.register_profile("thalweg", derandomize=True, deadline=None)
+settings.load_profile("thalweg")
 
 for number in (signal.SIGHUP, signal.SIGINT):
     # programs under test inherit what is ignored, as under `nohup` and in the background of a script

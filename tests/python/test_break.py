@@ -15,6 +15,7 @@ import thalweg as tw
 from conftest import ROOT
 from thalweg import catalogue
 from thalweg.breaking import BOUNDS, PROPERTIES, Evaluator, Finding, Search, Space, shrink
+from thalweg.breaking.bounds import Network
 from thalweg.breaking.emulated import Emulated, emulate, real_ends
 from thalweg.breaking.evaluation import Log, Measured
 from thalweg.breaking.properties import WORST
@@ -47,7 +48,7 @@ def test_every_network_of_the_bounds_is_a_scenario() -> None:
     import numpy
 
     random = numpy.random.default_rng(1)
-    for scheme in ("ledbat", "mca", "mircc", "icp"):
+    for scheme in ("ledbat", "mca", "mircc", "icp", "nack"):
         for wanted in PROPERTIES.values():
             space = Space.of(scheme, (), wanted.without, wanted.always)
             for _ in range(3):
@@ -136,6 +137,62 @@ def test_the_shallow_bucket_of_mircc_alone_is_a_failure() -> None:
     unlimited = PROPERTIES["collapse"].measure(tw.Scenario.from_tree(tree).run(seed=1), network)
     assert unlimited is not None
     assert unlimited > 0.7, "without the bucket nothing is wrong"
+
+
+def test_policing_counts_where_the_link_is_unused_and_queues_drop_nothing() -> None:
+    network = {"rate": 20.0, "delay": 20.0, "buffer": 5.0, "own": 1.0, "tick": 500.0}
+    evaluator = Evaluator(Space.of("mircc"), PROPERTIES["policed"])
+
+    def measured(result: Any) -> float | None:
+        return PROPERTIES["policed"].measure(result, network)
+
+    result = evaluator.scenario(network, 20.0).run(seed=1)
+    dropped = result["node.left1.policed"]
+    assert measured(result) == pytest.approx(dropped / result["flow.own.sent_packets"])
+    assert PROPERTIES["policed"].margin(measured(result)) > 0
+    # a queue that drops as well: the failure is not the bucket's
+    shallow = evaluator.scenario({**network, "buffer": 0.5}, 20.0).run(seed=1)
+    assert (shallow["node.left1.policed"] or 0) > 0
+    assert 0 < (measured(shallow) or 0) < 0.1
+    tree = evaluator.space.scenario(network, 20.0)
+    tree["ndn"]["link_params"] = {"depth": 0}
+    assert measured(tw.Scenario.from_tree(tree).run(seed=1)) == 0.0
+
+
+def test_routers_and_names_of_named_data_are_searched() -> None:
+    network: Network = {
+        "rate": 5.0,
+        "delay": 20.0,
+        "buffer": 2.0,
+        "own": 2.0,
+        "store": 100.0,
+        "names": "same",
+    }
+    mircc: Network = {**network, "bucket": 50.0, "router_clock": 250.0}
+    names = {
+        scheme: {bound.name for bound in Space.of(scheme).bounds} for scheme in ("mircc", "nack", "reno")
+    }
+    assert {"bucket", "router_clock", "store", "names"} <= names["mircc"]
+    assert {"store", "names"} == names["nack"] & {"bucket", "router_clock", "store", "names"}
+    assert not names["reno"] & {"bucket", "router_clock", "store", "names"}
+    tree = Space.of("mircc").scenario(mircc, 10.0)
+    assert tree["ndn"] == {
+        "link": "mircc",
+        "link_params": {"interval": "250 ms", "depth": 50},
+        "store": {"size": 100},
+    }
+    assert [flow["prefix"] for flow in tree["flows"]] == ["/own", "/own"]
+    assert tree["producers"] == [{"prefix": "/own", "node": "right1"}]
+    result = tw.Scenario.from_tree(tree).run(seed=1)
+    assert [row["goodput_bps"] > 0 for row in result.flows.to_dicts()] == [True, True]
+    space = Space.of("nack")
+    assert space.scenario(network, 10.0)["ndn"] == {"strategy": "nack", "store": {"size": 100}}
+    finding = Finding(Space.of("mircc"), PROPERTIES["policed"], mircc, 10.0, (0.6,), (1,))
+    assert (
+        "clocks of 250 ms in routers, buckets of 50 packets, content stores of 100 packets"
+        in finding.sentence
+    )
+    assert "one name for all, routers drop at least 60 % of the Interests" in finding.sentence
 
 
 def test_a_stall_is_measured_without_the_outage() -> None:
@@ -374,6 +431,7 @@ def test_the_command_writes_what_it_finds(
     [
         (["ledbatt"], "no scheme is called `ledbatt`", "did you mean `ledbat`?"),
         (["perif_ecn"], "cannot be searched", ""),
+        (["reno", "--property", "policed"], "`reno` is no scheme of named data", ""),
         (["reno", "--property", "starv"], "there is no such property", "did you mean `starve`?"),
         (["reno", "--without", "los"], "there is no such parameter", "did you mean `loss`?"),
         (["reno", "--against", "mircc"], "no scheme over IP has this name", ""),

@@ -200,6 +200,17 @@ def pages(tmp_path_factory):
     }
 
 
+@pytest.mark.parametrize("kind", ["run", "sweep", "comparison"])
+def test_a_page_without_its_data_has_less_than_400_kilobytes(kind, pages):
+    folder, _ = pages[kind]
+    text = (folder / ("compare.html" if kind == "comparison" else "report.html")).read_text(encoding="utf-8")
+    # the values, their pictures and their tables
+    data = r'<script type="application/json".*?</script>|<svg.*?</svg>|<table.*?</table>'
+    rest = re.sub(data, "", text, flags=re.DOTALL)
+    assert ASSET.read_text(encoding="utf-8")[:1000] in rest
+    assert len(rest.encode()) < 400_000
+
+
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from thalweg import Scenario, WindowUpdate, catalogue, register_scheme
+from thalweg._native import Control
 from thalweg.cli import call
-from thalweg.evaluation import Subject, batteries, evaluate
+from thalweg.evaluation import Subject, batteries, evaluate, runner
 from thalweg.evaluation.networks import Lab
 from thalweg.evaluation.rows import FAIL, NOT_APPLICABLE, PASS, UNDECIDED, Limit, NotWorse, Row, decide
+from thalweg.jobs import run as run_jobs
 from thalweg.scheme import Ack, Cut, registered
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -284,6 +286,37 @@ def test_a_card_does_not_depend_on_jobs_and_is_not_simulated_twice(tmp_path: Pat
     assert again.cpu_s == 0
     kept = [{**card.as_dict(), "cpu_s": 0} for card in (one, two, again)]
     assert kept[0] == kept[1] == kept[2]
+
+
+def test_memory_does_not_grow_with_the_rows_and_not_with_the_receivers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps: list[str] = []
+    plan = Scenario.plan
+
+    def counted(self: Scenario, *args: Any) -> Any:
+        steps.append("plan")
+        return plan(self, *args)
+
+    def watched(jobs: Any, **keys: Any) -> Any:
+        steps.append(f"{len(jobs)} jobs")
+        return run_jobs(jobs, **keys)
+
+    monkeypatch.setattr(Scenario, "plan", counted)
+    monkeypatch.setattr(runner, "run_jobs", watched)
+    evaluate("vegas", rows=["rfc9743/6.3-wired"], against=["reno"], quick=True)
+    assert steps[0] == "6 jobs", "a plan is made when its run begins, so that few exist at a time"
+    assert steps.count("plan") == 6
+    crowd = next(row for battery, row in EVERY if (battery.id, row.id) == ("multicast", "implosion"))
+    assert crowd.cases is not None
+    subject = Subject.of("tfmcc")
+    tree = crowd.cases(subject, Lab.of(subject.traits, quick=True))["300"]
+    output = runner._simulate(tree, 1, Control())
+    assert output is not None
+    kept = output["values"]
+    assert "link.bottleneck.utilisation" in kept
+    assert kept["flow.x.feedback_received"] > 0
+    assert len(kept) < 1000, "values of 300 receivers and of their links are not kept"
 
 
 def test_rows_of_other_kinds_say_why_they_do_not_apply() -> None:

@@ -67,6 +67,17 @@ def test_phases_are_those_of_the_controller_and_of_the_scheme() -> None:
     assert sum(bbr.states().values()) == pytest.approx(1)
 
 
+def test_the_limits_of_the_phases_add_up_to_those_of_the_flow() -> None:
+    answer = explain(alone(tcp={"receive_window": "60 kB"}), "bulk")
+    found, phases = answer.limits_by_phase(), answer.phases()
+    assert list(found) == list(phases)
+    assert all(sum(shares.values()) == pytest.approx(1) for shares in found.values())
+    for limit, share in answer.limits().items():
+        parts = [phases[phase] * shares.get(limit, 0.0) for phase, shares in found.items()]
+        assert sum(parts) == pytest.approx(share)
+    assert next(iter(found["opening"])) != "receiver", "the initial window comes first"
+
+
 def test_a_flow_with_an_end_is_explained_until_its_end() -> None:
     answer = explain(alone(size="1 MB"), "bulk")
     assert answer.active_s == pytest.approx(answer._row("bulk")["fct_s"], rel=0.01)
@@ -98,6 +109,7 @@ def test_the_command_explains_a_folder_and_a_file(tmp_path: Path, capsys: pytest
     assert call(["explain", str(tmp_path / "run"), "--flow", "one"]) == 0
     said = capsys.readouterr().out
     assert "of its time it is limited by" in said
+    assert "Phases, and what limited it in each" in said
     assert "congestion avoidance" in said
     assert "link.bottleneck" in said
     assert "<svg" in (tmp_path / "run" / "explain-one.svg").read_text("utf-8")

@@ -23,8 +23,9 @@ from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._page import cell, embed_svg, number, part, template_macro
+from thalweg.report._placement import Box
 from thalweg.report.columns import FLOWS, table_rows, unit_of
-from thalweg.report.comparison import by_scenario, differences, names
+from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg_papers import _plot
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -297,6 +298,55 @@ def test_every_kind_of_network_can_be_drawn(topology: str) -> None:
     assert "nan" not in drawing
 
 
+TEXT = re.compile(
+    r'<text[^>]* x="(?P<x>[-\d.]+)" y="(?P<y>[-\d.]+)" text-anchor="(?P<anchor>\w+)" '
+    r'font-size="(?P<size>[\d.]+)"[^>]*>(?P<words>[^<]*)<'
+)
+LINK = re.compile(
+    r'<line [^>]*x1="([-\d.]+)" y1="([-\d.]+)" x2="([-\d.]+)" y2="([-\d.]+)" stroke-width="[\d.]+" (data-control)?'
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "does-a-controller-move-a-flow",
+        "does-one-rate-suit-all",
+        "does-tcp-fill-the-link",
+        "does-the-long-way-lose",
+        "does-traffic-find-the-other-way",
+        "name-multicast",
+        "which-receiver-of-a-group-is-heard",
+    ],
+)
+def test_labels_of_a_network_cover_neither_links_nor_each_other(name: str) -> None:
+    picture = report.network_of_plan(tw.load(ROOT / "scenarios" / f"{name}.toml").plan())
+    boxes = {
+        (found["words"], number): Box.of_text(
+            float(found["x"]), float(found["y"]), found["words"], float(found["size"]), found["anchor"]
+        )
+        for number, found in enumerate(TEXT.finditer(picture))
+    }
+    links = [tuple(map(float, found.groups()[:4])) for found in LINK.finditer(picture) if not found[5]]
+    assert len(boxes) > 5
+    assert len(links) > 3
+    for one, other in itertools.combinations(boxes, 2):
+        assert not boxes[one].overlaps(boxes[other]), (one, other)
+    for words, box in boxes.items():
+        assert not [link for link in links if box.crosses(*link)], words
+
+
+def test_a_line_crosses_a_box_only_if_it_goes_through_it() -> None:
+    box = Box(10, 10, 20, 20)
+    assert box.crosses(0, 15, 30, 15)
+    assert box.crosses(15, 0, 15, 30)
+    assert box.crosses(0, 0, 30, 30)
+    assert box.crosses(12, 12, 18, 18)
+    assert not box.crosses(0, 15, 9, 15)
+    assert not box.crosses(0, 25, 30, 25)
+    assert not box.crosses(0, 15, 15, 35)
+
+
 def test_a_series_that_was_not_recorded_is_refused_by_name(small: Path) -> None:
     result = tw.load(small).run()
     with pytest.raises(ValueError, match="recorded: backlog, rate, window"):
@@ -486,9 +536,9 @@ def test_keys_of_the_summary_have_the_units_that_people_read() -> None:
 
 
 def test_runs_are_named_by_the_shortest_distinct_path_suffixes(tmp_path: Path) -> None:
-    assert names([tmp_path / "a" / "seed=1", tmp_path / "b" / "seed=1"]) == ["a/seed=1", "b/seed=1"]
-    assert names([tmp_path / "one", tmp_path / "two"]) == ["one", "two"]
-    same = names([tmp_path / "one", tmp_path / "one"])
+    assert path_ends([tmp_path / "a" / "seed=1", tmp_path / "b" / "seed=1"]) == ["a/seed=1", "b/seed=1"]
+    assert path_ends([tmp_path / "one", tmp_path / "two"]) == ["one", "two"]
+    same = path_ends([tmp_path / "one", tmp_path / "one"])
     assert len(set(same)) == 2
 
 
@@ -518,6 +568,41 @@ def test_runs_that_differ_only_by_seed_are_one_scenario() -> None:
     assert {name: len(listed) for name, listed in grouped.items()} == {"small": 3, "large/seed=1": 1}
     # the same run twice is one value
     assert len(by_scenario([*runs[:3], ("small/again", seeds[0])])["small"]) == 3
+
+
+def test_runs_in_folders_with_digests_are_named_by_what_differs(tmp_path: Path) -> None:
+    scenario = tw.Scenario.from_toml(SEEDED)
+    swept = scenario.sweep({"topology.bottleneck.buffer": ["20 packets", "30 packets"]}, seeds=[1, 2]).run(
+        out=tmp_path
+    )
+    runs = [run.result for run in swept.runs]
+    found = names(runs)
+    assert found == [f"buffer = {buffer} packets, seed={seed}" for buffer in (20, 30) for seed in (1, 2)]
+    grouped = by_scenario(list(zip(found, runs, strict=True)))
+    assert list(grouped) == ["buffer = 20 packets", "buffer = 30 packets"]
+    # the seed is said only where it differs, the title too
+    assert names([runs[0], runs[2]]) == ["buffer = 20 packets", "buffer = 30 packets"]
+    assert names([runs[0], runs[1]]) == ["seed=1", "seed=2"]
+    tw.Scenario.from_toml(SEEDED.replace("Two flows", "Some flows")).run(seed=1).save(tmp_path / "other")
+    other = tw.Result.load(tmp_path / "other")
+    assert names([runs[0], other]) == ["Two flows that start at random", "Some flows that start at random"]
+    # files that differ, without an override; a flow more
+    more = f'{SEEDED.replace("20 packets", "30 packets")}[[flows]]\nname = "b"\nscheme = "cubic"\n'
+    place = tmp_path / "seed=1,plan=0123abcd"
+    tw.Scenario.from_toml(more).run(seed=1).save(place)
+    assert names([runs[0], tw.Result.load(place)]) == [
+        "buffer = 20 packets, flows = a",
+        "buffer = 30 packets, flows = a, b",
+    ]
+    # the same run twice has no difference but its number
+    assert names([runs[0], runs[0]]) == [f"{runs[0].title} (1)", f"{runs[0].title} (2)"]
+    # names that people gave stay
+    assert names([other, other.load(other.save(tmp_path / "again"))]) == ["other", "again"]
+    page = report.compare(list(zip(found, runs, strict=True)), tmp_path / "compare.html").read_text(
+        encoding="utf-8"
+    )
+    assert runs[0].folder is not None
+    assert f'{found[0]}\\": \\"{"/".join(runs[0].folder.parts[-2:])}\\"' in page
 
 
 def test_a_comparison_of_single_runs_has_no_box_plots(tmp_path: Path) -> None:

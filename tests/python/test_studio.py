@@ -401,6 +401,10 @@ def test_an_edited_text_is_saved_and_run_in_a_folder_of_its_own(client, small, t
     kinds = {(row["folder"], row["kind"]) for row in client.get("api/results").json()["results"]}
     assert ("small/seed=3", "run") in kinds
     assert len(kinds) == 2
+    # a comparison says what differs, not the digest of the folder
+    folders = ["small/seed=3", Path(ended["folder"]).relative_to(tmp_path / "out").as_posix()]
+    page = client.get(client.post("api/compare", json={"folders": folders}).json()["page"]).text
+    assert "rate = 6 Mbit/s" in page
 
 
 def test_a_text_with_mistakes_does_not_run(client, small):
@@ -776,6 +780,9 @@ def test_a_newcomer_edits_mends_runs_watches_and_reads(web, tmp_path):
     violations = [f"{name}: {rule}" for name, found in saw["violations"].items() for rule in found]
     assert "\n".join(violations) == ""
     assert {name: pixels for name, pixels in saw["overflow"].items() if pixels > 0} == {}
+    # Tab reaches every control and shows it, and opens and leaves the editor
+    assert saw["keyboard"] == {"gallery": [], "editor": [], "results": [], "papers": []}
+    assert saw["left"] == "#/results"
     assert "Reno and CUBIC at one bottleneck" in saw["cards"]
     # the mistake is told under its line, with the hint, and goes
     assert "renx" in saw["under"]

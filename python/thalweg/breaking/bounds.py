@@ -54,6 +54,8 @@ class Bound:
     families: tuple[str, ...] = ("ip", "ndn")
     needs: tuple[str, ...] = ()
     """Parameters without which it has no effect."""
+    part: str = ""
+    """The parameter of the schemes' parts in routers that it is; schemes without it lack this bound."""
 
     @property
     def optional(self) -> bool:
@@ -311,6 +313,47 @@ BOUNDS: tuple[Bound, ...] = (
         absent=0.5,
         families=("ndn",),
     ),
+    Bound(
+        "router_clock",
+        "ms",
+        "time between two calculations of the rates of a router (`interval` of MIRCC), otherwise the scheme's own",
+        "from the exact clock to the coarsest that the authors of MIRCC test",
+        10,
+        750,
+        absent=0.5,
+        families=("ndn",),
+        part="interval",
+    ),
+    Bound(
+        "bucket",
+        "packets",
+        "depth of the leaky buckets of links (`depth` of MIRCC), otherwise the scheme's own",
+        "a tenth to ten times the 200 of the authors of MIRCC",
+        20,
+        2000,
+        absent=0.5,
+        families=("ndn",),
+        part="depth",
+    ),
+    Bound(
+        "store",
+        "packets",
+        "content store of each router",
+        "up to a second of the fastest link",
+        10,
+        2000,
+        absent=0.6,
+        families=("ndn",),
+    ),
+    Bound(
+        "names",
+        "",
+        "consumers request the same name, so that routers aggregate their Interests; otherwise each its own",
+        "a live broadcast",
+        choices=("same",),
+        absent=0.7,
+        families=("ndn",),
+    ),
 )
 """Every parameter, in the order in which the search sees them."""
 
@@ -321,6 +364,16 @@ DISTURBANCES = frozenset(
 
 CHANGES = frozenset({"trace", "rate_step", "outage"})
 """Parameters that change the link during a run."""
+
+
+POLICED = frozenset({"mircc", "mircc_multipath"})
+"""Schemes with leaky buckets: parameters of other schemes that have the same name mean something else."""
+
+
+def part_params(scheme: str) -> frozenset[str]:
+    """Names of the parameters of a scheme."""
+    row = next(row for row in catalogue.schemes() if row["name"] == scheme)
+    return frozenset(parameter["name"] for parameter in row["params"])
 
 
 @dataclass(frozen=True)
@@ -346,6 +399,7 @@ class Space:
             for bound in BOUNDS
             if ({self.family, "multicast"} if self.groups else {self.family}) & set(bound.families)
             and bound.name not in self.without
+            and (not bound.part or (self.scheme in POLICED and bound.part in part_params(self.scheme)))
         ]
         object.__setattr__(self, "bounds", tuple(listed))
 
@@ -428,10 +482,11 @@ class _Scenario:
             "topology": self._topology(),
         }
         if named_data:
-            if self._has_link_part():
-                keys["ndn"] = {"link": self.space.scheme}
+            if forwarders := self._forwarders():
+                keys["ndn"] = forwarders
+            producers = {self._prefix(name): server for name, _, server, _ in reversed(self._consumers())}
             keys["producers"] = [
-                {"prefix": f"/{name}", "node": server} for name, _, server, _ in self._consumers()
+                {"prefix": prefix, "node": server} for prefix, server in reversed(producers.items())
             ]
         keys["flows"] = self._consumer_flows() if named_data else self._flows()
         if events := self._events():
@@ -441,10 +496,28 @@ class _Scenario:
     def _number(self, name: str, default: float = 0.0) -> float:
         return float(self.network.get(name, default))
 
-    def _has_link_part(self) -> bool:
-        """Whether forwarders need the scheme at their links."""
-        known = catalogue.schema()["$defs"]["Ndn"]["properties"]["link"]
-        return f"'{self.space.scheme}'" in str(known)
+    def _forwarders(self) -> Keys:
+        """The table [ndn]: the scheme's parts in routers with their parameters, and content stores."""
+        scheme, known = self.space.scheme, catalogue.schema()["$defs"]["Ndn"]["properties"]
+        params = {
+            bound.part: f"{self._number(bound.name):g} ms"
+            if bound.unit == "ms"
+            else int(self._number(bound.name))
+            for bound in self.space.bounds
+            if bound.part and bound.name in self.network
+        }
+        table: Keys = {}
+        for part in ("strategy", "link"):
+            if scheme in known[part]["enum"]:
+                table[part] = scheme
+                table |= {f"{part}_params": params} if params else {}
+        if "store" in self.network:
+            table["store"] = {"size": int(self._number("store"))}
+        return table
+
+    def _prefix(self, consumer: str) -> str:
+        """The name that a consumer requests."""
+        return "/own" if "names" in self.network else f"/{consumer}"
 
     def _topology(self) -> Keys:
         bottleneck: Keys = (
@@ -581,7 +654,7 @@ class _Scenario:
                 "network": "ndn",
                 "scheme": self.space.scheme,
                 "from": node,
-                "prefix": f"/{name}",
+                "prefix": self._prefix(name),
                 **self._at(start),
                 **tick,
             }

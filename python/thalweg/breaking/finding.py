@@ -97,6 +97,10 @@ class Finding:
             "unresponsive": lambda value: f"an unresponsive source of {100 * value:g} % of the rate",
             "reverse": lambda value: f"{value:g} CUBIC flow{'s' * (value > 1)} the other way",
             "tick": lambda value: f"clocks of {value:g} ms",
+            "router_clock": lambda value: f"clocks of {value:g} ms in routers",
+            "bucket": lambda value: f"buckets of {value:g} packets",
+            "store": lambda value: f"content stores of {value:g} packets",
+            "names": lambda _: "one name for all",
         }
         words += [text(network[name]) for name, text in more.items() if name in network]
         return f"On {link} with {', '.join(words[:-1])} and {words[-1]}"
@@ -127,6 +131,7 @@ class Finding:
             "unfair": f"{scheme} flows share by a Jain's index of at most {worst:.2f}",
             "delay": f"{scheme} keeps a 95th percentile of at least {1e3 * worst:.0f} ms of queueing delay",
             "loss": f"queues drop at least {100 * worst:.2g} % of the packets of {scheme}",
+            "policed": f"routers drop at least {100 * worst:.2g} % of the Interests of {scheme} by their own rule",
             "collapse": f"{scheme} uses at most {100 * worst:.2g} % of the link",
             "stall": f"nothing arrives from a {scheme} flow for at least {worst:.2g} s",
             "oscillate": f"the rate of a {scheme} flow has a coefficient of variation of at least {worst:.2f}",
@@ -164,6 +169,12 @@ class Finding:
             rows = [(f"flow.{name}.queueing_delay_p95", f"{relation}150 ms") for name in own]
         elif self.wanted.name == "loss":
             rows = [(f"flow.{name}.loss_ratio", f"{relation}{self.wanted.threshold:g}") for name in own]
+        elif self.wanted.name == "policed":
+            sent = sum(result[f"flow.{name}.sent_packets"] or 0 for name in own)
+            nodes = [row["node"] for row in result.nodes.to_dicts() if row["policed"]]
+            rows = [
+                (f"node.{name}.policed", f"{relation}{self.wanted.threshold * sent:.0f}") for name in nodes
+            ]
         elif self.wanted.name == "oscillate":
             rows = [(f"flow.{name}.cov", f"{relation}{self.wanted.threshold:g}") for name in own]
         elif self.wanted.name == "collapse":

@@ -23,6 +23,9 @@ WORST = 4.0
 OWN = ("own", "late")
 """First words of the names of the flows of the scheme."""
 
+FEW = 0.01
+"""Drops by queues, as a share of those by a rule of routers, that are next to nothing."""
+
 SHORT_S, LONG_S = 0.1, 1.0
 """Sampling intervals of series."""
 
@@ -48,6 +51,8 @@ class Property:
     """Parameters of networks in which it could have another cause."""
     always: frozenset[str] = frozenset()
     """Parameters without which it cannot be measured."""
+    families: tuple[str, ...] = ("ip", "ndn")
+    """Families of schemes that can have it."""
     lasting: bool = False
     """It must hold in a long run, too: otherwise flows would only have been slow to converge."""
 
@@ -119,6 +124,20 @@ def use(result: Result, network: Network) -> float | None:
         return 0.0
     capacity_bits = 8 * busiest["sent_bytes"] / busiest["utilisation"]
     return float(math.fsum(shares(result, OWN).values()) * measured_s / capacity_bits)
+
+
+def policed(result: Result, network: Network) -> float | None:
+    """Interests that routers dropped by a rule of their own / Interests sent, but at most the unused share of the link.
+
+    Queues may drop `FEW` of what the rule drops; with more it is less by that factor, so that the search has a slope.
+    """
+    sent = sum(row["sent_packets"] or 0 for row in result.flows.to_dicts() if is_own(row["flow"]))
+    by_rule = sum(result.nodes["policed"].drop_nulls())
+    by_queues = sum(result.links["drops_queue_full"]) + sum(result.links["drops_early"])
+    unused = 1.0 - (use(result, network) or 0.0)
+    if not sent or not by_rule:
+        return 0.0
+    return float(min(by_rule / sent, unused)) * min(1.0, FEW * by_rule / max(by_queues, 1e-9))
 
 
 def longest_stall(result: Result, network: Network) -> float | None:
@@ -217,6 +236,18 @@ PROPERTIES: dict[str, Property] = {
             measure=queue_loss,
             series="drops",
             without=DISTURBANCES,
+        ),
+        Property(
+            "policed",
+            "Routers drop more than half of the Interests of a scheme by its own rule, such as a bucket, although half of "
+            "the bottleneck is unused and queues drop next to nothing.",
+            "RFC 5166 §2.1: throughput. MIRCC's bucket stands for the queue that Data would cause; half is our choice.",
+            0.5,
+            above=True,
+            unit="of the Interests",
+            measure=policed,
+            without=DISTURBANCES,
+            families=("ndn",),
         ),
         Property(
             "collapse",

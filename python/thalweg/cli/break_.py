@@ -66,8 +66,8 @@ def break_(
     scheme
         Name of the scheme.
     property_
-        Search for this failure: starve, unfair, delay, loss, collapse, stall, oscillate or panic; several with commas, or
-        repeated. By default all.
+        Search for this failure: starve, unfair, delay, loss, policed, collapse, stall, oscillate or panic; several with
+        commas, or repeated. By default all.
     against
         Use this scheme for the flows beside it; several with commas, or repeated. By default cubic, reno and bbr, or nothing
         beside it; `none`: never anything beside it.
@@ -110,16 +110,23 @@ def break_(
     if needed := sorted({"delay", "buffer"} & set(left_out)):
         raise CommandError(f"--without {needed[0]}: every network has it")
     folder = out or OUT / scheme
-    seconds = None if minutes is None and trials is not None else 60 * (minutes or MINUTES) / len(wanted)
+    spaces = {name: _space(scheme, _words(against), left_out, PROPERTIES[name]) for name in wanted}
+    for name, space in list(spaces.items()):
+        if space.family not in PROPERTIES[name].families:
+            if property_:
+                raise CommandError(f"--property {name}: `{scheme}` is no scheme of named data")
+            del spaces[name]
+    seconds = None if minutes is None and trials is not None else 60 * (minutes or MINUTES) / len(spaces)
     if method == "qd":
         _need_ribs()
     found: list[Finding] = []
     best: dict[str, Best] = {}
     maps: dict[str, list[Elite]] = {}
     try:
-        for name in wanted:
-            space = _space(scheme, _words(against), left_out, PROPERTIES[name])
-            search = _search(space, PROPERTIES[name], seed, method, jobs or os.cpu_count() or 1, folder)
+        for name in spaces:
+            search = _search(
+                spaces[name], PROPERTIES[name], seed, method, jobs or os.cpu_count() or 1, folder
+            )
             best[name], finding = _find(search, trials, seconds, emulate=emulate, json=json)
             if method == "qd":
                 maps[name] = sorted(search.elites.values(), key=lambda elite: elite.cell)

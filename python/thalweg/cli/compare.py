@@ -28,7 +28,8 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
 
     if len(runs) < 2:
         raise CommandError("a comparison needs at least two runs", "thalweg compare RUN RUN")
-    loaded = list(zip(names(runs), (Result.load(run) for run in runs), strict=True))
+    results = [Result.load(run) for run in runs]
+    loaded = list(zip(names(results), results, strict=True))
     warnings = differences(loaded)
     rows = metrics(loaded)
     page = write(loaded, out)

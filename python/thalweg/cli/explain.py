@@ -57,7 +57,21 @@ def _print(answer: Explanation) -> None:
     screen = console()
     screen.print(answer.sentence, markup=False)
     _print_shares("Limited by", {LIMITS[name]: share for name, share in answer.limits().items()})
-    _print_shares("Phases", {PHASES[name]: share for name, share in answer.phases().items()})
+    phases = [
+        {
+            "phase": PHASES[phase],
+            "share": _percent(share),
+            "limits": ", ".join(
+                f"{LIMITS[name]} {_percent(part)}" for name, part in answer.limits_by_phase()[phase].items()
+            ),
+        }
+        for phase, share in answer.phases().items()
+    ]
+    print_table(
+        "Phases, and what limited it in each",
+        [("phase", ""), ("share", "of its time"), ("limits", "limited by")],
+        phases,
+    )
     if states := answer.states():
         _print_shares("States of the scheme", states)
     if lost := answer.losses():

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from .. import cluster
 from ..jobs import Control, Job, JobProgress, SampleFile, digest
 from ..jobs import run as run_jobs
-from ..scenario import Plan, Scenario
+from ..scenario import Scenario
 from . import batteries
 from .networks import Lab
 from .rows import NOT_APPLICABLE, VERDICTS, Battery, Outcome, Row, Sample, decide
-from .subject import Subject
+from .subject import Subject, Tree
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,6 +40,12 @@ MANY_FLOWS = 64
 
 COPY = re.compile(r"flow\.[^.]+\.\d+\.")
 """Keys of a copy of a flow."""
+
+MANY_LINKS = 256
+"""Of more links those are not kept that lead to a receiver: `link.mNUMBER`."""
+
+RECEIVER_LINK = re.compile(r"link\.m\d+\.")
+"""Keys of a link to a receiver."""
 
 FORMAT = 1
 """Version of the record of an evaluation."""
@@ -168,7 +174,7 @@ def evaluate(
     lab = Lab.of(subject.traits, quick=quick)
     seeds = [seed + number for number in range(QUICK_SEEDS if quick else SEEDS)]
     chosen = _choose(rows)
-    plans: dict[str, Plan] = {}
+    cases: dict[str, tuple[Tree, int]] = {}
     runs: list[_Run] = []
     for battery, row in chosen:
         if row.reason(subject) is not None:
@@ -178,10 +184,9 @@ def evaluate(
             for case, tree in row.cases(acting, lab).items():
                 for number in seeds:
                     key = digest(json.dumps(tree, sort_keys=True), str(number))
-                    if key not in plans:
-                        plans[key] = Scenario.from_tree(tree).plan(number)
+                    cases[key] = (tree, number)
                     runs.append(_Run(battery, row, actor or None, case, number, key))
-    samples, cpu_s = _measure(plans, cache, jobs, progress, on)
+    samples, cpu_s = _measure(cases, cache, jobs, progress, on)
     found: dict[tuple[str, str, str | None, int], dict[str, Sample]] = {}
     for run in runs:
         found.setdefault((run.battery.id, run.row.id, run.actor, run.seed), {})[run.case] = samples[run.key]
@@ -208,7 +213,7 @@ def evaluate(
         quick,
         seed,
         len(seeds),
-        len(plans),
+        len(cases),
         cpu_s,
         tuple((battery, tuple(listed)) for battery, listed in outcomes.values()),
     )
@@ -247,42 +252,40 @@ def _needed(row: Row) -> frozenset[str]:
 
 
 def _measure(
-    plans: Mapping[str, Plan],
+    cases: Mapping[str, tuple[Tree, int]],
     cache: str | Path | None,
     jobs: int,
     progress: Callable[[int, int, str], object] | None,
     on: str | Client | None,
 ) -> tuple[dict[str, Sample], float]:
-    """Runs each plan once; samples by key, and the processor time that it took."""
+    """Runs each scenario once; samples by key, and the processor time that it took.
+
+    A plan is made when its run begins: plans of all runs together would take gigabytes.
+    """
     if on is not None:
-        cluster.check_plans(plans.values())
-    files = {} if cache is None else {key: SampleFile(Path(cache) / f"{key}.npz") for key in plans}
+        cluster.check_schemes(tree for tree, _ in cases.values())
+    files = {} if cache is None else {key: SampleFile(Path(cache) / f"{key}.npz") for key in cases}
     measured = {key for key, file in files.items() if file.path.exists()}
     listed = [
-        Job(
-            f"{plan.title}, seed {plan.seed}",
-            partial(_simulate, plan),
-            files.get(key),
-            seconds=plan.duration_s,
-        )
-        for key, plan in plans.items()
+        Job(f"{tree['title']}, seed {seed}", partial(_simulate, tree, seed), files.get(key))
+        for key, (tree, seed) in cases.items()
     ]
 
     def report(at: JobProgress) -> None:
         if progress is not None:
             progress(at.done, at.total, f"waiting for {at.waiting_for}" if at.waiting_for else at.label)
 
-    outputs = dict(zip(plans, run_jobs(listed, at_once=jobs, progress=report, on=on), strict=True))
+    outputs = dict(zip(cases, run_jobs(listed, at_once=jobs, progress=report, on=on), strict=True))
     spent = math.fsum(output["cpu_s"] for key, output in outputs.items() if key not in measured)
     return {key: _sample(output) for key, output in outputs.items()}, spent
 
 
-def _simulate(plan: Plan, control: Control) -> dict[str, Any] | None:
+def _simulate(tree: Tree, seed: int, control: Control) -> dict[str, Any] | None:
     """The measurements of a run, and the processor time that it took."""
     import numpy
 
     began = time.thread_time()
-    result = plan.carry_out(control)
+    result = Scenario.from_tree(tree).plan(seed).carry_out(control)
     if not result.complete:
         return None
     values = result.values
@@ -290,6 +293,8 @@ def _simulate(plan: Plan, control: Control) -> dict[str, Any] | None:
         values = {key: value for key, value in values.items() if not key.startswith("receiver.")}
     if sum(key.startswith("flow.") and key.endswith(".sent_packets") for key in values) > MANY_FLOWS:
         values = {key: value for key, value in values.items() if not COPY.match(key)}
+    if sum(key.startswith("link.") and key.endswith(".utilisation") for key in values) > MANY_LINKS:
+        values = {key: value for key, value in values.items() if not RECEIVER_LINK.match(key)}
     output: dict[str, Any] = {"values": values, "trace_hash": result.trace_hash}
     frame = result.series
     for (series, subject), rows in frame.group_by("series", "subject", maintain_order=True):
