@@ -3,7 +3,7 @@
 use ambassador::delegatable_trait;
 use units::{Bytes, Rate, Time};
 
-use crate::{Arena, PacketId, Random};
+use crate::{Arena, Ecn, PacketId, Random};
 
 /// The queue of one port. It owns the ids of its packets until [`QueueDiscipline::dequeue`] returns them.
 #[delegatable_trait]
@@ -13,6 +13,29 @@ pub trait QueueDiscipline {
 
     /// The next packet to transmit.
     fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId>;
+
+    /// Takes a packet when nothing waits and the link is idle, and returns the packet to transmit at once: as [`QueueDiscipline::enqueue`] and
+    /// [`QueueDiscipline::dequeue`] do. If the link became idle at `idle_since`, and the queue has not been asked since, as `dequeue` at that time before.
+    /// A discipline may have a shorter way to the same state.
+    #[inline]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        if let Some(at) = idle_since {
+            let now = std::mem::replace(&mut cx.now, at);
+            let next = self.dequeue(cx);
+            debug_assert!(next.is_none(), "nothing waits");
+            cx.now = now;
+        }
+        let verdict = self.enqueue(packet, cx);
+        if verdict == Verdict::Mark {
+            cx.arena.get_mut(packet).ecn = Ecn::Marked;
+        }
+        (verdict, self.dequeue(cx))
+    }
 
     /// Waiting packets, without the packet in transmission.
     fn backlog(&self) -> Backlog;

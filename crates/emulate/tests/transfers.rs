@@ -111,7 +111,7 @@ fn a_file_for_twenty_arrives_whole_on_all() {
         .collect();
     let text = format!(
         r#"
-duration = "60 s"
+duration = "160 s"
 
 [topology]
 kind = "custom"
@@ -140,7 +140,7 @@ commands = {{ sender = "{}", receiver = "{}" }}
         let run =
             scope.spawn(move || emulate::run(&plan.blueprint, &settings, control, sim::Observers::default()));
         let patience = Instant::now();
-        while !run.is_finished() && patience.elapsed() < Duration::from_secs(60) {
+        while !run.is_finished() && patience.elapsed() < Duration::from_secs(150) {
             if done(&folder) == RECEIVERS && folder.join("sent").exists() {
                 break;
             }
@@ -235,7 +235,7 @@ commands = {{ sender = "{}", receiver = "{}" }}
         .collect();
     let text = format!(
         r#"
-duration = "60 s"
+duration = "160 s"
 
 [topology]
 kind = "custom"

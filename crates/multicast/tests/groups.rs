@@ -10,8 +10,9 @@ use common::{
 };
 use driver::testing::{InFlight, VirtualNetwork};
 use multicast::{Group, ReceiverOutcome};
-use quic_net::testing::ms;
-use quic_net::{Control, End, Handshake, Limits, Outcome};
+use quic_net::testing::{Folder, content, load, ms, receive_with};
+use quic_net::{Control, Credentials, End, Handshake, Limits, Outcome, Scheme, Settings};
+use transfer::Outgoing;
 use units::Duration;
 use wire::stream::Reason;
 
@@ -344,4 +345,34 @@ fn a_change_of_mode_reaches_every_receiver() {
         assert_eq!((end, mode.as_deref()), (End::Complete, Some("background")));
     }
     assert_eq!(sending.join().expect("it does not panic").end, End::Complete);
+}
+
+/// A sender that waits for two receivers announces its file to the first for longer than the patience of both.
+#[test]
+fn a_receiver_waits_for_the_last_one_of_its_group() {
+    let folder = Folder::new("waits");
+    folder.file("film.bin", &content(200_000));
+    let net = network(2, plain);
+    let limits = Limits { patience: Duration::from_secs(5), ..Limits::default() };
+    let credentials = || Credentials::shared(b"key").expect("a key");
+    let with = |handshake| Settings { limits, ..quic_net::testing::settings(handshake, credentials()) };
+    let scheme = Scheme { packet: 1250, ..steady("4 Mbit/s") };
+    let (Outgoing::Paced(payload), about) = load(&folder.path("film.bin"), &scheme, None, 2) else {
+        panic!("the scheme is paced")
+    };
+    let (mut sender_host, server_settings) = (net.host(source(), ms(0)), with(Handshake::Listen));
+    let hosts = [net.host(member(0), ms(1)), net.host(member(1), ms(30_000))];
+    let sending = thread::spawn(move || {
+        let group = Group { address: group(), max: 2 };
+        multicast::send(&server_settings, &group, &scheme, payload, about, &mut sender_host, &Control::new())
+            .0
+    });
+    let receiving = [0, 1].into_iter().zip(hosts).map(|(n, host)| {
+        receive_with(host, with(Handshake::Connect(source())), folder.path(&format!("in{n}")))
+    });
+    let receiving: Vec<_> = receiving.collect();
+    let ends: Vec<_> = receiving.into_iter().map(|thread| thread.join().expect("no panic").end).collect();
+    assert_eq!(ends, [End::Complete, End::Complete]);
+    assert_eq!(sending.join().expect("no panic").end, End::Complete);
+    assert_eq!(folder.read("in0/film.bin"), content(200_000));
 }

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Arrive = 0,
     /// An endpoint's deadline.
     Wake = 1,
-    /// A port with a queue discipline has finished a transmission.
+    /// A port with a queue discipline is to be served, or an observed FIFO starts a transmission.
     Depart = 2,
     /// A change in the scenario.
     Change = 3,
@@ -223,6 +223,25 @@ mod tests {
             }
         }
         assert!(agenda.calendar.is_some());
+    }
+
+    /// The copies for the members of a large group: ten thousand events at one instant, each of which schedules the next one of its link beyond the
+    /// last day of a new calendar.
+    #[test]
+    fn the_calendar_grows_to_the_delay_of_a_fan_out() {
+        const MEMBERS: u32 = 10_000;
+        let mut agenda = Agenda::default();
+        (0..MEMBERS).for_each(|link| agenda.push(Time::from_nanos(1), AgendaEvent::new(Kind::Arrive, link)));
+        agenda.arrange();
+        for fan_out in 1..=6 {
+            for link in 0..MEMBERS {
+                let (now, what) = agenda.pop().expect("each member has an event");
+                assert_eq!(what.index() as u32, link);
+                agenda.push(Time::from_nanos(fan_out * 13_000_000), what);
+                assert!(now < Time::from_nanos(fan_out * 13_000_000));
+            }
+        }
+        assert_eq!(agenda.heap.len(), 0, "no event is beyond the last day");
     }
 
     proptest! {

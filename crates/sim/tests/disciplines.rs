@@ -1,12 +1,15 @@
 //! Every queue discipline at links of every kind of network: IP, multicast, named data.
 
 use contract::{DropReason, NodeId};
-use sim::{Blueprint, FlowKind, NdnSpec, PortSpec, ProducerSpec, Trace};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use sim::{Blueprint, FlowKind, Limit, NdnSpec, PortSpec, ProducerSpec, Shared, Trace};
 use stack::ndn::{ConsumerConfig, ProducerConfig};
 use stack::queue::{ALL, DisciplineSpec};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate};
 
+use crate::engine::random_plan;
 use crate::{at, ms, run};
 
 /// All of them, with their defaults.
@@ -108,5 +111,64 @@ fn named_data_cross_any_discipline() {
         } else {
             assert!(port.marked_packets == 0 && full > 0, "{}: {full}", discipline.name());
         }
+    }
+}
+
+/// Both directions of all links of a plan.
+fn ports(net: &mut Blueprint) -> impl Iterator<Item = &mut Shared<PortSpec>> {
+    net.links.iter_mut().flat_map(|link| [&mut link.forward, &mut link.backward])
+}
+
+/// All that a trace has, except the number of packet-hops and the drops that are recorded as events. A plain FIFO counts a hop when it
+/// accepts a packet, a discipline when it sends it.
+fn seen(mut trace: Trace) -> String {
+    trace.packet_hops = 0;
+    trace.events.clear();
+    format!("{trace:?}")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, rng_seed: RngSeed::Fixed(18), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A FIFO plans its transmissions, and a discipline is served when something happens at its port. Both are the same queue, event by event.
+    #[test]
+    fn a_discipline_with_one_class_is_the_fifo(mut net in random_plan()) {
+        for port in ports(&mut net) {
+            port.trace = None;
+            port.queue.class_weights.clear();
+            if let Limit::Packets(limit) = &mut port.queue.limit {
+                // a FIFO without room for packets that wait still sends those that need not
+                *limit = (*limit).max(1);
+            }
+        }
+        let fifo = run(&net);
+        ports(&mut net).for_each(|port| port.queue.class_weights = vec![1]);
+        prop_assert_eq!(seen(run(&net)), seen(fifo));
+    }
+
+    /// To record drops at their instants, disciplines are served at each departure, as they are for routers that observe them. That changes
+    /// neither what they do nor the order of events.
+    #[test]
+    fn a_discipline_that_is_served_late_does_what_it_does_at_each_departure(
+        mut net in random_plan(), which in 0..ALL.len(), sampled: bool,
+    ) {
+        let discipline = (ALL[which].read)(&[]).expect("defaults");
+        for port in ports(&mut net) {
+            port.queue.class_weights.clear();
+            port.queue.discipline = Some(discipline.clone());
+        }
+        if sampled {
+            net.record.every = Duration::from_micros(3700);
+            net.record.series = ["backlog", "utilisation", "drops", "queue_marks"].map(String::from).to_vec();
+            net.warmup = ms(300);
+        }
+        let late = run(&net);
+        net.record.drops = true;
+        let prompt = run(&net);
+        prop_assert!(prompt.events.is_sorted_by_key(|event| event.at));
+        let drops = prompt.balance.dropped;
+        prop_assert!(sampled || prompt.events.len() as u64 == drops, "{drops} drops");
+        prop_assert_eq!(prompt.packet_hops, late.packet_hops);
+        prop_assert_eq!(seen(prompt), seen(late));
     }
 }

@@ -319,7 +319,7 @@ fn a_stopped_run_keeps_its_records() {
 }
 
 /// A random network: a ring of routers with chords, hosts on it, sources of every kind, changes at random times.
-fn random_plan() -> impl Strategy<Value = Blueprint> {
+pub(crate) fn random_plan() -> impl Strategy<Value = Blueprint> {
     let flow = (0usize..6, 1usize..5, 0u8..3, 20u64..2000, any::<bool>());
     let change = (0u64..1000, 0u8..5, 0usize..20, 1u64..5000);
     let links = prop::collection::vec((100u64..10_000, 0u64..20_000, 0u32..20, 0.0f64..0.2, 0u8..5), 12);

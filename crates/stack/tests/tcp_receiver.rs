@@ -300,6 +300,22 @@ fn divided_acknowledgements_are_of_parts_of_a_segment() {
     assert_eq!(lies(Acks::Divided), [parts, vec![SEGMENT]].concat());
 }
 
+/// RFC 3465 §2.1: of 40 segments, of which the last has 300 bytes, 40 are counted, each by the last of its eight acknowledgements, as without division.
+#[test]
+fn divided_acknowledgements_count_each_segment_once() {
+    let counted = |acks| {
+        let demand = Demand::Finite(Bytes::new(39 * SEGMENT + 300));
+        let mut net = Net::one(&Config { acks, demand, ..plain() }, Fixed::window(4));
+        net.run_ms(5000);
+        assert!(net.idle());
+        net.flows[0].sender.controller().acks.iter().map(|ack| ack.packets).collect::<Vec<_>>()
+    };
+    let divided = counted(Acks::Divided);
+    assert_eq!((divided.len(), divided.iter().sum::<u32>()), (39 * 8 + 3, 40));
+    assert!(divided.iter().all(|packets| *packets <= 1));
+    assert_eq!(counted(Acks::Honest), [1; 40]);
+}
+
 /// Savage et al. 1999 §2.2.
 #[test]
 fn repeated_acknowledgements_are_copies() {

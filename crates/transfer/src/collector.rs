@@ -51,6 +51,8 @@ pub struct Collector {
     read_blocks: Time,
     /// A packet has arrived in this session.
     data_received: bool,
+    /// Of the object only announcements have arrived: its sender may wait for other receivers.
+    only_announced: bool,
     /// A packet has arrived since the last report, or an event must be reported at once.
     unreported: bool,
     urgent: bool,
@@ -77,6 +79,7 @@ impl Collector {
             last_message: None,
             read_blocks: Time::ZERO,
             data_received: false,
+            only_announced: false,
             unreported: false,
             urgent: false,
         }
@@ -186,16 +189,22 @@ impl Sink for Collector {
             return;
         }
         let taken = match messages::read_content(content) {
-            Some(Content::Announce(manifest)) => self.on_announce(manifest),
-            Some(Content::Symbol { block, number, bytes }) => match &mut self.work {
-                Some(work) => work.on_symbol(block, number, bytes, &self.tally).map(|what| {
-                    self.tally.count_received(what);
-                }),
-                None => {
-                    self.tally.count_received(Received::Unkept);
-                    Ok(())
+            Some(Content::Announce(manifest)) => {
+                self.only_announced |= self.progress == 0;
+                self.on_announce(manifest)
+            }
+            Some(Content::Symbol { block, number, bytes }) => {
+                self.only_announced = false;
+                match &mut self.work {
+                    Some(work) => work.on_symbol(block, number, bytes, &self.tally).map(|what| {
+                        self.tally.count_received(what);
+                    }),
+                    None => {
+                        self.tally.count_received(Received::Unkept);
+                        Ok(())
+                    }
                 }
-            },
+            }
             Some(Content::Chunk { .. } | Content::Nothing) | None => Ok(()),
         };
         if let Err(error) = taken {
@@ -251,6 +260,7 @@ impl Sink for Collector {
             // its own program does not read, or the file of an earlier attempt is being hashed
             Some(work) if work.next_step() != NextStep::Never => Pause::Local,
             Some(work) if work.is_stream() && work.manifest.hash.is_none() => Pause::Remote,
+            Some(_) if self.only_announced => Pause::Remote,
             _ => Pause::None,
         }
     }

@@ -68,10 +68,10 @@ impl Accounts {
         self.balance.delivered += 1;
     }
 
-    /// Counts a packet that was put on a link.
+    /// Counts packets that were put on a link.
     #[inline]
-    pub(crate) fn count_hop(&mut self) {
-        self.packet_hops += 1;
+    pub(crate) fn count_hops(&mut self, packets: u64) {
+        self.packet_hops += packets;
     }
 
     /// Counts a dropped packet. Control messages belong to no flow.

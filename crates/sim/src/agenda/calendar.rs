@@ -22,14 +22,19 @@ pub(super) struct Calendar {
     shift: u32,
     /// The events of each later day, in any order, by the number of the day modulo the length, a power of two.
     days: Vec<Vec<Key>>,
+    /// Memory for the events of a day that no day uses.
+    spare: Spare,
     /// A bit for each of `days` that has events.
     occupied: Vec<u64>,
     /// Fewer days of this length were too few.
     min_days: usize,
     /// The present day has just begun.
     begins: bool,
+    /// Of `today`, the events from this index on were given to `soon` of [`Calendar::upcoming`], and to `later`.
+    shown: usize,
+    shown_later: usize,
     counts: Counts,
-    /// The calendar is checked after this number of instants with events.
+    /// The calendar is checked after this number of instants with events, or of events beyond its last day.
     check_after: u64,
 }
 
@@ -53,8 +58,51 @@ const INSTANTS: (u64, u64, u64) = (3, 12, 6);
 const DAYS: (usize, usize) = (1 << 10, 1 << 16);
 /// Length of a day at first: 2^10 ns.
 const SHIFT: u32 = 10;
+/// How many events ahead what they need is requested, as far as it depends on nothing else, and the rest. A day can have many: the copies for the
+/// members of a group arrive at one instant, and the caches do not hold what all of them need.
+const LATER: usize = 32;
+const SOON: usize = 16;
 /// Bits of a word of `occupied`.
 const WORD: usize = u64::BITS as usize;
+
+/// Lists without events, by the power of two of their capacity. A day takes one when it gets events and gives it back when it is over, so that
+/// memory grows with the days that have events at the same time, and the lists that days share stay in the caches.
+#[derive(Debug, Default)]
+struct Spare(Vec<Vec<Vec<Key>>>);
+
+/// Capacity of the list of a day at first.
+const FIRST: usize = 16;
+
+impl Spare {
+    /// Adds an event to the list of a day.
+    #[inline]
+    fn push(&mut self, keys: &mut Vec<Key>, key: Key) {
+        if keys.len() == keys.capacity() {
+            self.grow(keys);
+        }
+        keys.push(key);
+    }
+
+    /// Moves the events into a list of twice the capacity.
+    fn grow(&mut self, keys: &mut Vec<Key>) {
+        let capacity = (2 * keys.len()).next_power_of_two().max(FIRST);
+        let spare = self.0.get_mut(capacity.ilog2() as usize).and_then(Vec::pop);
+        let mut larger = spare.unwrap_or_else(|| Vec::with_capacity(capacity));
+        larger.append(keys);
+        self.give(std::mem::replace(keys, larger));
+    }
+
+    /// Keeps an empty list for another day.
+    #[inline]
+    fn give(&mut self, keys: Vec<Key>) {
+        let Some(class) = keys.capacity().checked_ilog2() else { return };
+        let class = class as usize;
+        if self.0.len() <= class {
+            self.0.resize_with(class + 1, Vec::new);
+        }
+        self.0[class].push(keys);
+    }
+}
 
 impl Calendar {
     /// A calendar that takes all events from `heap`.
@@ -65,9 +113,12 @@ impl Calendar {
             day: 0,
             shift: SHIFT,
             days: Vec::new(),
+            spare: Spare::default(),
             occupied: Vec::new(),
             min_days: DAYS.0,
             begins: false,
+            shown: 0,
+            shown_later: 0,
             counts: Counts::default(),
             check_after: CHECKED,
         };
@@ -96,7 +147,7 @@ impl Calendar {
             self.counts.events += 1;
         } else if day - self.day < self.days.len() as u64 {
             let slot = self.slot_of(day);
-            self.days[slot].push(key);
+            self.spare.push(&mut self.days[slot], key);
             self.occupied[slot / WORD] |= 1 << (slot % WORD);
         } else {
             self.counts.far += 1;
@@ -121,14 +172,15 @@ impl Calendar {
 
     /// Begins the next day that has events, if there is one, after the last event of the present day.
     fn begin_day(&mut self, far: &mut Heap) {
-        if self.counts.instants >= self.check_after {
+        if self.counts.instants >= self.check_after || self.counts.far >= self.check_after {
             self.check_days(far);
         }
         let first_far = far.first().map(|key| self.day_of(key));
         let Some(day) = self.next_day().into_iter().chain(first_far).min() else { return };
         self.day = day;
         let slot = self.slot_of(day);
-        std::mem::swap(&mut self.today, &mut self.days[slot]);
+        let today = std::mem::take(&mut self.days[slot]);
+        self.spare.give(std::mem::replace(&mut self.today, today));
         self.occupied[slot / WORD] &= !(1 << (slot % WORD));
         while far.first().is_some_and(|key| self.day_of(key) <= self.day) {
             self.today.extend(far.pop());
@@ -198,13 +250,28 @@ impl Calendar {
         keys.into_iter().for_each(|key| self.push(key, far));
     }
 
-    /// Once a day: calls `soon` with the events that are left of it, earliest first, and `later` with those of the next day that has events.
+    /// Calls `later` with events that are up to [`LATER`] events ahead, and `soon` with those up to [`SOON`] ahead. When a day begins, `later` gets
+    /// events of the next day that has any.
     #[inline]
-    pub(super) fn upcoming(&mut self, soon: impl FnMut(AgendaEvent), later: impl FnMut(AgendaEvent)) {
-        if std::mem::take(&mut self.begins) {
-            self.today.iter().rev().map(|&key| event(key)).for_each(soon);
+    pub(super) fn upcoming(&mut self, mut soon: impl FnMut(AgendaEvent), mut later: impl FnMut(AgendaEvent)) {
+        let begins = std::mem::take(&mut self.begins);
+        if !begins && self.shown == 0 {
+            return;
+        }
+        let left = self.today.len();
+        if begins {
+            // the first were given to `later` when the day before began
+            (self.shown, self.shown_later) = (left, left.saturating_sub(LATER));
             let next = self.next_day().map(|day| &self.days[self.slot_of(day)]);
-            next.into_iter().flatten().map(|&key| event(key)).for_each(later);
+            next.into_iter().flatten().take(LATER).map(|&key| event(key)).for_each(&mut later);
+        }
+        while self.shown_later > left.saturating_sub(LATER) {
+            self.shown_later -= 1;
+            later(event(self.today[self.shown_later]));
+        }
+        while self.shown > left.saturating_sub(SOON) {
+            self.shown -= 1;
+            soon(event(self.today[self.shown]));
         }
     }
 

@@ -13,8 +13,8 @@ use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId
 use units::{Duration, Rate, Time};
 
 pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Offer, Port};
-use port::{Discipline, Impairments};
-pub(crate) use queues::{Departure, Due, Next, SlowOffer};
+use port::{Discipline, Dropped, Impairments};
+pub(crate) use queues::{Departure, Due, SlowOffer};
 use ring::Spare;
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
@@ -53,7 +53,15 @@ pub(crate) struct Fabric {
     trees: Vec<Option<Tree>>,
     /// When packets were offered to their queue, by packet; only for queues whose departures are observed.
     queued_at: Vec<Time>,
+    /// Ports with a queue discipline.
+    disciplined: Vec<PortId>,
+    /// Packets that disciplines dropped from inside their queue, which the world takes.
+    pub(crate) dropped: Dropped,
 }
+
+/// Copies of a group's packet request ports so many copies ahead, and the slots of their rings, which the ports name, so many.
+const PORTS_AHEAD: usize = 16;
+const SLOTS_AHEAD: usize = 8;
 
 /// In a network of this number of ports, what an event needs is rarely in a cache.
 const MANY_PORTS: usize = 2000;
@@ -81,6 +89,8 @@ impl Fabric {
             first_pins: blueprint.routes.clone(),
             trees: Vec::new(),
             queued_at: Vec::new(),
+            disciplined: Vec::new(),
+            dropped: Dropped::default(),
         };
         let class_of_flow: Vec<u8> = blueprint.flows.iter().map(|flow| flow.class).collect();
         for (id, link) in (0u32..).zip(&blueprint.links) {
@@ -95,6 +105,9 @@ impl Fabric {
                 });
                 let loss_random =
                     (spec.loss > 0.0).then(|| Box::new(Random::new(blueprint.seed, &path, "loss")));
+                if discipline.is_some() {
+                    fabric.disciplined.push(PortId(fabric.ports.len() as u32));
+                }
                 fabric.ports.push(Port::new(spec, to, loss_random, discipline, impairments));
                 let up = !blueprint.is_control(LinkId(id));
                 fabric.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
@@ -232,7 +245,13 @@ impl Fabric {
         Some(Arrival { packet, node: port.leads_to(), next: port.armed(), path: port.arrival_path() })
     }
 
-    /// Requests what the next arrival at the end of `port`'s link needs. Returns the packet and the node that it arrives at.
+    /// Requests the port at the end of whose link a packet arrives.
+    #[inline]
+    pub(crate) fn prefetch_armed(&self, port: PortId) {
+        self.ports[port.index()].prefetch_armed();
+    }
+
+    /// Requests what else the next arrival at the end of `port`'s link needs. Returns the packet and the node that it arrives at.
     #[inline]
     pub(crate) fn prefetch_arrival(&self, port: PortId) -> (PacketId, NodeId) {
         let port = &self.ports[port.index()];
@@ -251,6 +270,18 @@ impl Fabric {
     #[inline]
     pub(crate) fn prefetch_offer(&self, port: PortId) {
         self.ports[port.index()].prefetch_offer();
+    }
+
+    /// Requests what the next copies for the branches of a group's tree at `node` need, `offered` of which have been made.
+    #[inline]
+    pub(crate) fn prefetch_branches(&self, group: GroupId, node: NodeId, offered: usize) {
+        let branches = self.tree_at(group, node).map_or(&[][..], |here| &here.branches);
+        if let Some(&port) = branches.get(offered + PORTS_AHEAD) {
+            self.prefetch_offer(port);
+        }
+        if let Some(&port) = branches.get(offered + SLOTS_AHEAD) {
+            self.ports[port.index()].prefetch_slot();
+        }
     }
 
     /// The packet that arrives `ahead` packets after the first at the end of `port`'s link.
@@ -296,14 +327,23 @@ impl Fabric {
 
     // ---- counters
 
-    /// Updates the integrals of the backlogs of disciplines.
-    fn count_backlogs(&mut self, now: Time) {
-        self.ports.iter_mut().for_each(|port| port.count_backlog(now));
+    /// The ports with a queue discipline.
+    pub(crate) fn disciplined(&self) -> &[PortId] {
+        &self.disciplined
     }
 
-    /// Ends the warm-up.
+    /// Updates the backlog integral of a port with a queue discipline, which has been served up to now.
+    pub(crate) fn count_backlog(&mut self, port: PortId, now: Time) {
+        self.ports[port.index()].count_backlog(now);
+    }
+
+    /// Lets each service of a discipline have an event at its instant, for records of drops in order of time.
+    pub(crate) fn serve_promptly(&mut self) {
+        self.ports.iter_mut().for_each(Port::serve_promptly);
+    }
+
+    /// Ends the warm-up. Disciplines have been served up to now.
     pub(crate) fn rebase(&mut self, now: Time) {
-        self.count_backlogs(now);
         self.ports.iter_mut().for_each(|port| port.rebase(now));
     }
 
@@ -327,9 +367,8 @@ impl Fabric {
         (self.ports, self.spare) = (Vec::new(), Spare::default());
     }
 
-    /// The counters of all ports since the end of the warm-up.
+    /// The counters of all ports since the end of the warm-up. Disciplines have been served up to now.
     pub(crate) fn records(&mut self, now: Time) -> Vec<PortRecord> {
-        self.count_backlogs(now);
         self.ports.iter_mut().map(|port| port.record(now)).collect()
     }
 }

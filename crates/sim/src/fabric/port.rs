@@ -3,7 +3,7 @@
 //! A FIFO at a constant rate needs no event at a departure: the times at which a packet will start, leave and arrive are known when it is
 //! accepted. All accepted packets are in one ring in that order; only the first has an agenda entry. The same holds for a FIFO whose rate follows
 //! a trace ([`TraceCursor`]). Ports with a queue discipline
-//! ([`Discipline`]) decide at each departure, so they have a departure event as well.
+//! ([`Discipline`]) decide at each departure, as of its instant, but when something else happens at the port.
 
 mod bucket;
 mod changes;
@@ -27,7 +27,7 @@ use counters::{Capacity, Counters, WaitTimes};
 use cursor::TraceCursor;
 pub(super) use departures::NextStart;
 use departures::ObservedDepartures;
-pub(super) use discipline::Discipline;
+pub(super) use discipline::{Discipline, Dropped};
 pub(super) use impair::Impairments;
 pub(crate) use impair::{DAMAGED, Fate};
 use transmitter::Transmitter;
@@ -45,7 +45,7 @@ pub(crate) enum Offer {
     Accepted,
     /// Accepted; schedule an `Arrive` at this time.
     Arrive(Time),
-    /// Accepted; schedule a `Depart` at this time.
+    /// Schedule a `Depart` at this time.
     Depart(Time),
     /// Dropped.
     Dropped(DropReason),
@@ -101,7 +101,11 @@ struct Paths {
     arrivals: ArrivalPath,
     /// Offers go straight into the ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
     fast_offers: bool,
+    /// Offers go straight to the queue discipline: the port is up, has one, a trace or a bucket neither, and nobody looks at it.
+    discipline_offers: bool,
     up: bool,
+    /// It has a queue discipline.
+    disciplined: bool,
     /// The rate follows a trace.
     traced: bool,
     /// A shaper decides when packets leave.
@@ -168,6 +172,14 @@ impl Cold {
 #[derive(Default)]
 struct LazyCold(Option<Box<Cold>>);
 
+impl LazyCold {
+    /// The fields of a port that has set one of them, such as its queue discipline.
+    #[inline(always)]
+    fn present(&mut self) -> &mut Cold {
+        self.0.as_deref_mut().expect("a field is set")
+    }
+}
+
 impl Deref for LazyCold {
     type Target = Cold;
 
@@ -225,7 +237,9 @@ impl Port {
                 to,
                 arrivals: ArrivalPath::Fast,
                 fast_offers: false,
+                discipline_offers: false,
                 up,
+                disciplined: discipline.is_some(),
                 traced: spec.trace.is_some(),
                 shaped: spec.shaper.is_some(),
                 policed: spec.policer.is_some(),
@@ -305,6 +319,12 @@ impl Port {
         self.paths.fast_offers
     }
 
+    /// Whether an offer goes straight to the queue discipline by [`super::Fabric::offer_to_discipline`].
+    #[inline]
+    pub(super) const fn takes_discipline_path(&self) -> bool {
+        self.paths.discipline_offers
+    }
+
     /// Whether the router of its node observes every offered packet.
     pub(crate) fn observes_offers(&self) -> bool {
         self.cold.observers.offers
@@ -359,15 +379,10 @@ impl Port {
         self.paths.traced || self.paths.shaped
     }
 
-    /// Whether the rate follows a trace.
-    #[inline]
-    pub(super) const fn is_traced(&self) -> bool {
-        self.paths.traced
-    }
-
     /// Whether the queue is the plain FIFO.
-    pub(super) fn is_fifo(&self) -> bool {
-        self.cold.discipline.is_none()
+    #[inline]
+    pub(super) const fn is_fifo(&self) -> bool {
+        !self.paths.disciplined
     }
 
     /// When the pending `Arrive` is due.
@@ -381,23 +396,25 @@ impl Port {
         self.ring.len()
     }
 
-    /// Sets the observers: whether the router of its node observes offers and departures, and whether the link leads to a node with a state
-    /// machine.
-    pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], to_router: bool) {
+    /// Sets the observers: whether the router of its node observes offers and departures, and whether the port is of (`has_router`) and the link
+    /// leads to a node with a state machine.
+    pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], has_router: bool, to_router: bool) {
         let departures = departures.then(ObservedDepartures::default);
         let tap = self.cold.observers.tap;
         self.cold.observers = Observers { router_ahead: to_router, tap, offers, departures };
         self.update_arrival_path();
         self.update_offer_path();
+        if has_router {
+            self.serve_promptly();
+        }
     }
 
     fn update_offer_path(&mut self) {
         let observed = self.observes_offers() || self.observes_departures() || self.keeps_waits();
-        self.paths.fast_offers = self.paths.up
-            && self.cold.discipline.is_none()
-            && !self.is_planned()
-            && !self.paths.policed
-            && !observed;
+        let open = self.paths.up && !self.paths.policed && !observed;
+        self.paths.fast_offers = open && self.is_fifo() && !self.is_planned();
+        self.paths.discipline_offers =
+            open && !self.paths.shaped && self.cold.discipline.as_ref().is_some_and(|d| !d.prompt);
     }
 
     fn update_arrival_path(&mut self) {
@@ -562,7 +579,10 @@ impl Port {
         }
         self.ring.head = self.ring.head.wrapping_add(1);
         if self.ring.len() == 0 {
-            self.ring.restart(spare);
+            // a discipline may be served now, and then the ring is not empty
+            if self.is_fifo() {
+                self.ring.restart(spare);
+            }
             self.armed = Time::NEVER;
         } else {
             let Slot { arrive, packet, .. } = *self.ring.at(self.ring.head);
@@ -571,10 +591,15 @@ impl Port {
         Some(slot.packet)
     }
 
-    /// Requests what an arrival needs. Returns the packet that arrives first.
+    /// Requests what an arrival needs, except the slot of the packet.
+    #[inline]
+    pub(super) fn prefetch_armed(&self) {
+        prefetch(self, 1);
+    }
+
+    /// Requests what else an arrival needs. Returns the packet that arrives first.
     #[inline]
     pub(super) fn prefetch_arrival(&self) -> PacketId {
-        prefetch(self, LINES);
         self.ring.prefetch();
         self.ring.first
     }
@@ -583,6 +608,12 @@ impl Port {
     #[inline]
     pub(super) fn prefetch_offer(&self) {
         prefetch(self, LINES);
+    }
+
+    /// Requests the slot that an offer fills.
+    #[inline]
+    pub(super) fn prefetch_slot(&self) {
+        self.ring.prefetch_next();
     }
 
     /// The packet that arrives `ahead` packets after the first; `None` if there are fewer.
@@ -629,8 +660,7 @@ impl Port {
     /// All counters at `now`, warm-up included, without packets that are accepted but not transmitted.
     pub(crate) fn reading(&self, now: Time) -> PortRecord {
         let mut record = self.totals(now);
-        let serving = self.cold.discipline.as_ref().and_then(|d| d.serving);
-        for slot in self.ring.iter().chain(serving.iter()).filter(|slot| slot.depart > now) {
+        for slot in self.ring.iter().filter(|slot| slot.depart > now) {
             let size = u64::from(slot.size_bytes);
             if slot.start >= now {
                 let wait = u128::from((slot.start - now).as_nanos());

@@ -1,7 +1,7 @@
-//! Packets at queues: the fast path of offers to a plain FIFO, and the slow path of ports with a queue discipline, with a router that
-//! observes them, or without a link that is up.
+//! Packets at queues: the fast paths of offers to a plain FIFO and to a queue discipline, and the slow path of ports with a router that
+//! observes them, with a trace or a policer, or without a link that is up.
 
-use contract::{Arena, DropReason, Ecn, Packet, PacketId, PortId, QueueDiscipline, Verdict};
+use contract::{Arena, DropReason, Ecn, Packet, PacketId, PortId};
 use units::{Duration, Time};
 
 use super::Fabric;
@@ -11,27 +11,25 @@ use super::port::{NextStart, Offer};
 pub(crate) enum SlowOffer {
     /// The plain FIFO accepted or dropped the packet, or the link is down.
     Fifo(Offer),
-    /// The port has a discipline. It dropped packets from inside the queue, and the offered packet if there is a reason.
-    Discipline { dropped: Vec<(PacketId, DropReason)>, refused: Option<DropReason> },
+    /// The port has a discipline, which may be due for a service. It dropped the offered packet if there is a reason.
+    Discipline(Option<DropReason>),
 }
 
-/// A transmission that a port with a discipline starts.
+/// The result of an offer straight to a queue discipline.
+pub(crate) struct DisciplineOffer {
+    /// Packets put on the link.
+    pub sent: u64,
+    /// The `Arrive` to schedule, if any.
+    pub arrive: Offer,
+    /// Why the offered packet was dropped, if it was.
+    pub refused: Option<DropReason>,
+}
+
+/// A packet that a discipline has put on the link.
 pub(crate) struct Service {
     pub packet: PacketId,
-    /// When the `Depart` is due.
-    pub depart: Time,
     /// How long the packet has waited, if the router of the port observes departures.
     pub observed: Option<Duration>,
-}
-
-/// The next transmission of a port with a discipline.
-pub(crate) enum Next {
-    /// There is none, or its event is pending.
-    Nothing,
-    /// It can begin at this time, by the trace of the link's rate: a `Depart` is due.
-    Opens(Time),
-    /// It begins now.
-    Starts(Service),
 }
 
 /// What a `Depart` stands for.
@@ -40,10 +38,8 @@ pub(crate) enum Due {
     Nothing,
     /// An observed FIFO starts a transmission.
     Start,
-    /// A port with a discipline can transmit, by the trace of its link's rate.
-    Opening,
-    /// A port with a discipline has put a packet on the link.
-    End(Offer),
+    /// A port with a discipline is to be served.
+    Service,
 }
 
 /// The next step of reporting departures from a plain FIFO.
@@ -131,69 +127,66 @@ impl Fabric {
         if !is_up {
             return SlowOffer::Fifo(state.refuse(DropReason::LinkDown));
         }
-        let (verdict, dropped) = state.with_discipline(now, arena, |queue, cx| queue.enqueue(id, cx));
-        let refused = match verdict {
-            Verdict::Pass => None,
-            Verdict::Mark => {
-                arena.get_mut(id).ecn = Ecn::Marked;
-                state.count_marks(1);
-                None
-            }
-            Verdict::Drop(why) => {
-                state.count_drop(why);
-                Some(why)
-            }
-        };
-        SlowOffer::Discipline { dropped, refused }
+        SlowOffer::Discipline(state.enqueue(now, id, arena, &mut self.dropped))
     }
 
-    /// Starts the next transmission of an idle port with a discipline. Returns the packets that the discipline dropped from inside the
-    /// queue, and the transmission if there is one. `resumes`: its packets waited before this instant.
-    pub(crate) fn serve(
+    /// Whether offers to a port go straight to its queue discipline.
+    #[inline]
+    pub(crate) fn takes_discipline_path(&self, port: PortId) -> bool {
+        self.ports[port.index()].takes_discipline_path()
+    }
+
+    /// Offers a packet straight to the queue discipline of a port, which is first served up to now.
+    #[inline(always)]
+    pub(crate) fn offer_to_discipline(
         &mut self,
         port: PortId,
+        id: PacketId,
         arena: &mut Arena,
         now: Time,
-        resumes: bool,
-    ) -> (Vec<(PacketId, DropReason)>, Next) {
+    ) -> DisciplineOffer {
+        let Self { ports, dropped, spare, .. } = self;
+        let state = &mut ports[port.index()];
+        let (sent, refused) = state.offer_to_discipline(now, id, arena, dropped, spare);
+        DisciplineOffer { sent, arrive: state.arm_after_service(spare), refused }
+    }
+
+    /// Serves the discipline of a port once, if that is due by now. Call it until it returns `None`, and then [`Fabric::arm_discipline`].
+    #[inline]
+    pub(crate) fn serve(&mut self, port: PortId, arena: &mut Arena, now: Time) -> Option<Service> {
         let state = &mut self.ports[port.index()];
-        if !state.is_idle() {
-            return (Vec::new(), Next::Nothing);
-        }
-        if state.is_traced()
-            && let Some(at) = state.opening(now, resumes)
+        let (packet, at) = state.serve(now, arena, &mut self.dropped, &mut self.spare)?;
+        let (observed, keeps_waits) = (state.observes_departures(), state.keeps_waits());
+        let waited = (observed || keeps_waits).then(|| self.waited(packet, at));
+        if let Some(waited) = waited
+            && keeps_waits
         {
-            let next = if state.wait_until(at) { Next::Opens(at) } else { Next::Nothing };
-            return (Vec::new(), next);
+            self.ports[port.index()].add_wait(waited);
         }
-        let (next, dropped) = state.with_discipline(now, arena, |queue, cx| queue.dequeue(cx));
-        let Some(packet) = next else { return (dropped, Next::Nothing) };
-        let depart = state.serve(now, packet, arena.get(packet).size_bytes);
-        let observed = state.observes_departures();
-        if state.keeps_waits() {
-            let wait = self.waited(packet, now);
-            self.ports[port.index()].add_wait(wait);
-        }
-        let observed = observed.then(|| self.waited(packet, now));
-        (dropped, Next::Starts(Service { packet, depart, observed }))
+        Some(Service { packet, observed: waited.filter(|_| observed) })
+    }
+
+    /// The events to schedule after the services of a discipline.
+    #[inline]
+    pub(crate) fn arm_discipline(&mut self, port: PortId) -> [Offer; 2] {
+        let state = &mut self.ports[port.index()];
+        [state.arm_after_service(&mut self.spare), state.arm_service()]
+    }
+
+    /// Whether a port has a queue discipline.
+    #[inline]
+    pub(crate) fn has_discipline(&self, port: PortId) -> bool {
+        !self.ports[port.index()].is_fifo()
     }
 
     /// Handles the `Depart` of a port.
     pub(crate) fn depart(&mut self, port: PortId, now: Time) -> Due {
         let state = &mut self.ports[port.index()];
-        if state.is_fifo() {
-            return if state.departure_due(now) { Due::Start } else { Due::Nothing };
+        match (state.is_fifo(), state.departure_due(now)) {
+            (true, true) => Due::Start,
+            (true, false) => Due::Nothing,
+            (false, _) => Due::Service,
         }
-        if state.is_traced() && state.opens(now) {
-            return Due::Opening;
-        }
-        state.finish_serving(now, &mut self.spare).map_or(Due::Nothing, Due::End)
-    }
-
-    /// Whether a port with a discipline begins or ends a transmission at this instant, before it takes another packet. Never true at a
-    /// constant rate, where events of one instant are handled in the order of insertion.
-    pub(crate) fn is_due(&self, port: PortId, now: Time) -> bool {
-        self.ports[port.index()].is_due(now)
     }
 
     /// The next departure of an observed FIFO to report, or when the next one starts. Call it until it returns no `Show`.

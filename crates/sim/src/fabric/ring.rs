@@ -111,7 +111,18 @@ impl Ring {
     /// Requests the slot of the packet that arrives first.
     #[inline]
     pub(super) fn prefetch(&self) {
-        if let Some(slot) = self.slots.get(self.head as usize & self.slots.len().wrapping_sub(1)) {
+        self.request(self.head);
+    }
+
+    /// Requests the next slot to be filled.
+    #[inline]
+    pub(super) fn prefetch_next(&self) {
+        self.request(self.tail);
+    }
+
+    #[inline]
+    fn request(&self, cursor: u32) {
+        if let Some(slot) = self.slots.get(cursor as usize & self.slots.len().wrapping_sub(1)) {
             prefetch(slot, 1);
         }
     }

@@ -27,6 +27,7 @@ impl Hosts {
             receivers: Vec::with_capacity(blueprint.flows.iter().map(|flow| flow.to.len()).sum()),
             producers: Vec::new(),
             first_at: Vec::new(),
+            footprints: Vec::new(),
         };
         for (id, flow) in (0u32..).zip(&blueprint.flows) {
             hosts.add_flow(FlowId(id), flow, blueprint)?;

@@ -1,5 +1,7 @@
 //! Endpoints (TCP, streams, datagrams, NDN consumers and producers) as the simulator holds them.
 
+use std::mem::offset_of;
+
 use contract::{
     Address, CongestionControl, Cx, Destination, DropReason, Endpoint, FlowId, GroupId, Header, Input,
     LinkId, Meter, NodeId, Outputs, Packet, ParamError, Random, Setup,
@@ -12,6 +14,7 @@ use units::{Bytes, Clock, Duration, Rate, Time};
 
 use super::clocks::{Clocked, Clocks};
 use crate::delays::Delays;
+use crate::prefetch::LINE;
 use crate::trace::{Arrivals, FlowRecord, ReceiverRecord};
 use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
 
@@ -120,6 +123,18 @@ pub(crate) struct EndpointState {
     base: Option<Box<Base>>,
 }
 
+/// What a packet needs of an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Footprint {
+    /// Its first [`ENDPOINT_LINES`] cache lines. It can answer a packet with another one.
+    Answers,
+    /// The cache lines of these bits, the lowest for the first line of the state. It answers no packet.
+    Lines(u32),
+}
+
+/// Cache lines of an endpoint that a packet needs: its own counters and a TCP sender without SACK.
+pub(super) const ENDPOINT_LINES: usize = 14;
+
 /// Packets that an endpoint has handed to the network.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
@@ -201,6 +216,18 @@ impl EndpointState {
     /// A copy of its random stream.
     pub(super) fn random(&self) -> Random {
         self.random.clone()
+    }
+
+    /// What a packet needs.
+    pub(super) fn footprint(&self) -> Footprint {
+        let AnyEndpoint::Sink(sink) = &self.endpoint else { return Footprint::Answers };
+        // the kind of the endpoint stands before it
+        let first = offset_of!(Self, endpoint);
+        let end = (first + align_of::<AnyEndpoint>() + size_of_val(sink)).div_ceil(LINE);
+        // it counts in the first field of the meter, and in no other
+        let counters = (offset_of!(Self, meter) + size_of::<u64>()).div_ceil(LINE);
+        let until = |line: usize| (1u32 << line) - 1;
+        Footprint::Lines(until(counters) | until(end) & !until(first / LINE))
     }
 
     // ---- activity

@@ -18,14 +18,14 @@ use units::Time;
 
 pub use build::MANY_RECEIVERS;
 use clocks::Clocks;
-use endpoint::{EndpointState, Totals};
+use endpoint::{ENDPOINT_LINES, EndpointState, Footprint, Totals};
 use nodes::Nodes;
 pub(crate) use nodes::access_routers;
 pub(crate) use sdn::is_control_port;
 
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
-use crate::prefetch::prefetch;
+use crate::prefetch::{prefetch, prefetch_some};
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
 
@@ -62,12 +62,11 @@ pub(crate) struct Hosts {
     producers: Vec<EndpointId>,
     /// The first endpoint at each node, or [`NO_ENDPOINT`]; empty in small networks.
     first_at: Vec<u32>,
+    /// What a packet needs of each endpoint; empty in small networks.
+    footprints: Vec<Footprint>,
 }
 
 const NO_ENDPOINT: u32 = u32::MAX;
-
-/// Cache lines of an endpoint that a packet needs: its own counters and a TCP sender without SACK.
-const ENDPOINT_LINES: usize = 14;
 
 impl Hosts {
     #[inline]
@@ -78,23 +77,24 @@ impl Hosts {
     /// Requests what an input of the endpoint needs.
     #[inline]
     pub(crate) fn prefetch(&self, endpoint: usize) {
-        if let Some(state) = self.endpoints.get(endpoint) {
-            prefetch(state, ENDPOINT_LINES);
+        let Some(state) = self.endpoints.get(endpoint) else { return };
+        match self.footprints.get(endpoint) {
+            Some(Footprint::Lines(lines)) => prefetch_some(state, *lines),
+            _ => prefetch(state, ENDPOINT_LINES),
         }
     }
 
-    /// Requests what a packet that arrives at `node` needs. Returns whether the node has endpoints.
+    /// Requests what a packet that arrives at `node` needs. Returns whether the node has an endpoint that may answer.
     #[inline]
     pub(crate) fn prefetch_at(&self, node: NodeId) -> bool {
         let endpoint = self.first_at.get(node.index()).copied().unwrap_or(NO_ENDPOINT);
-        if endpoint != NO_ENDPOINT {
-            self.prefetch(endpoint as usize);
-        }
-        endpoint != NO_ENDPOINT
+        self.prefetch(endpoint as usize);
+        matches!(self.footprints.get(endpoint as usize), Some(Footprint::Answers))
     }
 
-    /// Notes which endpoints are at which of `nodes` nodes, for [`Hosts::prefetch_at`].
+    /// Notes which endpoints are at which of `nodes` nodes, and what packets need of them, for [`Hosts::prefetch_at`].
     pub(crate) fn prepare_prefetch(&mut self, nodes: usize) {
+        self.footprints = self.endpoints.iter().map(EndpointState::footprint).collect();
         self.first_at = vec![NO_ENDPOINT; nodes];
         for (number, endpoint) in (0u32..).zip(&self.endpoints) {
             let first = &mut self.first_at[endpoint.address().node.index()];

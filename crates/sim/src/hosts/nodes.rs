@@ -182,7 +182,7 @@ impl Nodes {
             let observed = self.at(from).map(|index| &self.all[index]).map_or([false; 2], |node| {
                 [node.observes_offers || node.agent.is_some(), node.machine.observes_departures()]
             });
-            fabric.port(port).observe(observed, self.at(to).is_some());
+            fabric.port(port).observe(observed, self.at(from).is_some(), self.at(to).is_some());
         }
     }
 

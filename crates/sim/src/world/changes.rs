@@ -39,13 +39,16 @@ impl World {
             Change::LinkRate(link, rate) if rate == Rate::ZERO => self.set_up(link, false),
             Change::LinkRate(link, rate) => {
                 for port in both(link) {
+                    self.settle(port);
                     let offers = self.fabric.set_rate(port, rate, self.now);
                     self.schedule_all(port, &offers);
                     self.show_departures(port);
+                    self.settle(port);
                 }
             }
             Change::LinkDelay(link, delay) => {
                 for port in both(link) {
+                    self.settle(port);
                     let offers = self.fabric.set_delay(port, delay, self.now);
                     self.schedule_all(port, &offers);
                 }
@@ -166,6 +169,7 @@ impl World {
     fn set_up(&mut self, link: LinkId, up: bool) {
         let hidden = self.blueprint.is_control(link);
         for port in both(link) {
+            self.settle(port);
             for id in self.fabric.set_up(port, up, hidden, self.now) {
                 self.drop(id, DropReason::LinkDown, Subject::Port(port));
             }

@@ -27,6 +27,7 @@ impl World {
                 Command::Route { to, via } if own(self, via) => self.command_route(index, to, via),
                 Command::Queue { port, limit, mark_above } if own(self, port) => {
                     let limit = (limit != u32::MAX).then_some(limit);
+                    self.settle(port);
                     self.fabric.port(port).set_queue(limit, mark_above);
                 }
                 Command::Cap { port, rate } if own(self, port) && rate > Rate::ZERO => self.cap(port, rate),
@@ -48,6 +49,7 @@ impl World {
                     self.reroute();
                 }
                 Command::Queue { port, .. } => {
+                    self.settle(port);
                     let link = &self.blueprint.links[port.index() / 2];
                     let spec = if port.0 % 2 == 0 { &link.forward } else { &link.backward };
                     self.fabric.port(port).reset_queue(spec);
@@ -58,9 +60,11 @@ impl World {
     }
 
     fn cap(&mut self, port: PortId, rate: Rate) {
+        self.settle(port);
         let offers = self.fabric.port(port).set_cap(self.now, rate);
         self.schedule_all(port, &offers);
         self.show_departures(port);
+        self.settle(port);
     }
 
     fn command_route(&mut self, index: usize, to: NodeId, via: PortId) {

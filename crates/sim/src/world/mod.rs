@@ -133,6 +133,9 @@ impl World {
         if blueprint.record.packets.is_some() {
             fabric.tap_all();
         }
+        if blueprint.record.packets.is_some() || blueprint.record.drops {
+            fabric.serve_promptly();
+        }
         let mut accounts = Accounts::new(blueprint);
         let mut out = Outputs::default();
         out.notes.probing = accounts.record(blueprint, &hosts);
@@ -212,6 +215,7 @@ impl World {
 
     /// The trace up to now; the run can continue.
     pub fn snapshot(&mut self) -> Trace {
+        self.settle_all();
         let recorded = self.accounts.recorded();
         let in_flight = self.out.arena.live() as u64;
         self.trace(recorded, in_flight, true)
@@ -221,6 +225,7 @@ impl World {
     ///
     /// Panics if a packet is not accounted for, which is a bug of the simulator.
     pub fn finish(mut self) -> Trace {
+        self.settle_all();
         let recorded = self.accounts.take_recorded();
         let in_flight = self.out.arena.live() as u64;
         // the memory of packets and events is free for the records
@@ -262,6 +267,7 @@ impl World {
                 Some(Stop::Ended)
             }
             build::RUN_WARM => {
+                self.settle_all();
                 self.fabric.rebase(self.now);
                 self.accounts.rebase();
                 self.hosts.rebase(self.now);
@@ -291,6 +297,7 @@ impl World {
 
     /// Writes one value of every series and schedules the next sample.
     fn on_sample(&mut self) {
+        self.settle_all();
         self.accounts.sample(self.now, &mut self.fabric, &self.hosts);
         self.agenda.push(self.now + self.blueprint.record.every, AgendaEvent::new(Kind::Sample, 0));
     }

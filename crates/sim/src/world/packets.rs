@@ -17,6 +17,10 @@ impl World {
         let port = PortId(what.index() as u32);
         let Some(arrival) = self.fabric.arrive(port, self.now) else { return self.arrive_held(port, what) };
         self.agenda.push(arrival.next, what);
+        if arrival.next == Time::NEVER {
+            // the link is empty: what waits at its queue discipline follows
+            self.settle(port);
+        }
         self.accounts.count_event(self.now, what);
         let (id, node) = (arrival.packet, arrival.node);
         if LARGE {
@@ -198,6 +202,9 @@ impl World {
         // the first of them gets the packet itself, each other one a copy
         let mut first = Some(id);
         for i in 0..branches {
+            if self.is_large {
+                self.fabric.prefetch_branches(group, node, i);
+            }
             let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
             let Some(here) = self.fabric.tree_at(group, node) else { break };
             let branch = here.branches[i];

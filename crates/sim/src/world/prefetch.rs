@@ -34,7 +34,7 @@ impl World {
             _ => {}
         };
         let later = |next: AgendaEvent| match next.kind() {
-            Kind::Arrive => fabric.prefetch_offer(PortId(next.index() as u32)),
+            Kind::Arrive => fabric.prefetch_armed(PortId(next.index() as u32)),
             Kind::Wake => hosts.prefetch(next.index()),
             _ => {}
         };

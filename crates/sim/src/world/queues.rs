@@ -1,11 +1,11 @@
 //! Packets at the queues of ports: offers, transmissions of queue disciplines, departures that routers observe.
 
-use contract::{DropReason, PacketId, PortId};
+use contract::{PacketId, PortId};
 use units::Duration;
 
 use super::World;
 use crate::agenda::{AgendaEvent, Kind};
-use crate::fabric::{Departure, Due, Next, Offer, SlowOffer};
+use crate::fabric::{Departure, Due, Offer, SlowOffer};
 use crate::trace::Subject;
 
 impl World {
@@ -13,16 +13,16 @@ impl World {
     pub(super) fn offer(&mut self, port: PortId, id: PacketId) {
         match self.fabric.offer(port, id, self.out.arena.get_mut(id), self.now) {
             Some(offer) => self.act(port, id, offer),
-            None => self.offer_slowly(port, id),
+            None => self.offer_elsewhere(port, id),
         }
     }
 
     #[inline]
     fn act(&mut self, port: PortId, id: PacketId, offer: Offer) {
         match offer {
-            Offer::Accepted => self.accounts.count_hop(),
+            Offer::Accepted => self.accounts.count_hops(1),
             Offer::Arrive(at) => {
-                self.accounts.count_hop();
+                self.accounts.count_hops(1);
                 self.agenda.push(at, AgendaEvent::new(Kind::Arrive, port.0));
             }
             Offer::Depart(at) => self.agenda.push(at, AgendaEvent::new(Kind::Depart, port.0)),
@@ -30,12 +30,29 @@ impl World {
         }
     }
 
-    /// The slow path of an offer: the port is down, is observed by the node's state machine, or has a queue discipline.
+    /// An offer to a port that is no plain FIFO, or is down or observed. It is not inlined, so that the path of a plain FIFO is short.
     #[cold]
-    fn offer_slowly(&mut self, port: PortId, id: PacketId) {
-        while self.fabric.is_due(port, self.now) {
-            self.on_depart(AgendaEvent::new(Kind::Depart, port.0));
+    fn offer_elsewhere(&mut self, port: PortId, id: PacketId) {
+        if !self.fabric.takes_discipline_path(port) {
+            return self.offer_slowly(port, id);
         }
+        let offered = self.fabric.offer_to_discipline(port, id, &mut self.out.arena, self.now);
+        self.accounts.count_hops(offered.sent);
+        if let Offer::Arrive(at) = offered.arrive {
+            self.agenda.push(at, AgendaEvent::new(Kind::Arrive, port.0));
+        }
+        if !self.fabric.dropped.is_empty() {
+            self.drop_from_queue(port);
+        }
+        if let Some(why) = offered.refused {
+            self.drop(id, why, Subject::Port(port));
+        }
+    }
+
+    /// The slow path of an offer: the port is down, is observed by the node's state machine, or has a trace, a shaper or a policer.
+    #[inline(never)]
+    fn offer_slowly(&mut self, port: PortId, id: PacketId) {
+        self.settle(port);
         let Self { now, fabric, hosts, agenda, out, .. } = self;
         if fabric.port(port).observes_offers() {
             hosts.nodes.observe_offer(port, out.arena.get_mut(id), *now, fabric, agenda);
@@ -45,39 +62,66 @@ impl World {
                 self.act(port, id, offer);
                 self.show_departures(port);
             }
-            SlowOffer::Discipline { dropped, refused } => {
-                self.drop_all(dropped, port);
+            SlowOffer::Discipline(refused) => {
+                if !self.fabric.dropped.is_empty() {
+                    self.drop_from_queue(port);
+                }
                 if let Some(why) = refused {
                     self.drop(id, why, Subject::Port(port));
                 }
-                self.serve(port, false);
+                self.settle(port);
             }
         }
     }
 
-    /// Starts the next transmission of an idle port with a discipline. `resumes`: its packets waited before this instant.
-    fn serve(&mut self, port: PortId, resumes: bool) {
-        let (dropped, next) = self.fabric.serve(port, &mut self.out.arena, self.now, resumes);
-        self.drop_all(dropped, port);
-        let service = match next {
-            Next::Nothing => return,
-            Next::Opens(at) => return self.agenda.push(at, AgendaEvent::new(Kind::Depart, port.0)),
-            Next::Starts(service) => service,
-        };
-        self.agenda.push(service.depart, AgendaEvent::new(Kind::Depart, port.0));
-        if let Some(waited) = service.observed {
-            self.show_departure(port, service.packet, waited);
+    /// Serves the queue discipline of a port as far as it is due by now. No effect at other ports.
+    #[inline]
+    pub(super) fn settle(&mut self, port: PortId) {
+        if self.fabric.has_discipline(port) {
+            self.serve(port);
+        }
+    }
+
+    /// Serves the queue discipline that a port has.
+    #[inline(never)]
+    fn serve(&mut self, port: PortId) {
+        loop {
+            let service = self.fabric.serve(port, &mut self.out.arena, self.now);
+            if !self.fabric.dropped.is_empty() {
+                self.drop_from_queue(port);
+            }
+            let Some(service) = service else { break };
+            self.accounts.count_hops(1);
+            if let Some(waited) = service.observed {
+                self.show_departure(port, service.packet, waited);
+            }
+        }
+        let offers = self.fabric.arm_discipline(port);
+        self.schedule_all(port, &offers);
+    }
+
+    /// Serves all queue disciplines as far as they are due by now, before counters are read.
+    pub(super) fn settle_all(&mut self) {
+        for index in 0..self.fabric.disciplined().len() {
+            let port = self.fabric.disciplined()[index];
+            self.settle(port);
+            self.fabric.count_backlog(port, self.now);
         }
     }
 
     /// Drops the packets that the discipline of a port dropped from inside its queue.
-    fn drop_all(&mut self, dropped: Vec<(PacketId, DropReason)>, port: PortId) {
-        for (id, why) in dropped {
+    #[cold]
+    fn drop_from_queue(&mut self, port: PortId) {
+        let mut index = 0;
+        while let Some(&(id, why)) = self.fabric.dropped.get(index) {
             self.drop(id, why, Subject::Port(port));
+            index += 1;
         }
+        self.fabric.dropped.clear();
     }
 
-    /// Handles the end of a transmission at a port with a discipline, or the start of one at an observed FIFO.
+    /// Serves a queue discipline at a departure, or handles the start of a transmission at an observed FIFO. Services are no events of the run's
+    /// digest, since other ports are served without any.
     pub(super) fn on_depart(&mut self, what: AgendaEvent) {
         let port = PortId(what.index() as u32);
         match self.fabric.depart(port, self.now) {
@@ -86,18 +130,7 @@ impl World {
                 self.accounts.count_event(self.now, what);
                 self.show_departures(port);
             }
-            Due::Opening => {
-                self.accounts.count_event(self.now, what);
-                self.serve(port, true);
-            }
-            Due::End(offer) => {
-                self.accounts.count_event(self.now, what);
-                self.accounts.count_hop();
-                if let Offer::Arrive(at) = offer {
-                    self.agenda.push(at, AgendaEvent::new(Kind::Arrive, port.0));
-                }
-                self.serve(port, true);
-            }
+            Due::Service => self.settle(port),
         }
     }
 

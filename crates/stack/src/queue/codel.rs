@@ -256,7 +256,7 @@ impl State {
         self.count
     }
 
-    /// Notes that the queue was emptied because the link failed.
+    /// Notes that nothing waits: the queue has been served, or was emptied because the link failed.
     pub(super) fn note_drained(&mut self) {
         self.late_at = Time::NEVER;
         self.dropping = false;
@@ -279,6 +279,23 @@ impl QueueDiscipline for Codel {
     fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId> {
         let first = self.state.dequeue(&self.settings, &mut self.waiting, 0, cx)?;
         Some(first.packet)
+    }
+
+    #[inline]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        _idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        // an empty queue ends the dropping state, and a packet that does not wait is below the target
+        self.state.note_drained();
+        let size_bytes = cx.arena.get(packet).size_bytes;
+        if !self.waiting.has_room(&self.limit, size_bytes) {
+            return (Verdict::Drop(DropReason::QueueFull), None);
+        }
+        self.settings.note_size(size_bytes);
+        (Verdict::Pass, Some(packet))
     }
 
     fn backlog(&self) -> Backlog {

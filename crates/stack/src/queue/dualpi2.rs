@@ -7,6 +7,8 @@
 //!
 //! Probabilities are in fixed point with 32 binary places, as in Linux.
 
+use std::collections::VecDeque;
+
 use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Random, Verdict};
 use units::{Bytes, Duration, Time};
 
@@ -38,6 +40,9 @@ contract::params! {
     native: NativeAqm = NativeAqm::Step, from "Linux 6.17: step; RFC9332 §A.1: ramp";
     /// Queueing delay above which packets of scalable flows are marked; with `ramp`, minTh, above which some are.
     threshold: Duration = Duration::from_millis(1), within "1 ns"..="1000 s", from "Linux 6.17: 1 ms; RFC9332 §A.1: 0.8 ms with a range of 0.4 ms";
+    /// Packets of scalable flows that must wait already when a packet arrives for its own delay to mark it. At low rates a packet then does not
+    /// exceed `threshold` only because it waits for one other.
+    min_qlen_step: u32 = 0, within 0..=1_000_000, from "Linux 6.17: 0; kernels of the L4S project to 6.1: 2; RFC9332 §A.1: Th_len, 1 that stays at the departure";
     /// Width of the ramp.
     range: Duration = Duration::from_micros(400), within "1 ns"..="1000 s", from "RFC9332 §A.1: 400 us";
     /// Share of the link, in percent, that classic flows get if scalable ones want all of it.
@@ -55,6 +60,8 @@ pub struct Dualpi2 {
     limit: QueueLimit,
     classic: Line,
     scalable: Line,
+    /// Of each packet in `scalable`, whether its own delay may mark it; empty if that of every packet may [Linux: apply_step].
+    step_applies: VecDeque<bool>,
     control: Control,
     /// Above zero if it is the turn of the classic queue, in percent of bytes [Linux: c_protection_credit].
     credit: i64,
@@ -71,6 +78,7 @@ struct Constants {
     /// k, with 16 binary places.
     coupling: u64,
     threshold: u64,
+    min_qlen_step: u32,
     /// Width of the ramp in nanoseconds; zero for a step.
     range: u64,
     classic_share: i64,
@@ -86,6 +94,13 @@ struct Control {
     probability: u64,
     /// The delay at the last update, in nanoseconds.
     old_delay: u64,
+}
+
+/// The queue that a departing packet waited in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Classic,
+    Scalable { step_applies: bool },
 }
 
 /// The decision about a departing packet.
@@ -111,7 +126,8 @@ impl ActiveQueue for Dualpi2 {
         let constants = Constants::new(params);
         let control = Control { next_update: Time::ZERO + constants.t_update, probability: 0, old_delay: 0 };
         let credit = constants.first_credit();
-        Self { constants, limit, classic: Line::default(), scalable: Line::default(), control, credit }
+        let (classic, scalable) = Default::default();
+        Self { constants, limit, classic, scalable, step_applies: VecDeque::new(), control, credit }
     }
 
     fn can_mark(_params: &Params) -> bool {
@@ -129,6 +145,7 @@ impl Constants {
             beta: per_nano(params.beta),
             coupling: (params.coupling * f64::from(1 << COUPLING_PLACES)) as u64,
             threshold: params.threshold.as_nanos(),
+            min_qlen_step: params.min_qlen_step,
             range: if params.native == NativeAqm::Step { 0 } else { params.range.as_nanos() },
             classic_share: i64::from(params.classic_share),
             drop_overload: params.drop_overload,
@@ -211,8 +228,8 @@ impl Dualpi2 {
         self.classic.bytes() + self.scalable.bytes()
     }
 
-    /// Takes the next packet by weighted round robin, and whether it is of a scalable flow.
-    fn take(&mut self) -> Option<(Waiting, bool)> {
+    /// Takes the next packet by weighted round robin, and where it waited.
+    fn take(&mut self) -> Option<(Waiting, Source)> {
         let is_scalable = self.scalable.len() > 0 && (self.classic.len() == 0 || self.credit <= 0);
         let contended = self.scalable.len() > 0 && self.classic.len() > 0;
         let line = if is_scalable { &mut self.scalable } else { &mut self.classic };
@@ -226,27 +243,31 @@ impl Dualpi2 {
             let change = if is_scalable { share } else { share - 100 };
             self.credit += change * i64::from(first.size_bytes);
         }
-        Some((first, is_scalable))
+        let source = match is_scalable {
+            true => Source::Scalable { step_applies: self.step_applies.pop_front().unwrap_or(true) },
+            false => Source::Classic,
+        };
+        Some((first, source))
     }
 
     /// What happens to a packet that departs.
-    fn choose(&self, packet: Waiting, is_scalable: bool, ecn: Ecn, cx: &mut PacketCx<'_>) -> Choice {
+    fn choose(&self, packet: Waiting, source: Source, ecn: Ecn, cx: &mut PacketCx<'_>) -> Choice {
         let Self { constants, control, .. } = self;
         let coupled = constants.coupled(control.probability);
         let overloaded = coupled > ONE;
         // with the packet itself
         let is_short = self.bytes() + u64::from(packet.size_bytes) < 2 * constants.packet;
-        if !is_scalable {
+        let Source::Scalable { step_applies } = source else {
             return match !is_short && control.chooses_classic(cx.random) {
                 false => Choice::Keep,
                 true if overloaded || ecn == Ecn::NotCapable => Choice::Drop,
                 true => Choice::Mark,
             };
-        }
+        };
         if overloaded && !is_short && constants.drop_overload && control.chooses_classic(cx.random) {
             return Choice::Drop;
         }
-        let native = constants.native((cx.now - packet.since).as_nanos());
+        let native = if step_applies { constants.native((cx.now - packet.since).as_nanos()) } else { 0 };
         let coupled = if is_short { 0 } else { coupled };
         // p_L = max(p'_L, p_CL)                                                            [RFC 9332 §A.1, dequeue]
         match native.max(coupled) {
@@ -270,7 +291,12 @@ impl QueueDiscipline for Dualpi2 {
         }
         // ECT(1) identifies L4S, and so does CE, whatever it was                             [RFC 9331 §5.1]
         let line = match ecn {
-            Ecn::CapableL4s | Ecn::Marked => &mut self.scalable,
+            Ecn::CapableL4s | Ecn::Marked => {
+                if self.constants.min_qlen_step > 0 {
+                    self.step_applies.push_back(self.scalable.len() >= self.constants.min_qlen_step);
+                }
+                &mut self.scalable
+            }
             Ecn::Capable | Ecn::NotCapable => &mut self.classic,
         };
         line.push(Waiting { packet, size_bytes, since: cx.now });
@@ -281,9 +307,9 @@ impl QueueDiscipline for Dualpi2 {
     fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId> {
         self.control.catch_up(&self.constants, cx.now, self.heads());
         loop {
-            let (first, is_scalable) = self.take()?;
+            let (first, source) = self.take()?;
             let ecn = cx.arena.get(first.packet).ecn;
-            match self.choose(first, is_scalable, ecn, cx) {
+            match self.choose(first, source, ecn, cx) {
                 Choice::Keep => {}
                 Choice::Mark => {
                     // a packet that is marked already is not marked again
@@ -305,6 +331,7 @@ impl QueueDiscipline for Dualpi2 {
 
     fn drain(&mut self) -> Vec<PacketId> {
         self.credit = self.constants.first_credit();
+        self.step_applies.clear();
         self.scalable.drain().chain(self.classic.drain()).collect()
     }
 

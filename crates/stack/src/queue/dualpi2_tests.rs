@@ -160,6 +160,43 @@ fn a_step_marks_scalable_packets_by_their_own_delay() {
     }
 }
 
+/// Linux, apply_step: with `min_qlen_step` = 2, packets 1 and 2 of five find 0 and 1 packets when they arrive, and are not marked although all wait for 5 ms;
+/// 3, 4 and 5 find 2, 3 and 4. After two departures, of 3 and 4 packets, one more finds 3 and is marked. What a packet found counts, not what is left: the
+/// last one leaves an empty queue. A packet of a classic flow is not counted.
+#[test]
+fn a_step_spares_packets_that_found_a_short_queue() {
+    let mut bench = Bench::with(|params| params.min_qlen_step = 2);
+    bench.offer(Ecn::Capable, 3);
+    bench.offer(Ecn::CapableL4s, 5);
+    bench.at(5000);
+    let (kept, marked) = (Some(Ecn::CapableL4s), Some(Ecn::Marked));
+    assert_eq!([bench.take(), bench.take()], [kept, kept]);
+    bench.offer(Ecn::CapableL4s, 1);
+    bench.at(10_000);
+    assert_eq!([(); 4].map(|()| bench.take()), [marked; 4]);
+    assert_eq!(
+        [(); 4].map(|()| bench.take()),
+        [Some(Ecn::Capable), Some(Ecn::Capable), Some(Ecn::Capable), None]
+    );
+    // a queue that was emptied starts again
+    bench.offer(Ecn::CapableL4s, 3);
+    assert_eq!(bench.queue.drain().len(), 3);
+    bench.offer(Ecn::CapableL4s, 3);
+    bench.at(15_000);
+    assert_eq!([(); 3].map(|()| bench.take()), [kept, kept, marked]);
+}
+
+/// The coupled probability marks packets that the step spares: with p' = 0.5, 2 p' is 1. The last two are a short queue.
+#[test]
+fn the_coupling_marks_what_the_step_spares() {
+    let mut bench = Bench::with(|params| params.min_qlen_step = 1_000_000);
+    bench.queue.control.probability = ONE / 2;
+    bench.offer(Ecn::CapableL4s, 4);
+    bench.at(5000);
+    let (kept, marked) = (Some(Ecn::CapableL4s), Some(Ecn::Marked));
+    assert_eq!([(); 4].map(|()| bench.take()), [marked, marked, kept, kept]);
+}
+
 /// A.1, laqm, with minTh = 800 us and a range of 400 us: a quarter of the packets that waited for 900 us.
 #[test]
 fn a_ramp_marks_a_growing_share() {

@@ -24,6 +24,7 @@ use contract::{
     Backlog, PacketCx, PacketId, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, QueueDiscipline,
     QueueLimit, Verdict, ambassador_impl_QueueDiscipline,
 };
+use units::Time;
 
 pub use round_robin::RoundRobin;
 

@@ -3,6 +3,7 @@
 //! A loss at the head is noticed earlier than one at the tail, by the time that the queue takes.
 
 use contract::{Backlog, DropReason, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
+use units::Time;
 
 use super::ActiveQueue;
 use super::waiting::{Line, Waiting};
@@ -48,6 +49,19 @@ impl QueueDiscipline for HeadDrop {
     #[inline]
     fn dequeue(&mut self, _cx: &mut PacketCx<'_>) -> Option<PacketId> {
         Some(self.waiting.pop()?.packet)
+    }
+
+    #[inline]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        _idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        if !self.limit.admits(0, 0, u64::from(cx.arena.get(packet).size_bytes)) {
+            return (Verdict::Drop(DropReason::QueueFull), None);
+        }
+        (Verdict::Pass, Some(packet))
     }
 
     fn backlog(&self) -> Backlog {

@@ -377,16 +377,17 @@ impl Meter {
     }
 }
 
-impl QueueDiscipline for Pie {
+impl Pie {
+    /// Decides about a packet that arrives. Returns its size, too.
     #[inline]
-    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+    fn admit(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> (Verdict, u32) {
         let Self { constants, limit, waiting, control } = self;
         let header = cx.arena.get(packet);
         let (size_bytes, ecn) = (header.size_bytes, header.ecn);
         control.catch_up(constants, cx.now, waiting.bytes());
         if !waiting.has_room(limit, size_bytes) {
             control.accumulated = 0;
-            return Verdict::Drop(DropReason::QueueFull);
+            return (Verdict::Drop(DropReason::QueueFull), size_bytes);
         }
         let mut verdict = Verdict::Pass;
         if control.chooses(constants, waiting.bytes(), cx.random) {
@@ -395,10 +396,20 @@ impl QueueDiscipline for Pie {
                 Ecn::Capable | Ecn::CapableL4s if marks => Verdict::Mark,
                 // a packet that is marked already is not marked again
                 Ecn::Marked if marks => Verdict::Pass,
-                _ => return Verdict::Drop(DropReason::Early),
+                _ => Verdict::Drop(DropReason::Early),
             };
         }
-        waiting.push(Waiting { packet, size_bytes, since: cx.now });
+        (verdict, size_bytes)
+    }
+}
+
+impl QueueDiscipline for Pie {
+    #[inline]
+    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+        let (verdict, size_bytes) = self.admit(packet, cx);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.waiting.push(Waiting { packet, size_bytes, since: cx.now });
+        }
         verdict
     }
 
@@ -409,6 +420,23 @@ impl QueueDiscipline for Pie {
         let first = waiting.pop()?;
         control.depart(constants, cx.now, first, waiting.bytes());
         Some(first.packet)
+    }
+
+    #[inline]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        _idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        // the updates since the link became idle have the same inputs before and after that time
+        let (verdict, size_bytes) = self.admit(packet, cx);
+        if matches!(verdict, Verdict::Drop(_)) {
+            return (verdict, None);
+        }
+        let first = Waiting { packet, size_bytes, since: cx.now };
+        self.control.depart(&self.constants, cx.now, first, 0);
+        (verdict, Some(packet))
     }
 
     fn backlog(&self) -> Backlog {

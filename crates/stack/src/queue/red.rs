@@ -247,8 +247,9 @@ impl Red {
     }
 }
 
-impl QueueDiscipline for Red {
-    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+impl Red {
+    /// Decides about a packet that arrives. Returns its size, too.
+    fn admit(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> (Verdict, u32) {
         let header = cx.arena.get(packet);
         let (size_bytes, ecn) = (header.size_bytes, header.ecn);
         self.adapt(cx.now, cx.rate);
@@ -259,7 +260,7 @@ impl QueueDiscipline for Red {
         if !self.limit.admits(self.packets.len() as u32, self.bytes, u64::from(size_bytes)) {
             // as after any other drop, in ns-2
             self.count = 0;
-            return Verdict::Drop(DropReason::QueueFull);
+            return (Verdict::Drop(DropReason::QueueFull), size_bytes);
         }
         let marks = self.constants.mark && ecn != Ecn::NotCapable;
         let verdict = match self.choose(size_bytes, cx.random) {
@@ -269,10 +270,19 @@ impl QueueDiscipline for Red {
             Choice::Chance if marks => Verdict::Mark,
             // differs: FJ93 may mark at any average; a queue that keeps growing is not controlled by marks, so packets are dropped, as in
             // ns-2 with use_mark_p_
-            Choice::Chance | Choice::Certain => return Verdict::Drop(DropReason::Early),
+            Choice::Chance | Choice::Certain => Verdict::Drop(DropReason::Early),
         };
-        self.packets.push_back((packet, size_bytes));
-        self.bytes += u64::from(size_bytes);
+        (verdict, size_bytes)
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+        let (verdict, size_bytes) = self.admit(packet, cx);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.packets.push_back((packet, size_bytes));
+            self.bytes += u64::from(size_bytes);
+        }
         verdict
     }
 
@@ -283,6 +293,24 @@ impl QueueDiscipline for Red {
         };
         self.bytes -= u64::from(size_bytes);
         Some(packet)
+    }
+
+    #[inline]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        if let Some(since) = idle_since {
+            self.idle_since.get_or_insert(since);
+        }
+        let (verdict, _) = self.admit(packet, cx);
+        if matches!(verdict, Verdict::Drop(_)) {
+            self.idle_since.get_or_insert(cx.now);
+            return (verdict, None);
+        }
+        (verdict, Some(packet))
     }
 
     fn backlog(&self) -> Backlog {

@@ -95,6 +95,23 @@ impl<Q: QueueDiscipline> Link<Q> {
         verdict
     }
 
+    /// Offers a packet of a flow to the empty queue of a link that has been idle since then, and returns the packet that leaves.
+    pub(crate) fn transit(
+        &mut self,
+        flow: u32,
+        size_bytes: u32,
+        idle_since: Option<Time>,
+    ) -> (Verdict, Option<Packet>) {
+        let id = self.arena.insert(Packet { ecn: self.ecn, ..packet(flow, size_bytes) });
+        let (verdict, first) = self.with(|queue, cx| queue.transit(id, idle_since, cx));
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark => self.arena.get_mut(id).ecn = Ecn::Marked,
+            Verdict::Drop(_) => self.arena.release(id),
+        }
+        (verdict, first.map(|id| self.take(id)))
+    }
+
     /// The packet that leaves, if there is one.
     pub(crate) fn serve(&mut self) -> Option<Packet> {
         let id = self.with(|queue, cx| queue.dequeue(cx))?;

@@ -86,4 +86,49 @@ proptest! {
             prop_assert_eq!(link.serve().map(|packet| packet.size_bytes), Some(100), "{}", entry.name);
         }
     }
+    /// [`QueueDiscipline::transit`] is what its documentation says, of every discipline that has a shorter way.
+    #[test]
+    fn a_packet_in_transit_is_enqueued_and_dequeued(events in events(), limit in 1u32..40, in_bytes: bool) {
+        let queue_limit = if in_bytes { testing::bytes(u64::from(limit) * 500) } else { testing::packets(limit) };
+        for entry in ALL {
+            let discipline = (entry.read)(&[]).expect("defaults");
+            let mut short = Link::new(discipline.build(queue_limit));
+            let mut long = Link::new(discipline.build(queue_limit));
+            let (mut idle_since, mut now) = (None, 0);
+            for &event in &events {
+                match event {
+                    Event::Offer(flow, size, ect) => {
+                        let ecn = if ect { Ecn::Capable } else { Ecn::NotCapable };
+                        (short.ecn, long.ecn) = (ecn, ecn);
+                        if short.queue.backlog().packets > 0 {
+                            prop_assert_eq!(short.offer(flow, size), long.offer(flow, size));
+                            continue;
+                        }
+                        let in_transit = short.transit(flow, size, idle_since);
+                        if let Some(since) = idle_since {
+                            let now = std::mem::replace(&mut long.now, since);
+                            prop_assert!(long.serve().is_none());
+                            long.now = now;
+                        }
+                        let enqueued = (long.offer(flow, size), long.serve());
+                        prop_assert_eq!(format!("{in_transit:?}"), format!("{enqueued:?}"), "{}", entry.name);
+                        idle_since = in_transit.1.map(|_| short.now);
+                    }
+                    Event::Serve => {
+                        let served = short.serve();
+                        prop_assert_eq!(format!("{served:?}"), format!("{:?}", long.serve()));
+                        idle_since = served.map(|_| short.now);
+                    }
+                    Event::Pass(ms) => {
+                        now += ms;
+                        short.at_ms(now);
+                        long.at_ms(now);
+                    }
+                }
+                prop_assert_eq!(&short.dropped, &long.dropped);
+                prop_assert_eq!(short.marked, long.marked);
+                prop_assert_eq!(format!("{:?}", short.queue), format!("{:?}", long.queue), "{}", entry.name);
+            }
+        }
+    }
 }

@@ -72,7 +72,7 @@ impl Port {
         self.cold.shaper.as_mut().expect("the port has a shaper")
     }
 
-    /// When the next transmission of a FIFO can start that a trace or a shaper plans.
+    /// When the next transmission can start that a shaper plans, or a trace for a FIFO.
     pub(super) fn planned_start(&mut self, now: Time, size: u64) -> Time {
         if self.paths.shaped {
             let from = self.transmitter.busy_until.max(now);
@@ -81,7 +81,7 @@ impl Port {
         self.traced_start(now)
     }
 
-    /// Plans a transmission of such a FIFO. Returns when its last bit leaves, and when that arrives.
+    /// Plans a transmission of such a port. Returns when its last bit leaves, and when that arrives.
     pub(super) fn plan(&mut self, start: Time, size: u64) -> (Time, Time) {
         if self.paths.shaped {
             let takes = self.shaper().takes(start, size);
@@ -89,14 +89,6 @@ impl Port {
             return self.transmitter.send(start, start, size);
         }
         self.plan_traced(start, size)
-    }
-
-    /// Starts the transmission of a packet that a discipline returned, as soon as it conforms. Returns when its first and its last bit leave.
-    pub(super) fn begin_shaped(&mut self, now: Time, size: u64) -> (Time, Time) {
-        let start = self.shaper().conforms_at(now, size);
-        let takes = self.shaper().takes(start, size);
-        debug_assert!(takes, "a transmission starts when its packet conforms");
-        (start, self.transmitter.begin(start, size))
     }
 }
 

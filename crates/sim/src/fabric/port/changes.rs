@@ -19,14 +19,6 @@ impl Port {
         self.accumulate_capacity(now);
         let old = self.transmitter.set_rate(rate);
         self.advance(now);
-        let mut requested = Vec::new();
-        if let Some(slot) = self.cold.discipline.as_mut().and_then(|d| d.serving.as_mut()) {
-            slot.depart = now + rescaled(slot.depart - now, old, rate);
-            slot.arrive = slot.depart + self.transmitter.delay;
-            self.transmitter.busy_until = slot.depart;
-            requested.push(Offer::Depart(slot.depart));
-            return requested;
-        }
         // packets that have not left: the one in transmission, if any, and those that wait
         let mut cursor = self.ring.waiting;
         while cursor != self.ring.head && self.ring.at(cursor.wrapping_sub(1)).depart > now {
@@ -52,12 +44,11 @@ impl Port {
             cursor = cursor.wrapping_add(1);
         }
         (self.transmitter.busy_until, self.transmitter.carry) = (busy_until, carry);
-        self.keep_order();
-        if self.ring.len() > 0 {
-            let offer = self.arm();
-            requested.push(offer);
+        if self.next_service() != Time::NEVER {
+            self.set_next_service(busy_until);
         }
-        requested
+        self.keep_order();
+        if self.ring.len() > 0 { vec![self.arm()] } else { Vec::new() }
     }
 
     /// Changes the propagation delay of packets that have not left. A link delivers in order, so a packet does not overtake those on the
@@ -126,15 +117,7 @@ impl Port {
             lost.extend(impairments.drain());
         }
         if let Some(discipline) = &mut self.cold.discipline {
-            if let Some(slot) = discipline.serving.take() {
-                self.counters.take_back_sent(slot.size_bytes);
-                if slot.start > now {
-                    let unspent = (slot.start - now).as_nanos();
-                    self.waits.correct_wait(-i128::from(unspent), slot.size_bytes);
-                }
-                lost.push(slot.packet);
-            }
-            discipline.opens_at = Time::NEVER;
+            discipline.next = Time::NEVER;
             lost.extend(discipline.queue.drain());
         }
         lost

@@ -228,12 +228,12 @@ impl Port {
 
     /// The propagation delay of a bit that leaves at `depart` above the minimum, by the trace. Departures are in order.
     #[inline]
-    pub(super) fn delay_by_trace(&mut self, depart: Time) -> Duration {
+    fn delay_by_trace(&mut self, depart: Time) -> Duration {
         self.cold.cursor.as_mut().map_or(Duration::ZERO, |cursor| cursor.delay_at(depart))
     }
 
     /// Transmits at the rate of the trace. Returns when the last bit leaves.
-    pub(super) fn send_traced(&mut self, start: Time, size: u64) -> Time {
+    fn send_traced(&mut self, start: Time, size: u64) -> Time {
         let depart = self.cold.cursor.as_mut().expect("the rate follows a trace").send(start, size);
         self.transmitter.busy_until = depart;
         depart

@@ -1,9 +1,14 @@
 //! Ports with a queue discipline, which decides at each departure.
+//!
+//! A departure needs no event: the discipline is served later, when something happens at the port, as of the instant at which the link became free
+//! ([`Port::serve`]). While packets wait, one is in transmission and so on the link, whose arrival is an event: the port is served by then at the
+//! latest, and no arrival is late.
 
-use contract::{Arena, DropReason, PacketCx, PacketId, QueueDiscipline, Random};
+use contract::{Arena, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Random, Verdict};
 use stack::queue::{AnyQueue, RoundRobin};
-use units::{Rate, Time};
+use units::{Duration, Time};
 
+use super::counters::WaitTimes;
 use super::{Cold, Offer, Port};
 use crate::PortSpec;
 use crate::fabric::ring::{Slot, Spare};
@@ -12,12 +17,13 @@ use crate::fabric::ring::{Slot, Spare};
 pub(in crate::fabric) struct Discipline {
     pub(super) queue: AnyQueue,
     random: Random,
-    /// Drops from inside the queue, which the engine takes.
-    dropped: Vec<(PacketId, DropReason)>,
-    /// The packet in transmission.
-    pub(super) serving: Option<Slot>,
-    /// When the link can transmit the next packet, by the trace of its rate; [`Time::NEVER`] if no event is pending for it.
-    pub(super) opens_at: Time,
+    /// When the queue is served next: at the end of the transmission, or at the next opportunity of the link's trace; [`Time::NEVER`] while
+    /// nothing waits and the link is idle.
+    pub(super) next: Time,
+    /// Each service has an event at its instant, because a router may look at the port meanwhile, or because no arrival follows from the one before.
+    pub(super) prompt: bool,
+    /// When the pending event is due; any other is stale.
+    armed: Time,
     /// The backlog integral is computed up to this time.
     counted_to: Time,
 }
@@ -36,121 +42,241 @@ impl Discipline {
             None if weights.is_empty() => return None,
             None => AnyQueue::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit)),
         };
-        let random = Random::new(seed, path, "queue");
         Some(Box::new(Self {
             queue,
-            random,
-            dropped: Vec::new(),
-            serving: None,
-            opens_at: Time::NEVER,
+            random: Random::new(seed, path, "queue"),
+            next: Time::NEVER,
+            prompt: spec.trace.is_some(),
+            armed: Time::NEVER,
             counted_to: Time::ZERO,
         }))
     }
+
+    /// Updates the backlog integral.
+    #[inline(always)]
+    fn count_backlog(&mut self, now: Time, waits: &mut WaitTimes, backlog_max: &mut u32) {
+        let span = now - std::mem::replace(&mut self.counted_to, now);
+        let backlog = self.queue.backlog();
+        if span > Duration::ZERO && backlog.packets > 0 {
+            waits.count_backlog(span, backlog);
+            *backlog_max = backlog.packets.max(*backlog_max);
+        }
+    }
 }
 
+/// Packets that a discipline dropped from inside its queue.
+pub(in crate::fabric) type Dropped = Vec<(PacketId, DropReason)>;
+
 impl Port {
-    /// Calls `act` with the queue discipline. The second part of the result is the packets that the discipline dropped from inside, which
-    /// are counted.
+    /// Calls `act` with the queue discipline. The packets that it drops from inside are counted and added to `dropped`.
     #[inline(always)]
-    pub(in crate::fabric) fn with_discipline<T>(
+    fn with_discipline<T>(
         &mut self,
         now: Time,
         arena: &mut Arena,
+        dropped: &mut Dropped,
         act: impl FnOnce(&mut AnyQueue, &mut PacketCx<'_>) -> T,
-    ) -> (T, Vec<(PacketId, DropReason)>) {
-        self.count_backlog(now);
+    ) -> T {
         let rate = self.rate();
-        let discipline = self.cold.discipline.as_mut().expect("the port has a discipline");
-        let mut cx = PacketCx {
-            now,
-            rate,
-            random: &mut discipline.random,
-            arena,
-            dropped: &mut discipline.dropped,
-            marked: 0,
-        };
+        let Self { cold, waits, fifo, .. } = self;
+        let Cold { discipline, drops, marked_packets, .. } = cold.present();
+        let discipline = discipline.as_mut().expect("the port has a discipline");
+        discipline.count_backlog(now, waits, &mut fifo.backlog_max);
+        let before = dropped.len();
+        let mut cx = PacketCx { now, rate, random: &mut discipline.random, arena, dropped, marked: 0 };
         let result = act(&mut discipline.queue, &mut cx);
-        let (marked, dropped) = (cx.marked, std::mem::take(&mut discipline.dropped));
-        self.count_marks(marked);
-        dropped.iter().for_each(|(_, why)| self.count_drop(*why));
-        (result, dropped)
+        *marked_packets += cx.marked;
+        dropped[before..].iter().for_each(|(_, why)| drops[*why as usize] += 1);
+        result
     }
 
-    /// Whether the discipline may start a transmission.
-    pub(in crate::fabric) fn is_idle(&self) -> bool {
-        self.cold.discipline.as_ref().is_some_and(|d| d.serving.is_none())
-            && self.paths.up
-            && self.transmitter.rate != Rate::ZERO
+    /// Offers a packet to the discipline and puts on the link what can be sent by now. Returns the number of these packets, and the reason if the
+    /// offered one is refused. The rate follows neither a trace nor a shaper.
+    #[inline(always)]
+    pub(in crate::fabric) fn offer_to_discipline(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        arena: &mut Arena,
+        dropped: &mut Dropped,
+        spare: &mut Spare,
+    ) -> (u64, Option<DropReason>) {
+        self.count_offer();
+        let discipline = self.cold.discipline.as_ref().expect("the port has a discipline");
+        let next = discipline.next;
+        if (next <= now || next == Time::NEVER) && discipline.queue.backlog().packets == 0 {
+            let idle_since = (next != Time::NEVER).then_some(next);
+            let (verdict, first) =
+                self.with_discipline(now, arena, dropped, |queue, cx| queue.transit(packet, idle_since, cx));
+            let refused = self.judge(verdict, packet, arena);
+            let Some(first) = first else {
+                self.set_next_service(Time::NEVER);
+                return (0, refused);
+            };
+            let depart = self.transmit(now, first, arena.get(first).size_bytes, spare);
+            self.set_next_service(depart);
+            return (1, refused);
+        }
+        let mut sent = 0;
+        while self.serve(now, arena, dropped, spare).is_some() {
+            sent += 1;
+        }
+        let refused = self.enqueue(now, packet, arena, dropped);
+        while self.serve(now, arena, dropped, spare).is_some() {
+            sent += 1;
+        }
+        (sent, refused)
     }
 
-    /// When the idle port can serve by the trace of its rate, if packets wait and that is later than now. Packets that waited before (`resumes`)
+    /// Offers a packet to the discipline, which has been served up to now. If the link is idle, a service is due now. Returns the reason if
+    /// the packet is refused.
+    #[inline(always)]
+    pub(in crate::fabric) fn enqueue(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        arena: &mut Arena,
+        dropped: &mut Dropped,
+    ) -> Option<DropReason> {
+        let verdict = self.with_discipline(now, arena, dropped, |queue, cx| queue.enqueue(packet, cx));
+        if self.next_service() == Time::NEVER {
+            let opens = if self.paths.traced { self.opening(now, false) } else { None };
+            self.set_next_service(opens.unwrap_or(now));
+        }
+        self.judge(verdict, packet, arena)
+    }
+
+    /// Carries out the decision about a packet. Returns the reason if it is refused.
+    #[inline(always)]
+    fn judge(&mut self, verdict: Verdict, packet: PacketId, arena: &mut Arena) -> Option<DropReason> {
+        match verdict {
+            Verdict::Pass => None,
+            Verdict::Mark => {
+                arena.get_mut(packet).ecn = Ecn::Marked;
+                self.count_marks(1);
+                None
+            }
+            Verdict::Drop(why) => {
+                self.count_drop(why);
+                Some(why)
+            }
+        }
+    }
+
+    /// Serves the discipline once, if that is due by `now`, as of the instant at which it was due: the discipline decides with that time, and the
+    /// packet is on its way with the times that follow. Returns the packet and that instant.
+    ///
+    /// A port is served when something else happens at it: a packet is offered, the last packet on the link arrives, the link changes, or a record
+    /// reads its counters. Until then, nothing depends on what waits.
+    #[inline(always)]
+    pub(in crate::fabric) fn serve(
+        &mut self,
+        now: Time,
+        arena: &mut Arena,
+        dropped: &mut Dropped,
+        spare: &mut Spare,
+    ) -> Option<(PacketId, Time)> {
+        let mut at = self.next_service();
+        if at > now {
+            return None;
+        }
+        while self.paths.traced
+            && let Some(opens) = self.opening(at, true)
+        {
+            self.set_next_service(opens);
+            if opens > now {
+                return None;
+            }
+            at = opens;
+        }
+        let next = self.with_discipline(at, arena, dropped, |queue, cx| queue.dequeue(cx));
+        let Some(packet) = next else {
+            self.set_next_service(Time::NEVER);
+            return None;
+        };
+        let depart = self.transmit(at, packet, arena.get(packet).size_bytes, spare);
+        self.set_next_service(depart);
+        Some((packet, at))
+    }
+
+    /// Puts a packet on its way that the discipline returned at `at`. Returns when its last bit leaves.
+    #[inline(always)]
+    fn transmit(&mut self, at: Time, packet: PacketId, size_bytes: u32, spare: &mut Spare) -> Time {
+        let size = u64::from(size_bytes);
+        let start = if self.paths.shaped { self.planned_start(at, size) } else { at };
+        let (depart, arrive) =
+            if self.is_planned() { self.plan(start, size) } else { self.transmitter.send(at, at, size) };
+        self.counters.count_sent(size);
+        if start > at {
+            let waiting = self.cold.discipline.as_ref().map_or(0, |d| d.queue.backlog().packets);
+            self.waits.count_wait(start - at, size);
+            self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
+        }
+        *self.ring.claim(spare) = Slot { packet, size_bytes, start, depart, arrive };
+        self.ring.waiting = self.ring.tail;
+        depart
+    }
+
+    /// When the discipline is to be served next; [`Time::NEVER`] if the port has none, or nothing waits and the link is idle.
+    #[inline]
+    pub(super) fn next_service(&self) -> Time {
+        self.cold.discipline.as_ref().map_or(Time::NEVER, |discipline| discipline.next)
+    }
+
+    #[inline]
+    pub(super) fn set_next_service(&mut self, at: Time) {
+        if !self.is_fifo()
+            && let Some(discipline) = &mut self.cold.present().discipline
+        {
+            discipline.next = at;
+        }
+    }
+
+    /// Lets each service have an event at its instant.
+    pub(in crate::fabric) fn serve_promptly(&mut self) {
+        if !self.is_fifo()
+            && let Some(discipline) = &mut self.cold.discipline
+        {
+            discipline.prompt = true;
+            self.update_offer_path();
+        }
+    }
+
+    /// Requests an `Arrive` if none is pending for the first packet on the link, after services. Without packets, the ring starts again.
+    #[inline]
+    pub(in crate::fabric) fn arm_after_service(&mut self, spare: &mut Spare) -> Offer {
+        if self.ring.len() == 0 {
+            self.ring.restart(spare);
+            return Offer::Accepted;
+        }
+        self.arm()
+    }
+
+    /// Requests a `Depart` for the next service, if it is to have one and none is pending.
+    pub(in crate::fabric) fn arm_service(&mut self) -> Offer {
+        match &mut self.cold.discipline {
+            Some(discipline) if discipline.prompt && discipline.next != Time::NEVER => {
+                if std::mem::replace(&mut discipline.armed, discipline.next) != discipline.next {
+                    return Offer::Depart(discipline.next);
+                }
+                Offer::Accepted
+            }
+            _ => Offer::Accepted,
+        }
+    }
+
+    /// When the idle port can serve by the trace of its rate, if packets wait and that is later than `at`. Packets that waited before (`resumes`)
     /// can use what is left of an opportunity at this instant.
     #[cold]
-    pub(in crate::fabric) fn opening(&mut self, now: Time, resumes: bool) -> Option<Time> {
+    fn opening(&mut self, at: Time, resumes: bool) -> Option<Time> {
         let Cold { cursor, discipline, .. } = &mut *self.cold;
         let (cursor, discipline) = (cursor.as_mut()?, discipline.as_mut()?);
         if discipline.queue.backlog().packets == 0 {
             return None;
         }
         let busy_until = self.transmitter.busy_until;
-        let start = if resumes { cursor.resume(now, busy_until) } else { cursor.start(now, busy_until) };
-        (start > now).then_some(start)
-    }
-
-    /// Waits for the instant at which the link can transmit. Returns false if an event is pending for it.
-    pub(in crate::fabric) fn wait_until(&mut self, at: Time) -> bool {
-        let discipline = self.cold.discipline.as_mut().expect("only ports with a discipline wait");
-        std::mem::replace(&mut discipline.opens_at, at) != at
-    }
-
-    /// Whether the link can transmit from this instant on, for which the port waited.
-    pub(in crate::fabric) fn opens(&mut self, now: Time) -> bool {
-        let Some(discipline) = self.cold.discipline.as_mut() else { return false };
-        let opens = discipline.opens_at == now;
-        if opens {
-            discipline.opens_at = Time::NEVER;
-        }
-        opens
-    }
-
-    /// Whether a port whose rate follows a trace has a transmission to begin or to end at this instant, before it takes another packet.
-    pub(in crate::fabric) fn is_due(&self, now: Time) -> bool {
-        let due = |discipline: &Discipline| {
-            discipline.opens_at == now || discipline.serving.is_some_and(|slot| slot.depart == now)
-        };
-        self.is_traced() && self.cold.discipline.as_ref().is_some_and(|discipline| due(discipline))
-    }
-
-    /// Starts the transmission of `packet`, which the discipline returned. Returns when the `Depart` is due.
-    pub(in crate::fabric) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
-        let size = u64::from(size_bytes);
-        let (start, depart) = if self.paths.shaped {
-            self.begin_shaped(now, size)
-        } else if self.is_traced() {
-            (now, self.send_traced(now, size))
-        } else {
-            (now, self.transmitter.begin(now, size))
-        };
-        self.counters.count_sent(size);
-        if start > now {
-            let waiting = self.cold.discipline.as_ref().map_or(0, |d| d.queue.backlog().packets);
-            self.waits.count_wait(start - now, size);
-            self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
-        }
-        let slot = Slot { packet, size_bytes, start, depart, arrive: depart + self.transmitter.delay };
-        self.cold.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);
-        depart
-    }
-
-    /// Ends the transmission that is due now: the packet is on the link. `None` if there is none.
-    pub(in crate::fabric) fn finish_serving(&mut self, now: Time, spare: &mut Spare) -> Option<Offer> {
-        let discipline = self.cold.discipline.as_mut()?;
-        let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
-        let more = self.delay_by_trace(now);
-        let arrive = self.transmitter.arrival(now, more);
-        *self.ring.claim(spare) = Slot { arrive, ..slot };
-        self.ring.waiting = self.ring.tail;
-        Some(self.arm())
+        let start = if resumes { cursor.resume(at, busy_until) } else { cursor.start(at, busy_until) };
+        (start > at).then_some(start)
     }
 
     /// Updates the backlog integral of the discipline.
@@ -158,10 +284,9 @@ impl Port {
         if self.is_fifo() {
             return;
         }
-        let Some(discipline) = self.cold.discipline.as_mut() else { return };
-        let span = now - std::mem::replace(&mut discipline.counted_to, now);
-        let backlog = discipline.queue.backlog();
-        self.waits.count_backlog(span, backlog);
-        self.fifo.backlog_max = self.fifo.backlog_max.max(backlog.packets);
+        let Self { cold, waits, fifo, .. } = self;
+        if let Some(discipline) = &mut cold.present().discipline {
+            discipline.count_backlog(now, waits, &mut fifo.backlog_max);
+        }
     }
 }

@@ -44,13 +44,6 @@ impl Transmitter {
         (depart, self.arrival(depart, Duration::ZERO))
     }
 
-    /// Starts a transmission now. Returns when its last bit leaves.
-    pub(super) fn begin(&mut self, now: Time, size: u64) -> Time {
-        let depart = now + self.serialise(now, size);
-        self.busy_until = depart;
-        depart
-    }
-
     /// When a bit that leaves at `depart` arrives, which travels longer than others by `more`. It must be the last one so far.
     #[inline(always)]
     pub(super) fn arrival(&mut self, depart: Time, more: Duration) -> Time {

@@ -13,6 +13,7 @@ mod rack;
 mod recovery;
 mod sack;
 mod scoreboard;
+mod segments;
 mod send_buffer;
 mod sequence;
 mod timer;
@@ -31,6 +32,7 @@ use self::prr::Prr;
 use self::rack::Rack;
 use self::recovery::Recovery;
 use self::scoreboard::Scoreboard;
+use self::segments::SegmentEnds;
 use self::send_buffer::SendBuffer;
 use self::sequence::SendSequence;
 use self::timer::RetransmissionTimer;
@@ -58,6 +60,7 @@ pub struct Sender<C> {
     settings: Settings,
     phase: Phase,
     seq: SendSequence,
+    segment_ends: SegmentEnds,
     send_buffer: SendBuffer,
     timer: RetransmissionTimer,
     marks: MarkCounter,
@@ -148,6 +151,7 @@ impl<C: CongestionControl> Sender<C> {
             },
             phase: Phase::Closed,
             seq: SendSequence::new(config.first_window()),
+            segment_ends: SegmentEnds::default(),
             send_buffer: SendBuffer::new(config.send_buffer, config.segment, config.initial_window),
             timer: RetransmissionTimer::new(config),
             marks: MarkCounter::default(),
@@ -280,7 +284,7 @@ impl<C: CongestionControl> Sender<C> {
             self.recovery.deflate(&mut self.seq);
             self.restart_timer(cx.now());
         }
-        let packets = self.packets(delivered);
+        let packets = self.segment_ends.complete(header.ack, delivered, self.segment());
         let marked_packets = std::mem::take(&mut self.marks.pending);
         let ack = Ack {
             bytes: Bytes::new(bytes),
@@ -304,13 +308,6 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// Number of packets of `bytes` of payload.
-    #[inline]
-    fn packets(&self, bytes: u64) -> u32 {
-        let segment = self.segment();
-        if bytes == segment { 1 } else { bytes.div_ceil(segment) as u32 }
-    }
-
     /// Reads the ECN feedback of an acknowledgement, and reduces the window if it reports marks.
     #[cold]
     fn read_feedback(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
@@ -318,7 +315,7 @@ impl<C: CongestionControl> Sender<C> {
             Some(scoreboard) if !scoreboard.is_clear() => scoreboard.missing(header.ack),
             _ => header.ack.saturating_sub(self.seq.una),
         };
-        let packets = self.packets(bytes);
+        let packets = bytes.div_ceil(self.segment()) as u32;
         match self.settings.feedback {
             EcnFeedback::Classic => self.marks.pending = packets,
             // a duplicate acknowledgement is of one packet that arrived above a gap
@@ -462,6 +459,9 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     fn emit_next(&mut self, len: u64, cx: &mut Cx<'_>) {
         let (seq, retransmission) = self.seq.take(len);
+        if len < self.segment() {
+            self.segment_ends.on_short(seq + len);
+        }
         self.emit(seq, len, retransmission, cx);
     }
 

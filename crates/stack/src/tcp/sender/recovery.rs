@@ -299,6 +299,7 @@ impl<C: CongestionControl> Sender<C> {
         } else {
             self.report_first_lost(self.seq.high - self.seq.una, cx);
             self.seq.next = self.seq.una;
+            self.segment_ends.restart(self.seq.una);
         }
         self.timer.start(cx.now());
         self.read_allowance();

@@ -168,11 +168,15 @@ impl<C: CongestionControl> Sender<C> {
         self.timer.start(cx.now());
     }
 
-    /// Declares lost all data that have not arrived, after a timeout [RFC6675 §5.1]. Arrivals stay recorded, because our receivers do not
-    /// renege.
+    /// Declares lost all data that have not arrived, after a timeout [RFC6675 §5.1]. Arrivals stay recorded, unless the oldest data are among
+    /// them: a receiver that had them would have acknowledged them, so it has discarded all of them [RFC2018 §8; Linux:
+    /// tcp_timeout_mark_lost].
     pub(super) fn mark_all_lost(&mut self) {
         if let Some(scoreboard) = &mut self.scoreboard {
             scoreboard.advance(self.seq.una);
+            if scoreboard.is_sacked(self.seq.una) {
+                scoreboard.forget_arrivals();
+            }
             scoreboard.reset();
             scoreboard.mark_lost_below(self.seq.high);
             self.recovery.by_pipe = true;

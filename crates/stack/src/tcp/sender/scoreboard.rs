@@ -167,6 +167,11 @@ impl Scoreboard {
         lost
     }
 
+    /// Forgets what has arrived above gaps. Called before [`Self::reset`].
+    pub(super) fn forget_arrivals(&mut self) {
+        self.sacked = Ranges::default();
+    }
+
     /// Declares nothing lost or retransmitted, after a spurious retransmission or a timeout.
     pub(super) fn reset(&mut self) {
         self.lost_end = self.una;

@@ -1,0 +1,98 @@
+//! How many segments an acknowledgement completes: a segment counts once, when its last byte is acknowledged, so that a receiver that acknowledges parts of
+//! segments (ACK division) gains nothing \[RFC3465 §2.1; Linux: tcp_clean_rtx_queue\].
+
+use std::collections::VecDeque;
+
+/// The segments in flight, as far as their ends are needed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SegmentEnds {
+    /// End of the last segment that is acknowledged as a whole. From there on segments are full, up to the first short one.
+    complete: u64,
+    /// Bytes after it that are acknowledged already, and counted in no segment.
+    partial: u64,
+    /// Ends of the segments in flight that are not full, in order.
+    short: VecDeque<u64>,
+}
+
+impl SegmentEnds {
+    /// A segment that is not full, and ends at `end`, is sent.
+    #[cold]
+    pub(super) fn on_short(&mut self, end: u64) {
+        if self.short.back().is_none_or(|last| *last < end) {
+            self.short.push_back(end);
+        }
+    }
+
+    /// All bytes from `una` on are retransmitted, perhaps in other segments.
+    #[cold]
+    pub(super) fn restart(&mut self, una: u64) {
+        self.short.clear();
+        (self.complete, self.partial) = (una, 0);
+    }
+
+    /// An acknowledgement of all bytes below `ack` delivers `bytes` that were not delivered before. Returns the number of segments that it completes, of
+    /// which a short one counts as a whole one.
+    #[inline]
+    pub(super) fn complete(&mut self, ack: u64, bytes: u64, segment: u64) -> u32 {
+        let is_next = bytes == segment && self.partial == 0 && ack == self.complete + segment;
+        if is_next && self.short.is_empty() {
+            self.complete = ack;
+            return 1;
+        }
+        while let Some(&end) = self.short.front().filter(|end| **end <= ack) {
+            self.short.pop_front();
+            self.complete = end;
+        }
+        let partial = ack.saturating_sub(self.complete) % segment;
+        let whole = (bytes + self.partial).saturating_sub(partial);
+        (self.complete, self.partial) = (ack - partial, partial);
+        whole.div_ceil(segment) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SegmentEnds;
+
+    /// Segments of 1000 bytes: to 1000, to 3000, and then to 3600 and 4600, of which the first is short.
+    #[test]
+    fn acknowledgements_of_whole_segments_count_all_of_them() {
+        let mut ends = SegmentEnds::default();
+        ends.on_short(3600);
+        let acks = [(1000, 1000), (3000, 2000), (3600, 600), (4600, 1000)];
+        assert_eq!(acks.map(|(ack, bytes)| ends.complete(ack, bytes, 1000)), [1, 2, 1, 1]);
+        // a full segment and a short one
+        ends.on_short(6200);
+        assert_eq!(ends.complete(6200, 1600, 1000), 2);
+    }
+
+    /// 125 and 500 complete nothing, 1000 one segment, 2250 another, 3000 the third. 3300 is a part of the fourth, which is short and ends at 3400.
+    #[test]
+    fn a_part_of_a_segment_counts_when_the_segment_is_complete() {
+        let mut ends = SegmentEnds::default();
+        ends.on_short(3400);
+        let acks = [125, 500, 1000, 2250, 3000, 3300, 3400];
+        let mut una = 0;
+        let counted = acks.map(|ack| ends.complete(ack, ack - std::mem::replace(&mut una, ack), 1000));
+        assert_eq!(counted, [0, 0, 1, 1, 1, 0, 1]);
+    }
+
+    /// With SACK, 2000 bytes above a gap are delivered before the segment below them, which completes one more.
+    #[test]
+    fn bytes_that_were_delivered_before_do_not_count_again() {
+        let mut ends = SegmentEnds::default();
+        assert_eq!([ends.complete(3000, 1000, 1000), ends.complete(4000, 1000, 1000)], [1, 1]);
+        // all that this one acknowledges was delivered before
+        assert_eq!(ends.complete(6000, 0, 1000), 0);
+    }
+
+    /// A timeout retransmits from byte 1250 on: 2250 is the end of a segment then.
+    #[test]
+    fn retransmitted_segments_have_other_ends() {
+        let mut ends = SegmentEnds::default();
+        ends.on_short(1500);
+        assert_eq!(ends.complete(1250, 1250, 1000), 1);
+        ends.restart(1250);
+        assert_eq!(ends.complete(2250, 1000, 1000), 1);
+    }
+}
