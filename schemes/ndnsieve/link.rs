@@ -62,6 +62,10 @@ impl LinkAlgorithm for Link {
         self.period_start = cx.now();
     }
 
+    fn observes_packets(&self) -> bool {
+        false
+    }
+
     fn observes_dequeue(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 //! Reno's window.
 
-use contract::{Ack, Cut, Cx, WindowUpdate};
+use contract::{Ack, Cause, Cut, Cx, WindowUpdate};
 use units::Segments;
 
 use super::Params;
@@ -23,6 +23,8 @@ contract::choice! {
         Acks = "acks",
         /// Each segment acknowledged adds a segment.
         Segments = "segments",
+        /// Appropriate Byte Counting: each segment acknowledged adds a segment, at most two per acknowledgement, and one in the slow start after a timeout.
+        Abc = "abc",
     }
 }
 
@@ -45,6 +47,8 @@ pub struct Reno {
     integer_cwnd: bool,
     /// Segments acknowledged since the window last grew.
     acked: f64,
+    /// A timeout was the last reduction, and congestion avoidance has not begun since.
+    after_timeout: bool,
     /// The same, where they are whole.
     credit: Credit,
     hystart: Option<Box<HyStart>>,
@@ -59,6 +63,7 @@ impl Reno {
             slow_start: params.slow_start,
             integer_cwnd,
             acked: 0.0,
+            after_timeout: false,
             credit: Credit::default(),
             hystart: HyStart::new(params.hystart),
         }
@@ -73,6 +78,7 @@ impl WindowUpdate for Reno {
             let w = window.0 as u64;
             return Segments(self.credit.grow(w, w, u64::from(ack.packets)) as f64);
         }
+        self.after_timeout = false;
         match self.counting {
             // cwnd += SMSS·SMSS/cwnd                                                [RFC5681 §3.1, eq. 3]
             Counting::Acks => Segments(window.0 + 1.0 / window.0),
@@ -100,10 +106,15 @@ impl WindowUpdate for Reno {
         ack: &Ack,
         cx: &mut Cx<'_>,
     ) -> Option<Segments> {
-        // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
-        let by_acks = self.slow_start == SlowStart::Acks && !self.integer_cwnd;
         let acked = f64::from(ack.packets);
-        let mut step = if by_acks { step.0 } else { acked };
+        let mut step = match self.slow_start {
+            _ if self.integer_cwnd => acked,
+            // cwnd += min(N, SMSS)                                                  [RFC5681 §3.1, eq. 2]
+            SlowStart::Acks => step.0,
+            SlowStart::Segments => acked,
+            // cwnd += min(N, L·SMSS), L = 2, and 1 after a timeout                  [RFC3465 §2.2, §2.3]
+            SlowStart::Abc => acked.min(if self.after_timeout { 1.0 } else { 2.0 }),
+        };
         if let Some(hystart) = &mut self.hystart {
             step = hystart.slow_start(window.0, step, acked, ack, cx)?;
         }
@@ -112,6 +123,7 @@ impl WindowUpdate for Reno {
 
     fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         self.acked = 0.0;
+        self.after_timeout = cut.cause == Cause::Timeout;
         self.credit.clear();
         if let Some(hystart) = &mut self.hystart {
             hystart.on_reduction(cut.cause);

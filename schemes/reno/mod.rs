@@ -19,6 +19,10 @@ pub const SCHEME: Scheme = Scheme {
     families: &[Family::Ip, Family::Ndn],
     sources: &[
         Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
+        Source {
+            key: "RFC3465",
+            text: "Allman: TCP Congestion Control with Appropriate Byte Counting (ABC), RFC 3465, 2003",
+        },
         Source { key: "LINUX", text: "Linux 6.18, net/ipv4/tcp_cong.c" },
         Source {
             key: "HR11",
@@ -36,9 +40,9 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Unit of congestion avoidance: each acknowledgement, or the acknowledged bytes.
-    counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; for `bytes`, the text before eq. 3";
-    /// Unit of slow start: each acknowledgement, or each acknowledged segment.
-    slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice for the other value: that of Linux";
+    counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; for `bytes`, the text before eq. 3, and RFC3465 §2.1";
+    /// Unit of slow start: each acknowledgement, each acknowledged segment, or each acknowledged segment up to the limit of Appropriate Byte Counting.
+    slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice for `segments`: that of Linux; RFC3465 §2.2, §2.3 for `abc`";
     /// Arithmetic: that of the RFC, or that of Linux, which uses whole segments, and the window instead of the data in flight; with Linux, `counting`
     /// and `slow_start` have no effect, and bytes and segments count.
     variant: Variant = Variant::Rfc, from "RFC5681 §3.1; LINUX for the other value";

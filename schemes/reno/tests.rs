@@ -65,6 +65,28 @@ fn counting_bytes_adds_exactly_a_segment_each_round() {
     assert_eq!(controller.allowance().window, SEGMENT * 11);
 }
 
+/// RFC 3465 §2.2 and §2.3: an acknowledgement of five segments adds two, of one segment one, and in the slow start after a timeout one. From 2: 4, 5. A timeout
+/// with 16 in flight leaves 1 and a threshold of 8: 2, 3.
+#[test]
+fn byte_counting_adds_two_segments_per_acknowledgement_at_most_and_one_after_a_timeout() {
+    let mut params = Params::default();
+    params.set("slow_start", &"abc".into()).expect("a choice");
+    let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(2)));
+    let mut ack = bench.an_ack(&controller);
+    for (packets, window) in [(5, 4), (1, 5)] {
+        (ack.bytes, ack.packets) = (SEGMENT * u64::from(packets), packets);
+        bench.deliver_ack(&mut controller, &ack);
+        assert_eq!(controller.allowance().window, SEGMENT * window);
+    }
+    let event = Congestion { cause: Cause::Timeout, bytes: SEGMENT, in_flight: SEGMENT * 16, first: true };
+    controller.on_congestion(&event, &mut bench.cx());
+    (ack.bytes, ack.packets) = (SEGMENT * 5, 5);
+    for window in [2, 3] {
+        bench.deliver_ack(&mut controller, &ack);
+        assert_eq!(controller.allowance().window, SEGMENT * window);
+    }
+}
+
 /// §3.1, eq. 4: what counts is what was in flight, not the window.
 #[test]
 fn a_loss_halves_what_was_in_flight_and_keeps_two_segments() {

@@ -5,7 +5,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use contract::{Data, FaceId, FlowId, Name, NameId, Names, NextHop};
+use contract::{
+    Address, Data, Destination, Ecn, FaceId, FlowId, Header, Interest, Label, Name, NameId, Names, NextHop,
+    Packet,
+};
 use stack::ndn::{ContentStore, Fib, Pit, Policy, Store};
 use units::{Duration, Time};
 
@@ -52,8 +55,19 @@ const LIFETIME_MS: u32 = 2000;
 
 fn open(pit: &mut Pit, name: Name, now: Time) {
     let expires = now + Duration::from_millis(u64::from(LIFETIME_MS));
-    let (pending, _) = pit.open(name, LIFETIME_MS, expires);
-    pit.add_downstream(pending, FaceId(0), name.segment as u32, FlowId(0), expires);
+    let interest = Interest { name, nonce: name.segment as u32, lifetime_ms: LIFETIME_MS };
+    let packet = Packet {
+        flow: FlowId(0),
+        size_bytes: 50,
+        to: Destination::own_node(),
+        source: Address::default(),
+        sent_at: now,
+        ecn: Ecn::NotCapable,
+        hops: 0,
+        header: Header::Interest(interest),
+        label: Label::default(),
+    };
+    let pending = pit.insert(&interest, &packet, FaceId(0), expires);
     pit.send(pending, FaceId(1), name.segment as u32, now, false);
 }
 
@@ -65,7 +79,7 @@ fn exchange(entries: u64, segment: impl Fn(u64) -> u64) -> f64 {
         open(&mut pit, name(segment(entries + i)), Time::from_nanos(entries + i));
         let pending = pit.find(name(segment(i))).expect("it is pending");
         black_box(pit.first_in(pending));
-        pit.end(pending);
+        pit.end(pending, |_, _| {});
     })
 }
 
@@ -78,7 +92,7 @@ fn expiry(entries: u64) -> f64 {
     time(|i| {
         let now = at(entries + i);
         while let Some(pending) = pit.due(now) {
-            pit.end(pending);
+            pit.end(pending, |_, _| {});
         }
         open(&mut pit, name(scattered(entries + i)), now);
     })

@@ -99,17 +99,19 @@ impl<'a> Cx<'a> {
     }
 
     /// Sends a copy of a packet to a port, see [`crate::NodeCx::forward`].
-    #[inline]
-    pub(crate) fn forward(&mut self, packet: &Packet, port: PortId) {
+    #[inline(always)]
+    pub(crate) fn forward(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
         let id = self.out.arena.insert(*packet);
         self.out.forwards.push((id, port));
+        self.out.arena.get_mut(id)
     }
 
     /// Delivers a copy of a packet to an endpoint on the node, see [`crate::NodeCx::deliver`].
-    #[inline]
-    pub(crate) fn deliver_to(&mut self, packet: &Packet, endpoint: EndpointId) {
+    #[inline(always)]
+    pub(crate) fn deliver_to(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
         let id = self.out.arena.insert(*packet);
         self.out.deliveries.push((id, endpoint));
+        self.out.arena.get_mut(id)
     }
 
     /// Executes a command, see [`crate::NodeCx::execute`].

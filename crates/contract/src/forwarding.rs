@@ -45,6 +45,11 @@ pub trait Strategy {
     /// ends; this method is for measurements only.
     fn on_data(&mut self, _data: &ArrivingData<'_>, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
 
+    /// Whether [`Strategy::on_data`] is called. Read once, when the node is created; false saves time for every Data packet.
+    fn observes_data(&self) -> bool {
+        true
+    }
+
     /// A neighbour, or this node's [`LinkAlgorithm`] when it releases an Interest queue, refused an Interest.
     ///
     /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any downstream, or reject it. The default
@@ -317,6 +322,11 @@ pub trait LinkAlgorithm {
 
     /// A NACK arrived from a link, for a pending Interest that was sent there.
     fn on_nack_in(&mut self, _nack: &mut Packet, _from: FaceId, _cx: &mut dyn LinkCx) {}
+
+    /// Whether the methods above for Interests, Data and NACKs are called. Read once, when the node is created; false saves time for every packet.
+    fn observes_packets(&self) -> bool {
+        true
+    }
 
     /// Whether [`LinkAlgorithm::on_enqueue`] is called. Read once, when the node is created. It costs time for every packet.
     fn observes_enqueue(&self) -> bool {

@@ -148,10 +148,10 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.view.cost(to)
     }
 
-    /// Sends a copy of a packet to a port; its source, send time and hop count do not change.
-    #[inline]
-    pub fn forward(&mut self, packet: &Packet, port: PortId) {
-        self.cx.forward(packet, port);
+    /// Sends a copy of a packet to a port; its source, send time and hop count do not change. Returns the copy, whose other fields can be changed.
+    #[inline(always)]
+    pub fn forward(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
+        self.cx.forward(packet, port)
     }
 
     /// Executes a command at this node after the state machine has returned.
@@ -159,10 +159,10 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.cx.execute(command);
     }
 
-    /// Delivers a copy of a packet to an endpoint on this node immediately.
-    #[inline]
-    pub fn deliver(&mut self, packet: &Packet, endpoint: EndpointId) {
-        self.cx.deliver_to(packet, endpoint);
+    /// Delivers a copy of a packet to an endpoint on this node immediately. Returns the copy.
+    #[inline(always)]
+    pub fn deliver(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
+        self.cx.deliver_to(packet, endpoint)
     }
 }
 

@@ -74,9 +74,7 @@ impl Problems {
             let location = Some(note.location)
                 .filter(|_| printed.is_none())
                 .or(locations.printed.get(&note.location).copied());
-            let Location::Text(span) = location.unwrap_or_default() else {
-                unreachable!("a text has all places of its own")
-            };
+            let span = location.unwrap_or_default().span().expect("a text has all places of its own");
             Problem {
                 message: note.message.clone(),
                 warning: note.warning,

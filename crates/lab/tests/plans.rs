@@ -368,3 +368,37 @@ fn a_star_in_a_key_matches_every_entry() {
     let diagnostics = set("events.*.at", "3 s").expect_err("there are none");
     assert!(diagnostics.to_string().contains("events"), "{diagnostics}");
 }
+
+#[test]
+fn only_the_flows_that_are_named_have_series() {
+    let text = |flows: &str| {
+        format!(
+            "duration = \"5 s\"\n[topology]\nkind = \"dumbbell\"\npairs = 3\nbottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\" }}\n\
+             [[flows]]\nname = \"own\"\nscheme = \"reno\"\ncount = 2\n[[flows]]\nname = \"short\"\nscheme = \"cubic\"\n\
+             [record]\nseries = [\"throughput\", \"window\", \"backlog\"]\n{flows}"
+        )
+    };
+    let run = |flows: &str| lab::run(&plan(&text(flows)), &sim::Control::default());
+    let (all, some, one) = (run(""), run("flows = [\"own\"]\n"), run("flows = [\"own.2\"]\n"));
+    let series = |outcome: &lab::Outcome| -> Vec<String> {
+        let rows = &outcome.trace.series;
+        let mut names: Vec<String> =
+            rows.iter().map(|row| format!("{} {:?}", row.name, row.subject)).collect();
+        names.sort();
+        names
+    };
+    let ports = 2 * plan(&text("")).blueprint.links.len();
+    assert_eq!(series(&all).len(), ports + 6);
+    assert_eq!(series(&some).len(), ports + 4);
+    let ends = ["throughput Receiver(1)", "window Flow(FlowId(1))"];
+    let of_endpoints: Vec<String> =
+        series(&one).into_iter().filter(|name| !name.starts_with("backlog")).collect();
+    assert_eq!(of_endpoints, ends);
+    // what is recorded changes neither the run nor the values
+    assert_eq!((all.trace.hash, all.trace.hash), (some.trace.hash, one.trace.hash));
+    for row in &one.trace.series {
+        let same = |other: &&sim::SeriesRecord| other.subject == row.subject && other.name == row.name;
+        let other = all.trace.series.iter().find(same).expect("all flows have series");
+        assert_eq!((&row.times, &row.values), (&other.times, &other.values));
+    }
+}

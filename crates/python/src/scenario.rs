@@ -314,6 +314,18 @@ impl Run {
         Ok(values)
     }
 
+    /// The value of a key of the table `summary`. Raises `KeyError` for an unknown key.
+    fn value(&self, key: &str) -> PyResult<Option<f64>> {
+        self.report.get(key).ok_or_else(|| PyKeyError::new_err(key.to_owned()))
+    }
+
+    /// The values of a subject of the table `summary`, by the last word of their keys; empty for an unknown subject.
+    fn values_of<'py>(&self, py: Python<'py>, subject: &str) -> PyResult<Bound<'py, PyDict>> {
+        let values = PyDict::new(py);
+        self.report.values_of(subject).try_for_each(|(word, value)| values.set_item(word, value))?;
+        Ok(values)
+    }
+
     /// Writes every table to `folder` as Parquet.
     fn save(&self, py: Python<'_>, folder: &str) -> PyResult<()> {
         let report = self.report.clone();

@@ -470,6 +470,8 @@ pub struct Record {
     pub every: Duration,
     /// Names of series: those of [`crate::SERIES`], and those that endpoints offer by [`contract::Cx::probe`].
     pub series: Vec<String>,
+    /// The flows whose senders and receivers have series, in order; `None` for all.
+    pub flows: Option<Vec<FlowId>>,
     /// Whether events of endpoints are recorded.
     pub events: bool,
     /// Whether every drop is recorded as an event, see [`crate::DROP_EVENTS`].

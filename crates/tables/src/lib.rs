@@ -100,7 +100,7 @@ fn field(column: &Column) -> Field {
     let (kind, nullable) = match column.cells {
         Cells::Number(_) => (DataType::Float64, true),
         Cells::Count(_) => (DataType::UInt64, true),
-        Cells::Text(_) => (DataType::Utf8, false),
+        Cells::Text(_) | Cells::Keys(_) => (DataType::Utf8, false),
         Cells::Switch(_) => (DataType::Boolean, false),
     };
     Field::new(column.name, kind, nullable)
@@ -112,6 +112,7 @@ fn array(cells: &Cells, rows: Range<usize>) -> ArrayRef {
         Cells::Number(values) => Arc::new(Float64Array::from_iter(values[rows].iter().copied())),
         Cells::Count(values) => Arc::new(UInt64Array::from_iter(values[rows].iter().copied())),
         Cells::Text(words) => Arc::new(StringArray::from_iter_values(words.range(rows))),
+        Cells::Keys(keys) => Arc::new(StringArray::from_iter_values(keys.range(rows))),
         Cells::Switch(values) => Arc::new(BooleanArray::from(values[rows].to_vec())),
     }
 }

@@ -6,17 +6,19 @@ mod events;
 mod flows;
 mod network;
 
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{FlowId, LinkId, NodeId, ParamList};
+use indexmap::IndexSet;
 use sim::{Blueprint, Emulation, Record};
 use units::Duration;
 
 use crate::report::{FAIRNESS, Sides};
 use crate::resolve::Resolved;
 use crate::resolve::params::PartParams;
-use crate::schema::file::{File, Topology};
+use crate::schema::file::{File, Flow, Link, Topology};
 use crate::schema::params::Params;
 use crate::schema::read::{At, Field};
 use crate::schema::settings::Setting;
@@ -36,7 +38,7 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         seed: *file.seed.resolved(),
         duration: *file.duration.resolved(),
         warmup: *file.warmup.resolved(),
-        nodes: ids.names.iter().map(|name| (*name).to_owned()).collect(),
+        nodes: ids.nodes.iter().map(|name| (*name).to_owned()).collect(),
         clocks: network::clocks(file, &ids),
         links: network::links(topology.links.items(), &ids, &tree.rate_traces),
         metric: routing.metric.resolved().to_setting(),
@@ -48,7 +50,7 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         flows,
         apps: apps::apps(file),
         events,
-        record: record(file),
+        record: record(tree),
         emulation: emulation(file, &ids),
     };
     Plan {
@@ -63,24 +65,31 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
 
 /// The numbers of what a scenario names.
 struct Ids<'a> {
-    names: Vec<&'a str>,
-    nodes: BTreeMap<&'a str, NodeId>,
-    links: BTreeMap<&'a str, LinkId>,
+    /// By [`NodeId`].
+    nodes: IndexSet<&'a str>,
+    /// The nodes of the last two lookups.
+    recent: Cell<[usize; 2]>,
+    topology: &'a Topology,
+    /// By [`LinkId`]; made at the first lookup.
+    links: OnceCell<IndexSet<&'a str>>,
 }
 
 impl<'a> Ids<'a> {
     fn of(topology: &'a Topology) -> Self {
-        let names: Vec<&str> = nodes(topology).iter().map(|node| node.name.resolved().as_str()).collect();
-        let links = topology.links.items().iter().map(|link| link.name.resolved().as_str());
-        Self {
-            nodes: names.iter().copied().zip((0..).map(NodeId)).collect(),
-            links: links.zip((0..).map(LinkId)).collect(),
-            names,
-        }
+        let nodes = nodes(topology).iter().map(|node| node.name.resolved().as_str());
+        Self { nodes: nodes.collect(), recent: Cell::default(), topology, links: OnceCell::new() }
     }
 
+    /// The node of that name. Links and flows of a generator name two nodes in turn, each that of the last time or the next one.
     fn node(&self, name: &str) -> NodeId {
-        *self.nodes.get(name).expect("a resolved tree names nodes of its topology")
+        let [before, last] = self.recent.get();
+        let near = [before + 1, before, last + 1, last];
+        let near =
+            near.into_iter().find(|&index| self.nodes.get_index(index).is_some_and(|node| *node == name));
+        let index = near.or_else(|| self.nodes.get_index_of(name));
+        let index = index.expect("a resolved tree names nodes of its topology");
+        self.recent.set([last, index]);
+        NodeId(index as u32)
     }
 
     fn nodes(&self, names: &Field<Vec<At<String>>>) -> Vec<NodeId> {
@@ -88,7 +97,9 @@ impl<'a> Ids<'a> {
     }
 
     fn link(&self, name: &str) -> LinkId {
-        *self.links.get(name).expect("a resolved tree names links of its topology")
+        let name_of = |link: &'a At<Link>| link.name.resolved().as_str();
+        let links = self.links.get_or_init(|| self.topology.links.items().iter().map(name_of).collect());
+        LinkId(links.get_index_of(name).expect("a resolved tree names links of its topology") as u32)
     }
 }
 
@@ -114,9 +125,16 @@ fn groups(names: &[String], file: &File) -> Vec<Group> {
     groups
 }
 
-fn record(file: &File) -> Record {
-    let table = file.record.resolved();
+fn record(tree: &Resolved) -> Record {
+    let table = tree.file.record.resolved();
+    let names: Vec<&str> = table.flows.items().iter().map(|name| name.value.as_str()).collect();
+    let is_named = |flow: &Flow| {
+        let (name, group) = (flow.name.resolved().as_str(), flow.group.resolved().as_str());
+        names.contains(&name) || names.contains(&group)
+    };
+    let flows = (0..).map(FlowId).zip(flows::made(&tree.file)).filter(|(_, flow)| is_named(flow));
     Record {
+        flows: (!names.is_empty()).then(|| flows.map(|(id, _)| id).collect()),
         every: table.every.or(Duration::ZERO),
         series: table
             .series

@@ -1,7 +1,6 @@
 //! The table `summary`: one number per dotted key, computed from the other tables; and the scenario's expectations.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
 
 use contract::{Delays, NodeId};
 use sim::{Subject, Trace};
@@ -11,7 +10,7 @@ use super::fairness::{Curve, coefficient_of_variation, converged, jain};
 use super::percentiles::{self, PERCENTS};
 use super::tables::{FlowRow, Names, mean, measured, ratio};
 use super::windows::{BAND, Windows, intervals};
-use crate::report::{Cells, Columns, Report, Table, Words, word};
+use crate::report::{Cells, Columns, Keys, Report, Table, word};
 use crate::{Expectation, Plan};
 
 /// Number of consecutive windows in which a flow must stay at its fair value.
@@ -19,13 +18,13 @@ const HOLD: usize = 5;
 /// Keys with values, in order.
 #[derive(Default)]
 struct Summary {
-    keys: Words,
+    keys: Keys,
     values: Vec<Option<f64>>,
 }
 
 impl Summary {
-    fn put(&mut self, key: impl Display, value: Option<f64>) {
-        self.keys.push(key, 1);
+    fn put(&mut self, subject: &str, word: &str, value: Option<f64>) {
+        self.keys.push(subject, word);
         self.values.push(value.filter(|x| x.is_finite()));
     }
 }
@@ -63,12 +62,12 @@ pub(super) fn summary(
     let own = |(row, _): &(usize, _)| single.has_flow(names.flow(*row));
     for (row, (min, max)) in worst_and_best.into_iter().enumerate().filter(own) {
         columns(&mut all, names.flow(row), flows, row);
-        all.put(format_args!("{}.throughput_min", names.flow(row)), min);
-        all.put(format_args!("{}.throughput_max", names.flow(row)), max);
-        all.put(format_args!("{}.cov", names.flow(row)), curves.cov[row]);
-        all.put(format_args!("{}.convergence", names.flow(row)), curves.convergence_s[row]);
-        all.put(format_args!("{}.power", names.flow(row)), whole.power(&[row], rows[row].throughput()));
-        all.put(format_args!("{}.recovery", names.flow(row)), whole.recovery(&[row]));
+        all.put(names.flow(row), "throughput_min", min);
+        all.put(names.flow(row), "throughput_max", max);
+        all.put(names.flow(row), "cov", curves.cov[row]);
+        all.put(names.flow(row), "convergence", curves.convergence_s[row]);
+        all.put(names.flow(row), "power", whole.power(&[row], rows[row].throughput()));
+        all.put(names.flow(row), "recovery", whole.recovery(&[row]));
     }
     for row in (0..receivers.rows()).filter(|&row| single.has_receiver(names.receiver(row))) {
         columns(&mut all, names.receiver(row), receivers, row);
@@ -82,13 +81,15 @@ pub(super) fn summary(
     for (row, app) in plan.blueprint.apps.iter().enumerate().take(apps.rows()) {
         columns(&mut all, &format!("app.{}", app.name), apps, row);
     }
-    all.put("run.packet_hops", Some(trace.packet_hops as f64));
-    all.put("run.events_handled", Some(trace.events_handled as f64));
-    all.put("run.ended", Some(trace.ended_at.as_secs_f64()));
-    all.put("run.measured", Some(measured(trace).as_secs_f64()));
+    all.put("run", "packet_hops", Some(trace.packet_hops as f64));
+    all.put("run", "events_handled", Some(trace.events_handled as f64));
+    all.put("run", "ended", Some(trace.ended_at.as_secs_f64()));
+    all.put("run", "measured", Some(measured(trace).as_secs_f64()));
 
+    all.keys.sort();
+    all.values.shrink_to_fit();
     Columns::<()>::of("summary", &[])
-        .cells("metric", Cells::Text(all.keys))
+        .cells("metric", Cells::Keys(all.keys))
         .cells("value", Cells::Number(all.values))
         .done()
 }
@@ -158,9 +159,9 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
         let value = match &column.cells {
             Cells::Number(values) => values[row],
             Cells::Count(values) => values[row].map(|n| n as f64),
-            Cells::Text(_) | Cells::Switch(_) => continue,
+            Cells::Text(_) | Cells::Keys(_) | Cells::Switch(_) => continue,
         };
-        all.put(format_args!("{subject}.{}", word(column.name)), value);
+        all.put(subject, word(column.name), value);
     }
 }
 
@@ -168,7 +169,7 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
 /// fairness.
 fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, whole: &Whole<'_>) {
     let Whole { trace, rows, curves, windows, .. } = *whole;
-    all.put(format_args!("{subject}.count"), Some(members.len() as f64));
+    all.put(subject, "count", Some(members.len() as f64));
     let queueing = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].queueing()).collect());
     let delays = pooled(members.iter().flat_map(|&row| rows[row].delays()));
     for column in &flows.columns {
@@ -192,39 +193,36 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
                 None
             }
             Cells::Count(values) => Some(members.iter().filter_map(|&row| values[row]).sum::<u64>() as f64),
-            Cells::Text(_) | Cells::Switch(_) => continue,
+            Cells::Text(_) | Cells::Keys(_) | Cells::Switch(_) => continue,
         };
-        all.put(format_args!("{subject}.{}", word(column.name)), value);
+        all.put(subject, word(column.name), value);
     }
     let span_s = measured(trace).as_secs_f64();
     let total = |what: usize| {
         let bytes: f64 = members.iter().map(|&row| rows[row].bytes()[what]).sum();
         ratio(bytes * 8.0, span_s)
     };
-    all.put(format_args!("{subject}.throughput_total"), total(0));
-    all.put(format_args!("{subject}.goodput_total"), total(1));
+    all.put(subject, "throughput_total", total(0));
+    all.put(subject, "goodput_total", total(1));
     let times: Vec<f64> = members.iter().filter_map(|&row| rows[row].fct()).collect();
-    all.put(format_args!("{subject}.completions"), Some(times.len() as f64));
+    all.put(subject, "completions", Some(times.len() as f64));
     for (percent, value) in PERCENTS.iter().zip(percentiles::of_numbers(times)) {
-        all.put(format_args!("{subject}.fct_p{percent}"), value);
+        all.put(subject, &format!("fct_p{percent}"), value);
     }
-    all.put(format_args!("{subject}.fairness"), fairness(members, flows, trace, rows));
+    all.put(subject, "fairness", fairness(members, flows, trace, rows));
     let over_time = windows.map(|windows| windows.fairness(members, rows)).unwrap_or_default();
     let indices = || over_time.iter().filter(|(at, _)| *at > trace.warmup).map(|(_, index)| *index);
-    all.put(format_args!("{subject}.fairness_mean"), mean(indices()));
-    all.put(format_args!("{subject}.fairness_min"), indices().reduce(f64::min));
-    all.put(format_args!("{subject}.power"), whole.power(members, total(0)));
-    all.put(format_args!("{subject}.recovery"), whole.recovery(members));
-    all.put(format_args!("{subject}.cov"), mean(members.iter().filter_map(|&row| curves.cov[row])));
+    all.put(subject, "fairness_mean", mean(indices()));
+    all.put(subject, "fairness_min", indices().reduce(f64::min));
+    all.put(subject, "power", whole.power(members, total(0)));
+    all.put(subject, "recovery", whole.recovery(members));
+    all.put(subject, "cov", mean(members.iter().filter_map(|&row| curves.cov[row])));
     let times: Option<Vec<f64>> = members
         .iter()
         .filter(|&&row| rows[row].scheme().is_some())
         .map(|&row| curves.convergence_s[row])
         .collect();
-    all.put(
-        format_args!("{subject}.convergence"),
-        times.and_then(|times| times.into_iter().reduce(f64::max)),
-    );
+    all.put(subject, "convergence", times.and_then(|times| times.into_iter().reduce(f64::max)));
 }
 
 /// The sources of a group's values.

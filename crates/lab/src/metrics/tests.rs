@@ -120,6 +120,7 @@ fn cell(table: &Table, column: &str, row: usize) -> f64 {
 fn texts(table: &Table, column: &str) -> Vec<String> {
     match table.column(column) {
         Some(Cells::Text(words)) => words.iter().map(str::to_owned).collect(),
+        Some(Cells::Keys(keys)) => keys.iter().collect(),
         other => panic!("{column} holds no text: {other:?}"),
     }
 }
@@ -617,7 +618,7 @@ fn of_many_subjects_only_some_have_keys_of_their_own() {
     );
     assert_eq!(subjects(&all).len(), 3 + 2 + 2 + 6 + 1);
     for (key, value) in few.values() {
-        assert_eq!(all.value(key), value, "{key}");
+        assert_eq!(all.value(&key), value, "{key}");
     }
     let passes = Cells::Switch(vec![true, true]);
     assert_eq!(of(&few, "expect").column("pass"), Some(&passes), "what is expected is measured");

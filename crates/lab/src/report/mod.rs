@@ -4,6 +4,7 @@
 
 mod catalogue;
 mod expect;
+mod keys;
 
 use std::fmt::{Display, Write};
 use std::ops::Range;
@@ -11,6 +12,7 @@ use std::ops::Range;
 pub(crate) use catalogue::{DERIVED, FAIRNESS, word};
 pub use catalogue::{METRICS, Metric, metric};
 pub use expect::{Expectation, Sides};
+pub use keys::Keys;
 
 /// All tables of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,19 +27,35 @@ impl Report {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// The rows of the table `summary`: dotted key, such as `link.bottleneck.utilisation`, and value.
-    pub fn values(&self) -> impl Iterator<Item = (&str, Option<f64>)> {
-        let cells = |column| self.table("summary").and_then(|summary| summary.column(column));
-        let pair = match (cells("metric"), cells("value")) {
-            (Some(Cells::Text(keys)), Some(Cells::Number(values))) => Some((keys, values)),
+    /// The keys and the values of the table `summary`.
+    fn summary(&self) -> Option<(&Keys, &[Option<f64>])> {
+        let summary = self.table("summary")?;
+        match (summary.column("metric"), summary.column("value")) {
+            (Some(Cells::Keys(keys)), Some(Cells::Number(values))) => Some((keys, values)),
             _ => None,
-        };
-        pair.into_iter().flat_map(|(keys, values)| keys.iter().zip(values.iter().copied()))
+        }
+    }
+
+    /// The rows of the table `summary`: dotted key, such as `link.bottleneck.utilisation`, and value.
+    pub fn values(&self) -> impl Iterator<Item = (String, Option<f64>)> {
+        self.summary().into_iter().flat_map(|(keys, values)| keys.iter().zip(values.iter().copied()))
+    }
+
+    /// The value of a key, which is `None` if it was not measured; `None` for an unknown key.
+    pub fn get(&self, key: &str) -> Option<Option<f64>> {
+        let (keys, values) = self.summary()?;
+        Some(values[keys.find(key)?])
+    }
+
+    /// The values of a subject, such as `flows.web`, by the last word of their keys; empty for an unknown subject.
+    pub fn values_of(&self, subject: &str) -> impl Iterator<Item = (&str, Option<f64>)> {
+        let summary = self.summary().into_iter();
+        summary.flat_map(move |(keys, values)| keys.words_of(subject).map(|(word, row)| (word, values[row])))
     }
 
     /// The value of a key; `None` for an unknown key and for a value that was not measured.
     pub fn value(&self, key: &str) -> Option<f64> {
-        self.values().find(|(known, _)| *known == key).and_then(|(_, value)| value)
+        self.get(key).flatten()
     }
 }
 
@@ -93,6 +111,8 @@ pub enum Cells {
     Count(Vec<Option<u64>>),
     /// Text.
     Text(Words),
+    /// Keys.
+    Keys(Keys),
     /// Yes or no.
     Switch(Vec<bool>),
 }
@@ -104,6 +124,7 @@ impl Cells {
             Self::Number(values) => values.len(),
             Self::Count(values) => values.len(),
             Self::Text(words) => words.len(),
+            Self::Keys(keys) => keys.len(),
             Self::Switch(values) => values.len(),
         }
     }
@@ -114,7 +135,7 @@ impl Cells {
     }
 }
 
-/// A column of text that stores consecutive equal texts once, and all texts in one piece of memory: the keys of a large network are millions.
+/// A column of text that stores consecutive equal texts once, and all texts in one piece of memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
     /// The texts, one after another.
@@ -141,11 +162,19 @@ impl Words {
 
     /// The text of each row in `rows`. Panics if there are fewer rows.
     pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = &str> {
-        self.rows[rows].iter().map(|&word| {
-            let word = word as usize;
-            let start = word.checked_sub(1).map_or(0, |before| self.ends[before]);
-            &self.text[start..self.ends[word]]
-        })
+        rows.map(|row| self.get(row))
+    }
+
+    /// The text of a row. Panics if there are fewer rows.
+    fn get(&self, row: usize) -> &str {
+        let word = self.rows[row] as usize;
+        let start = word.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[word]]
+    }
+
+    /// The text of the last row.
+    fn last(&self) -> Option<&str> {
+        Some(self.get(self.len().checked_sub(1)?))
     }
 
     /// Number of rows.

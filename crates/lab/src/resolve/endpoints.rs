@@ -102,8 +102,15 @@ pub(super) fn nodes(
     notes: &mut Notes,
 ) -> Option<(NodeId, Vec<Receiver>)> {
     let plain = |node| (node, Member { node: net.name(node), ..Member::default() }.into());
-    let dumbbell = net.node("left1").is_some() && net.node("router_left").is_some();
-    let pair = |n: u32| Some((net.node(&format!("left{n}"))?, net.node(&format!("right{n}"))?));
+    let firsts = (net.node("left1"), net.node("right1"));
+    let dumbbell = firsts.0.is_some() && net.node("router_left").is_some();
+    let host = |side: &str, first: Option<NodeId>, n: u32| {
+        // the generator numbers the hosts of a side one after the other
+        let name = format!("{side}{n}");
+        let near = first.and_then(|first| Some(NodeId(first.0.checked_add(n.checked_sub(1)?)?)));
+        near.filter(|near| net.nodes.get(near.index()) == Some(&name)).or_else(|| net.node(&name))
+    };
+    let pair = |n: u32| Some((host("left", firsts.0, n)?, host("right", firsts.1, n)?));
     // the host on the other side of a dumbbell
     let opposite = |host: NodeId| {
         let name = &net.nodes[host.index()];

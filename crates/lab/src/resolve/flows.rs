@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use contract::{FlowId, NodeId, Random, SeriesInfo};
+use indexmap::IndexMap;
 use sim::Cast;
 use stack::{ndn, stream, tcp};
 use units::{Bytes, Duration, Time};
@@ -69,7 +70,7 @@ pub(super) struct Traffic {
     /// The groups with their flows.
     pub(super) groups: Vec<(String, Vec<FlowId>)>,
     traces: BTreeMap<String, Trace>,
-    ids: BTreeMap<String, FlowId>,
+    ids: IndexMap<String, FlowId>,
     /// Names of entries, and of their groups, that were to make flows and did not, because something about them is noted.
     refused: BTreeSet<String>,
     /// A refused entry has no name that is known, so that no name is surely unknown.
@@ -79,7 +80,7 @@ pub(super) struct Traffic {
 impl Traffic {
     /// Names of flows and of groups.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.groups.iter().map(|(group, _)| group.as_str()).chain(self.ids.keys().map(String::as_str))
+        self.groups.iter().map(|(group, _)| group.as_str()).chain(self.flow_names())
     }
 
     /// The flow of that name, or all flows of the group of that name.
@@ -90,9 +91,11 @@ impl Traffic {
         self.groups.iter().find(|(group, _)| group == name).map(|(_, flows)| flows.clone())
     }
 
-    /// Names of flows.
+    /// Names of flows in alphabetical order.
     pub(super) fn flow_names(&self) -> impl Iterator<Item = &str> {
-        self.ids.keys().map(String::as_str)
+        let mut names: Vec<&str> = self.ids.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names.into_iter()
     }
 
     pub(super) fn flow(&self, name: &str) -> Option<&Placed> {
@@ -322,6 +325,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         }
         // arrivals from one sender share a pair of hosts; each copy has its own
         let mut location = None;
+        let each = (times.is_none() && !shared) || senders.len() > 1;
         for i in 0..times.as_ref().map_or(copies, |times| times.len() as u32) {
             if let Some((from, to)) = times.as_ref().and_then(|times| times[i as usize].ends) {
                 let named = Flow {
@@ -331,11 +335,12 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
                 };
                 let named = At { value: named, location: table.location };
                 location = nodes(&named, Some(from), setting.net, &mut next_pair, paths, notes);
-            } else if location.is_none() || (times.is_none() && !shared) || senders.len() > 1 {
+            } else if location.is_none() || each {
                 let sender = senders.get(i as usize % senders.len().max(1)).copied();
                 location = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
             }
-            let Some((from, to)) = location.clone() else { break };
+            let placed = if each { location.take() } else { location.clone() };
+            let Some((from, to)) = placed else { break };
             let (members, targets): (Vec<NodeId>, Vec<_>) = to.into_iter().unzip();
             if model.cast == Cast::Named
                 && !setting.icn.reach(table, from, &members, setting.net, paths, notes)

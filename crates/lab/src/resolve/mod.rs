@@ -24,10 +24,11 @@ mod sweeps;
 mod transports;
 mod video;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use contract::FlowId;
 use sim::{Metric, RateTrace, RouteSpec};
 use stack::stream::FrameType;
 use units::Duration;
@@ -242,6 +243,39 @@ fn refuse_routing_loops(
     }
 }
 
+/// The flows whose senders and receivers have series, if not all.
+fn recorded_flows(
+    written: &Record,
+    series: &[At<String>],
+    traffic: &flows::Traffic,
+    notes: &mut Notes,
+) -> Option<BTreeSet<FlowId>> {
+    let list = written.flows.present()?;
+    if let Some(name) = series.iter().find(|name| matches!(name.value.as_str(), "rate" | FAIRNESS)) {
+        let message = format!(
+            "the series `{}` is recorded of all flows: results of all are computed from it",
+            name.value
+        );
+        notes.wrong(list.location, message).hint("leave `flows` out, or the series");
+    }
+    if list.value.is_empty() {
+        notes.wrong(list.location, "no flow is named").hint("leave `flows` out: then all flows have series");
+    }
+    let mut wanted = BTreeSet::new();
+    for name in &list.value {
+        match traffic.find(name) {
+            Some(flows) => wanted.extend(flows),
+            None if traffic.refused(name) => {}
+            None => {
+                let message = format!("no flow is called `{}`", shortened(name));
+                let (message, hint) = unknown(name, message, traffic.names().collect::<BTreeSet<_>>());
+                notes.wrong(name.location, message).maybe(hint);
+            }
+        }
+    }
+    Some(wanted)
+}
+
 /// What is recorded.
 fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
     let none = At::from(Record::default());
@@ -271,6 +305,7 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
         // it is computed from the rates
         series.push("rate".to_owned().into());
     }
+    let with_series = recorded_flows(written, &series, traffic, notes);
     let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
     if every > Duration::ZERO {
         // a consumer is what its Data arrive at
@@ -278,13 +313,15 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             Transport::Ndn => 1,
             _ => flow.to.len(),
         };
-        let receivers: usize = traffic.flows.iter().map(arrives).sum();
+        let is_recorded = |flow: &FlowId| with_series.as_ref().is_none_or(|flows| flows.contains(flow));
+        let flows = (0..).map(FlowId).zip(&traffic.flows).filter(|(id, _)| is_recorded(id));
+        let receivers: usize = flows.clone().map(|(_, flow)| arrives(flow)).sum();
         let subjects: usize = series
             .iter()
             .flat_map(|name| traffic.subjects(name, setting.ndn, setting.sdn))
             .map(|subject| match subject {
                 "port" => 2 * setting.net.links.len(),
-                "flow" => traffic.flows.len(),
+                "flow" => flows.clone().count(),
                 "flows" => traffic.groups.len() + 1,
                 "node" => {
                     let by_name = setting.icn.nodes().count() + setting.ndn.nodes().len();
@@ -305,6 +342,7 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
     Record {
         every: written.every.clone().filled(every).filter(|every| *every > Duration::ZERO),
         series: series.into(),
+        flows: written.flows.clone(),
         events: written.events.clone().filled(false),
         drops: written.drops.clone().filter(|on| *on),
         distributions: written.distributions.clone().filter(|on| *on),

@@ -437,6 +437,9 @@ tables! {
         every: Duration where within("1 us", "1000000000 s"),
         /// Names of series.
         series: Vec<At<String>>,
+        /// Names of flows, or of `[[flows]]` with several: of senders and receivers only theirs have series. The series `rate` and
+        /// `fairness` are those of all flows, because results of all are computed from them. Default: all flows.
+        flows: Vec<At<String>>,
         /// Record the events that endpoints report. Default: false.
         events: bool,
         /// Record every dropped packet in the table `events`: when, on which link or at which node, why, and of which flow. Default:

@@ -20,14 +20,25 @@ pub struct Span {
 /// Where a key or a value stands: in the text, or, where no text has it, its number in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
-    Text(Span),
+    /// First byte, and the byte after the last; a text has at most 4 GB.
+    Text(u32, u32),
     Made(u32),
+}
+
+impl Location {
+    /// The range of bytes, where a text has it.
+    pub(crate) fn span(self) -> Option<Span> {
+        match self {
+            Self::Text(start, end) => Some(Span { start: start as usize, end: end as usize }),
+            Self::Made(_) => None,
+        }
+    }
 }
 
 impl Default for Location {
     /// The scenario as a whole.
     fn default() -> Self {
-        Self::Text(Span::default())
+        Self::Text(0, 0)
     }
 }
 
@@ -164,7 +175,8 @@ impl Node {
 
 fn location_of<T>(value: &Spanned<T>) -> Location {
     let span = value.span();
-    Location::Text(Span { start: span.start, end: span.end })
+    let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Location::Text(byte(span.start), byte(span.end))
 }
 
 fn next(made: &mut u32) -> Location {

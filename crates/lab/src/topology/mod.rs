@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use contract::{LinkId, NodeId};
+use indexmap::IndexMap;
 use sim::RateTrace;
 use stack::queue::DisciplineSpec;
 use units::{Duration, Rate};
@@ -43,8 +44,8 @@ pub(crate) struct Net {
     links_lost: bool,
     /// The node whose links carry control messages only.
     pub(crate) control_node: Option<NodeId>,
-    node_ids: BTreeMap<String, NodeId>,
-    link_ids: BTreeMap<String, LinkId>,
+    node_ids: IndexMap<String, NodeId>,
+    link_ids: IndexMap<String, LinkId>,
 }
 
 /// A link before relative units are resolved. Consecutive links with equal directions share them.

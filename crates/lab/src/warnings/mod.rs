@@ -348,8 +348,11 @@ impl Whole<'_> {
         };
         let outside = self.blueprint.flows.iter().any(|flow| flow.emulation.is_some());
         let understood = outside || self.blueprint.flows.iter().any(marked);
-        let control_node =
-            |flow: &FlowSpec| flow.scheme.as_deref().is_some_and(|scheme| out_of_band(scheme, &flow.params));
+        let control_node = |flow: &FlowSpec| match &flow.scheme {
+            // a scheme of TCP sends nothing out of band
+            Some(scheme) if !matches!(flow.kind, FlowKind::Tcp(_)) => out_of_band(scheme, &flow.params),
+            _ => false,
+        };
         let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0 || control_node(flow));
         for link in templates.chain(listed) {
             self.link(link, understood, classes, notes);

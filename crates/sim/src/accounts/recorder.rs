@@ -22,6 +22,8 @@ pub(super) struct Recorder {
     events: Vec<EventRecord>,
     /// The flow or receiver of each endpoint in the tables.
     subjects: Vec<Subject>,
+    /// Whether each of them has series.
+    with_series: Vec<bool>,
     last_sample: Time,
     /// The ports of multicast trees at the last sample; `None` if events are not recorded.
     trees: Option<BTreeSet<(GroupId, PortId)>>,
@@ -88,6 +90,7 @@ impl Recorder {
     pub(super) fn new(blueprint: &Blueprint, subjects: Vec<Subject>) -> Self {
         let mut recorder = Self {
             probes: subjects.iter().map(|_| Vec::new()).collect(),
+            with_series: with_series(blueprint, &subjects),
             subjects,
             trees: blueprint.record.events.then(BTreeSet::new),
             groups: blueprint.flows.len(),
@@ -112,13 +115,13 @@ impl Recorder {
                 "queue_marks" => GaugeKind::Marks,
                 _ => GaugeKind::Drops,
             };
+            let endpoints = recorder.subjects.iter().zip(&recorder.with_series);
+            let endpoints = endpoints.filter(|(_, wanted)| **wanted).map(|(subject, _)| subject);
             let subjects: Vec<Subject> = match whose {
                 "port" => {
                     (0..2 * blueprint.links.len() as u32).map(|port| Subject::Port(PortId(port))).collect()
                 }
-                "flow" => {
-                    recorder.subjects.iter().filter(|s| matches!(s, Subject::Flow(_))).copied().collect()
-                }
+                "flow" => endpoints.filter(|s| matches!(s, Subject::Flow(_))).copied().collect(),
                 _ => {
                     let consumes =
                         |flow: FlowId| matches!(blueprint.flows[flow.index()].kind, FlowKind::Ndn(_));
@@ -127,7 +130,7 @@ impl Recorder {
                         Subject::Flow(flow) => consumes(*flow),
                         Subject::Port(_) | Subject::Node(_) => false,
                     };
-                    recorder.subjects.iter().filter(receives).copied().collect()
+                    endpoints.filter(receives).copied().collect()
                 }
             };
             recorder.gauges.extend(subjects.into_iter().map(|subject| Gauge {
@@ -147,11 +150,12 @@ impl Recorder {
     /// Records the values and events that endpoints offered at `now` by true time; endpoints only know the time of their clocks.
     pub(super) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
         for note in notes.pending.drain(..) {
-            let subject = self.subjects[note.from.endpoint.index()];
+            let endpoint = note.from.endpoint.index();
+            let subject = self.subjects[endpoint];
             if note.event {
                 self.events.push(EventRecord { at: now, subject, name: note.name, value: note.value });
-            } else {
-                Self::take_probe(&mut self.probes[note.from.endpoint.index()], &self.offered, subject, &note);
+            } else if self.with_series[endpoint] {
+                Self::take_probe(&mut self.probes[endpoint], &self.offered, subject, &note);
             }
         }
     }
@@ -170,6 +174,23 @@ impl Recorder {
             probes.push(Probe { latest: note.value, series });
         }
     }
+}
+
+/// Whether each of `subjects` has series. The receivers of a flow follow its sender.
+fn with_series(blueprint: &Blueprint, subjects: &[Subject]) -> Vec<bool> {
+    let mut wanted = true;
+    let each = subjects.iter().map(|subject| {
+        match subject {
+            Subject::Flow(flow) => {
+                let flows = blueprint.record.flows.as_ref();
+                wanted = flows.is_none_or(|flows| flows.binary_search(flow).is_ok());
+            }
+            Subject::Receiver(_) => {}
+            Subject::Port(_) | Subject::Node(_) => wanted = true,
+        }
+        wanted
+    });
+    each.collect()
 }
 
 impl Recorder {

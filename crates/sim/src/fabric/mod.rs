@@ -12,9 +12,9 @@ mod tree;
 use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
 use units::{Duration, Rate, Time};
 
-pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Offer, Port};
+pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Offer, OfferPath, Port};
 use port::{Discipline, Dropped, Impairments};
-pub(crate) use queues::{Departure, Due, SlowOffer};
+pub(crate) use queues::{Departure, Due, Passage, SlowOffer};
 use ring::Spare;
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};

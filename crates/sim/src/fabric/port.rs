@@ -17,9 +17,7 @@ mod transmitter;
 
 use std::ops::{Deref, DerefMut};
 
-use contract::{
-    Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random,
-};
+use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueLimit, Random};
 use units::{Bytes, Duration, Rate, Time};
 
 use bucket::Bucket;
@@ -62,11 +60,30 @@ pub(crate) enum ArrivalPath {
     Link,
 }
 
+/// Who takes the packets that are offered to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfferPath {
+    /// The ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
+    Fast,
+    /// The queue discipline: the port is up, has one, a trace or a bucket neither, and nobody looks at it.
+    Discipline,
+    /// The ring, after the policer, as of the plan of a trace or a shaper: the port is up and has any of them, no queue discipline, and nobody
+    /// looks at it.
+    Planned,
+    /// Any other port.
+    Slow,
+}
+
 /// What a link does to a packet that arrives at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkEffect {
+    /// The packet is lost.
     Loses,
-    Impairs,
+    /// It is lost, copied, damaged or delayed.
+    Impairs(Fate),
+    /// It is to be captured, or shown to the state machine of its node.
+    Shows,
+    /// Nothing.
     Passes,
 }
 
@@ -99,10 +116,8 @@ struct Paths {
     to: NodeId,
     /// Who handles arrivals.
     arrivals: ArrivalPath,
-    /// Offers go straight into the ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
-    fast_offers: bool,
-    /// Offers go straight to the queue discipline: the port is up, has one, a trace or a bucket neither, and nobody looks at it.
-    discipline_offers: bool,
+    /// Who takes offers.
+    offers: OfferPath,
     up: bool,
     /// It has a queue discipline.
     disciplined: bool,
@@ -236,8 +251,7 @@ impl Port {
             paths: Paths {
                 to,
                 arrivals: ArrivalPath::Fast,
-                fast_offers: false,
-                discipline_offers: false,
+                offers: OfferPath::Slow,
                 up,
                 disciplined: discipline.is_some(),
                 traced: spec.trace.is_some(),
@@ -270,17 +284,37 @@ impl Port {
     }
 
     /// What the link does to the packet that arrives now at its end. A loss is counted as a drop of the port.
-    #[cold]
-    pub(crate) fn link_effect(&mut self) -> LinkEffect {
-        let loss = self.cold.loss;
-        if loss > 0.0 && self.cold.loss_random.as_mut().is_some_and(|random| random.chance(loss)) {
-            self.count_drop(DropReason::RandomLoss);
+    #[inline(always)]
+    pub(crate) fn link_effect(&mut self, now: Time) -> LinkEffect {
+        let cold = self.cold.present();
+        if cold.loss > 0.0 && cold.loss_random.as_mut().is_some_and(|random| random.chance(cold.loss)) {
+            cold.drops[DropReason::RandomLoss as usize] += 1;
             return LinkEffect::Loses;
         }
-        if self.cold.impairments.is_some() {
-            return LinkEffect::Impairs;
+        if let Some(impairments) = &mut cold.impairments {
+            let fate = impairments.draw(now);
+            if fate != Fate::Arrives(now) || impairments.holds_until(now) {
+                return LinkEffect::Impairs(fate);
+            }
         }
-        LinkEffect::Passes
+        if cold.observers.tap || cold.observers.router_ahead { LinkEffect::Shows } else { LinkEffect::Passes }
+    }
+
+    /// Whether a packet is captured or shown to the state machine of a node at the end of the link, as [`LinkEffect::Shows`].
+    #[inline]
+    pub(crate) fn shows(&self) -> bool {
+        self.cold.observers.tap || self.cold.observers.router_ahead
+    }
+
+    /// Holds a packet on the impaired link until it arrives at `at`, unless that is now and it overtakes none. Returns whether it is held.
+    #[inline]
+    pub(crate) fn holds(&mut self, packet: PacketId, at: Time, now: Time) -> bool {
+        let Some(impairments) = &mut self.cold.present().impairments else { return false };
+        if at <= now && !impairments.holds_until(at) {
+            return false;
+        }
+        impairments.hold(packet, at);
+        true
     }
 
     /// Whether the packets that arrive at the end of the link are captured.
@@ -313,16 +347,10 @@ impl Port {
         self.update_arrival_path();
     }
 
-    /// Whether an offer goes straight into the ring by [`super::Fabric::enqueue`].
+    /// Who takes offers.
     #[inline]
-    pub(super) const fn takes_fast_path(&self) -> bool {
-        self.paths.fast_offers
-    }
-
-    /// Whether an offer goes straight to the queue discipline by [`super::Fabric::offer_to_discipline`].
-    #[inline]
-    pub(super) const fn takes_discipline_path(&self) -> bool {
-        self.paths.discipline_offers
+    pub(super) const fn offer_path(&self) -> OfferPath {
+        self.paths.offers
     }
 
     /// Whether the router of its node observes every offered packet.
@@ -411,10 +439,14 @@ impl Port {
 
     fn update_offer_path(&mut self) {
         let observed = self.observes_offers() || self.observes_departures() || self.keeps_waits();
-        let open = self.paths.up && !self.paths.policed && !observed;
-        self.paths.fast_offers = open && self.is_fifo() && !self.is_planned();
-        self.paths.discipline_offers =
-            open && !self.paths.shaped && self.cold.discipline.as_ref().is_some_and(|d| !d.prompt);
+        let Paths { up, shaped, policed, .. } = self.paths;
+        self.paths.offers = match &self.cold.discipline {
+            _ if !up || observed => OfferPath::Slow,
+            None if !self.is_planned() && !policed => OfferPath::Fast,
+            None => OfferPath::Planned,
+            Some(discipline) if !discipline.prompt && !shaped && !policed => OfferPath::Discipline,
+            Some(_) => OfferPath::Slow,
+        };
     }
 
     fn update_arrival_path(&mut self) {
@@ -433,7 +465,7 @@ impl Port {
         self.advance(now);
         let in_ring = if self.ring.len() == 0 { 0 } else { self.ring.tail.wrapping_sub(self.ring.waiting) };
         let backlog = match &self.cold.discipline {
-            Some(discipline) => discipline.queue.backlog(),
+            Some(discipline) => discipline.backlog,
             None => Backlog { packets: in_ring, bytes: Bytes::new(self.fifo.waiting_bytes) },
         };
         let limit = Backlog { packets: self.fifo.packets, bytes: self.fifo.bytes };
@@ -454,9 +486,13 @@ impl Port {
 
     /// Decides whether a packet exceeds the policer, or can never pass the shaper. Returns the reason to drop it; a packet that conforms takes
     /// tokens of the policer.
+    #[inline]
     pub(super) fn police(&mut self, now: Time, size_bytes: u32) -> Option<DropReason> {
+        if !self.paths.policed && !self.paths.shaped {
+            return None;
+        }
         let size = u64::from(size_bytes);
-        let Cold { policer, shaper, .. } = &mut *self.cold;
+        let Cold { policer, shaper, .. } = self.cold.present();
         let exceeds = policer.as_mut().is_some_and(|policer| !policer.takes(now, size));
         let too_large = shaper.as_ref().is_some_and(|shaper| !shaper.can_hold(size));
         (exceeds || too_large).then_some(DropReason::Policed)
@@ -709,6 +745,6 @@ impl Port {
             queueing_delays.clear();
         }
         let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
-        self.fifo.backlog_max = self.cold.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);
+        self.fifo.backlog_max = self.cold.discipline.as_ref().map_or(in_ring, |d| d.backlog.packets);
     }
 }

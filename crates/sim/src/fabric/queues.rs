@@ -5,7 +5,7 @@ use contract::{Arena, DropReason, Ecn, Packet, PacketId, PortId};
 use units::{Duration, Time};
 
 use super::Fabric;
-use super::port::{NextStart, Offer};
+use super::port::{NextStart, Offer, OfferPath};
 
 /// The result of an offer on the slow path.
 pub(crate) enum SlowOffer {
@@ -23,6 +23,14 @@ pub(crate) struct DisciplineOffer {
     pub arrive: Offer,
     /// Why the offered packet was dropped, if it was.
     pub refused: Option<DropReason>,
+}
+
+/// What an offer straight to a queue discipline came to.
+pub(crate) enum Passage {
+    /// The packet has found the queue empty and the link idle, and is on the link.
+    Through(Offer),
+    /// Anything else.
+    Queued(DisciplineOffer),
 }
 
 /// A packet that a discipline has put on the link.
@@ -53,20 +61,10 @@ pub(crate) enum Departure {
 }
 
 impl Fabric {
-    /// Offers a packet to the plain FIFO of a port. `None` if the port takes the slow path: it is down, has a discipline, or is observed.
+    /// Offers a packet to the plain FIFO of a port with [`OfferPath::Fast`].
     #[inline(always)]
-    pub(crate) fn offer(
-        &mut self,
-        port: PortId,
-        id: PacketId,
-        packet: &mut Packet,
-        now: Time,
-    ) -> Option<Offer> {
-        if self.ports[port.index()].takes_fast_path() {
-            Some(self.enqueue::<false>(port, id, packet, now))
-        } else {
-            None
-        }
+    pub(crate) fn offer(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
+        self.enqueue::<false>(port, id, packet, now)
     }
 
     /// Offers a packet to the FIFO of a port that is up and has no discipline.
@@ -130,10 +128,31 @@ impl Fabric {
         SlowOffer::Discipline(state.enqueue(now, id, arena, &mut self.dropped))
     }
 
-    /// Whether offers to a port go straight to its queue discipline.
+    /// Who takes offers to a port.
     #[inline]
-    pub(crate) fn takes_discipline_path(&self, port: PortId) -> bool {
-        self.ports[port.index()].takes_discipline_path()
+    pub(crate) fn offer_path(&self, port: PortId) -> OfferPath {
+        self.ports[port.index()].offer_path()
+    }
+
+    /// Offers a packet to the FIFO of a port with [`OfferPath::Planned`].
+    #[inline]
+    pub(crate) fn offer_planned(
+        &mut self,
+        port: PortId,
+        id: PacketId,
+        packet: &mut Packet,
+        now: Time,
+    ) -> Offer {
+        let state = &mut self.ports[port.index()];
+        if let Some(why) = state.police(now, packet.size_bytes) {
+            state.count_offer();
+            return state.refuse(why);
+        }
+        if state.is_planned() {
+            self.enqueue::<true>(port, id, packet, now)
+        } else {
+            self.enqueue::<false>(port, id, packet, now)
+        }
     }
 
     /// Offers a packet straight to the queue discipline of a port, which is first served up to now.
@@ -144,11 +163,10 @@ impl Fabric {
         id: PacketId,
         arena: &mut Arena,
         now: Time,
-    ) -> DisciplineOffer {
+    ) -> Passage {
         let Self { ports, dropped, spare, .. } = self;
         let state = &mut ports[port.index()];
-        let (sent, refused) = state.offer_to_discipline(now, id, arena, dropped, spare);
-        DisciplineOffer { sent, arrive: state.arm_after_service(spare), refused }
+        state.offer_to_discipline(now, id, arena, dropped, spare)
     }
 
     /// Serves the discipline of a port once, if that is due by now. Call it until it returns `None`, and then [`Fabric::arm_discipline`].

@@ -37,6 +37,41 @@ impl AnyNode {
         }
     }
 
+    /// Whether it observes packets of others that arrive, or takes some of them.
+    #[inline]
+    pub(super) fn observes_arrivals(&self) -> bool {
+        matches!(self, Self::Router(_) | Self::Resolver(_) | Self::Clocked(_))
+    }
+
+    /// Handles an input of a node that is no forwarder with an exact clock.
+    #[inline(never)]
+    fn handle_other(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        match self {
+            Self::Router(machine) => machine.handle(input, cx),
+            Self::Resolver(machine) => machine.handle(input, cx),
+            Self::Forwarder(machine) => machine.handle(input, cx),
+            Self::Clocked(machine) => machine.handle(input, cx),
+            Self::Controller(Some(machine)) => machine.handle(input, cx),
+            Self::Switch | Self::Controller(None) => match input {
+                RouterInput::Packet(..) | RouterInput::Local(_) => Some(DropReason::NotListening),
+                RouterInput::Timer | RouterInput::Start => None,
+            },
+        }
+    }
+
+    /// The deadline of a node that is no forwarder with an exact clock.
+    #[inline(never)]
+    fn wake_other(&self) -> Time {
+        match self {
+            Self::Router(machine) => machine.wake(),
+            Self::Resolver(machine) => machine.wake(),
+            Self::Forwarder(machine) => machine.wake(),
+            Self::Clocked(machine) => machine.wake(),
+            Self::Controller(Some(machine)) => machine.wake(),
+            Self::Switch | Self::Controller(None) => Time::NEVER,
+        }
+    }
+
     /// Whether it observes departures from a queue.
     pub(super) fn observes_departures(&self) -> bool {
         matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.observes_dequeue())
@@ -80,18 +115,11 @@ impl AnyNode {
 }
 
 impl Router for AnyNode {
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         match self {
-            Self::Router(machine) => machine.handle(input, cx),
-            Self::Resolver(machine) => machine.handle(input, cx),
             Self::Forwarder(machine) => machine.handle(input, cx),
-            Self::Clocked(machine) => machine.handle(input, cx),
-            Self::Controller(Some(machine)) => machine.handle(input, cx),
-            Self::Switch | Self::Controller(None) => match input {
-                RouterInput::Packet(..) | RouterInput::Local(_) => Some(DropReason::NotListening),
-                RouterInput::Timer | RouterInput::Start => None,
-            },
+            _ => self.handle_other(input, cx),
         }
     }
 
@@ -138,15 +166,11 @@ impl Router for AnyNode {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn wake(&self) -> Time {
         match self {
-            Self::Router(machine) => machine.wake(),
-            Self::Resolver(machine) => machine.wake(),
             Self::Forwarder(machine) => machine.wake(),
-            Self::Clocked(machine) => machine.wake(),
-            Self::Controller(Some(machine)) => machine.wake(),
-            Self::Switch | Self::Controller(None) => Time::NEVER,
+            _ => self.wake_other(),
         }
     }
 }

@@ -64,14 +64,14 @@ impl NodeState {
 }
 
 impl Nodes {
-    /// Adds the forwarders, after all routers of a name-based network.
+    /// Adds the forwarders, after all routers of a name-based network. Returns their next hops.
     pub(super) fn place_forwarders(
         &mut self,
         blueprint: &Blueprint,
         spec: &NdnSpec,
         edges: &[Edge],
         clocks: &Clocks,
-    ) -> Result<(), ParamError> {
+    ) -> Result<BTreeMap<NodeId, NameRoutes>, ParamError> {
         let names = Arc::new(spec.names.clone());
         let number = blueprint.endpoints() + self.len();
         let address =
@@ -92,8 +92,14 @@ impl Nodes {
             let forwarder = make_forwarder(blueprint, spec, node, faces, Arc::clone(&names))?;
             self.add(node, clocks.wrap(node, AnyNode::Forwarder(Box::new(forwarder))), blueprint);
         }
-        self.route_names(blueprint, edges);
-        Ok(())
+        let routes = self.computed_name_routes(blueprint, edges);
+        for (&node, routes) in &routes {
+            let index = self.at(node).expect("it was placed");
+            if let Some(forwarder) = self.get_mut(index).forwarder_mut() {
+                forwarder.set_routes(routes);
+            }
+        }
+        Ok(routes)
     }
 
     /// The next hops of every forwarder according to the metric.

@@ -3,6 +3,8 @@
 //! The fast path of packets does not involve them. A link to such a node is marked, and so are the node's own ports with a part of a scheme; packets
 //! on these take the slow path.
 
+use std::collections::BTreeMap;
+
 use contract::{
     Address, Count, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,
     NodeView, Outputs, Packet, ParamError, PortId, PortView, Random, Router, RouterInput, TransitCx,
@@ -81,7 +83,7 @@ impl NodeState {
     }
 
     /// When the node's state machine or its agent is to be called next.
-    #[inline]
+    #[inline(always)]
     fn wake(&self) -> Time {
         let wake = self.machine.wake();
         match &self.agent {
@@ -153,11 +155,12 @@ impl Nodes {
         if let Some(spec) = &blueprint.icn {
             self.place_routers(blueprint, spec, fabric.edges(), clocks)?;
         }
-        if let Some(spec) = &blueprint.ndn {
-            self.place_forwarders(blueprint, spec, fabric.edges(), clocks)?;
-        }
+        let name_routes = match &blueprint.ndn {
+            Some(spec) => self.place_forwarders(blueprint, spec, fabric.edges(), clocks)?,
+            None => BTreeMap::new(),
+        };
         if let Some(spec) = &blueprint.sdn {
-            self.place_agents(blueprint, spec, fabric, clocks)?;
+            self.place_agents(blueprint, spec, fabric, clocks, &name_routes)?;
         }
         self.observe_ports(fabric);
         Ok(())
@@ -305,8 +308,12 @@ impl Nodes {
     }
 
     /// Shows an arriving packet to the node that it reaches through the link of the node's `port`. Returns whether the node takes it.
+    #[inline]
     pub(crate) fn observe_arrival(&mut self, index: usize, packet: &Packet, port: PortId, now: Time) -> bool {
         let state = &mut self.all[index];
+        if !state.machine.observes_arrivals() {
+            return packet.to == state.address.into();
+        }
         state.machine.on_arrival(packet, &mut TransitCx { now, port, random: &mut state.random });
         packet.to == state.address.into() || state.machine.takes(packet)
     }
@@ -370,15 +377,22 @@ impl Nodes {
     }
 
     /// Schedules the next `Wake` of a state machine.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn rearm(&mut self, index: usize, now: Time, agenda: &mut Agenda) {
-        let state = &mut self.all[index];
+        let state = &self.all[index];
         let wake = state.wake().max(now);
         if wake < state.armed {
-            state.later = state.later.min(state.armed);
-            state.armed = wake;
-            agenda.push(wake, AgendaEvent::new(Kind::Wake, self.first + index as u32));
+            self.arm(index, wake, agenda);
         }
+    }
+
+    /// Schedules a `Wake` of a state machine that is earlier than all others.
+    #[inline(never)]
+    fn arm(&mut self, index: usize, wake: Time, agenda: &mut Agenda) {
+        let state = &mut self.all[index];
+        state.later = state.later.min(state.armed);
+        state.armed = wake;
+        agenda.push(wake, AgendaEvent::new(Kind::Wake, self.first + index as u32));
     }
 
     /// The attachment of an endpoint of a named flow at `host`, as source or member; `None` for other flows.

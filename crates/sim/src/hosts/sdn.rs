@@ -13,6 +13,7 @@ use units::{Bytes, Clock, Time};
 
 use super::any_node::AnyNode;
 use super::clocks::Clocks;
+use super::ndn::NameRoutes;
 use super::nodes::{NONE, NodeState, Nodes};
 use crate::fabric::{Edge, Fabric, NO_FLOW};
 use crate::{Blueprint, FlowKind, Limit, SdnSpec};
@@ -63,6 +64,7 @@ impl Nodes {
         spec: &SdnSpec,
         fabric: &Fabric,
         clocks: &Clocks,
+        name_routes: &BTreeMap<NodeId, NameRoutes>,
     ) -> Result<(), ParamError> {
         for &node in spec.nodes.iter().chain([&spec.controller]) {
             if self.at[node.index()] == NONE {
@@ -79,7 +81,7 @@ impl Nodes {
             self.get_mut(index).agent = Some(Box::new(NodeAgent { machine, clock: clocks.of(node) }));
         }
         let index = self.at(spec.controller).expect("it was placed");
-        let controller = self.make_controller(blueprint, fabric)?;
+        let controller = self.make_controller_of(blueprint, fabric, name_routes)?;
         self.get_mut(index).machine = clocks.wrap(spec.controller, controller);
         Ok(())
     }
@@ -106,6 +108,16 @@ impl Nodes {
         blueprint: &Blueprint,
         fabric: &Fabric,
     ) -> Result<AnyNode, ParamError> {
+        self.make_controller_of(blueprint, fabric, &self.computed_name_routes(blueprint, fabric.edges()))
+    }
+
+    /// The same, with the next hops of forwarders.
+    fn make_controller_of(
+        &self,
+        blueprint: &Blueprint,
+        fabric: &Fabric,
+        name_routes: &BTreeMap<NodeId, NameRoutes>,
+    ) -> Result<AnyNode, ParamError> {
         let spec = blueprint.sdn.as_ref().expect("there is a controller");
         let location = |&node: &NodeId| AgentLocation {
             address: self.address(node).expect("it was placed"),
@@ -113,12 +125,24 @@ impl Nodes {
         };
         let locations: Vec<AgentLocation> = spec.nodes.iter().map(location).collect();
         let app = make_app(blueprint, spec)?;
-        let net = self.inventory(spec, blueprint, fabric);
+        let net = self.inventory_of(spec, blueprint, fabric, name_routes);
         Ok(AnyNode::Controller(Some(Box::new(Controller::new(&spec.config, app, net, &locations)))))
     }
 
     /// The network as configured, which is what a controller knows before any report.
     pub(crate) fn inventory(&self, spec: &SdnSpec, blueprint: &Blueprint, fabric: &Fabric) -> Net {
+        let name_routes = self.computed_name_routes(blueprint, fabric.edges());
+        self.inventory_of(spec, blueprint, fabric, &name_routes)
+    }
+
+    /// The same, with the next hops of forwarders.
+    fn inventory_of(
+        &self,
+        spec: &SdnSpec,
+        blueprint: &Blueprint,
+        fabric: &Fabric,
+        name_routes: &BTreeMap<NodeId, NameRoutes>,
+    ) -> Net {
         let link = |(port, edge): (u32, &Edge)| {
             if is_control_port(blueprint, PortId(port)) {
                 return None;
@@ -151,7 +175,7 @@ impl Nodes {
                     nodes.insert(place, producer.node);
                 }
             }
-            net.hops = self.next_hops(spec, net.origins.keys().copied(), blueprint, fabric);
+            net.hops = self.next_hops(spec, net.origins.keys().copied(), name_routes);
         }
         let receivers = blueprint
             .flows
@@ -174,11 +198,9 @@ impl Nodes {
         &self,
         spec: &SdnSpec,
         prefixes: impl Iterator<Item = NameId> + Clone,
-        blueprint: &Blueprint,
-        fabric: &Fabric,
+        routes: &BTreeMap<NodeId, NameRoutes>,
     ) -> BTreeMap<(NodeId, NameId), Vec<Hop>> {
         let mut all = BTreeMap::new();
-        let routes = self.computed_name_routes(blueprint, fabric.edges());
         for &node in &spec.nodes {
             let Some(forwarder) = self.at(node).and_then(|index| self.get(index).forwarder()) else {
                 continue;

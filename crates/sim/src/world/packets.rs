@@ -55,18 +55,19 @@ impl World {
     }
 
     /// An arrival from a link that may lose, impair or capture the packet. Returns false if it continues as on the fast path.
-    #[cold]
+    #[inline(never)]
     fn arrive_from_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
-        match self.fabric.port(by).link_effect() {
+        match self.fabric.port(by).link_effect(self.now) {
+            LinkEffect::Passes => false,
+            LinkEffect::Shows => self.leave_link(by, node, id),
             LinkEffect::Loses => {
                 self.drop(id, DropReason::RandomLoss, Subject::Port(by));
                 true
             }
-            LinkEffect::Impairs => {
-                self.impair(by, node, id);
+            LinkEffect::Impairs(fate) => {
+                self.impair(by, node, id, fate);
                 true
             }
-            LinkEffect::Passes => self.leave_link(by, node, id),
         }
     }
 
@@ -82,14 +83,12 @@ impl World {
         self.arrive_at_node(node, by, id)
     }
 
-    /// Loses, copies, damages or delays a packet as the impairments of its link draw it.
-    fn impair(&mut self, by: PortId, node: NodeId, id: PacketId) {
-        let port = self.fabric.port(by);
-        let fate =
-            port.impairments().map_or(Fate::Arrives(self.now), |impairments| impairments.draw(self.now));
+    /// Loses, copies, damages or delays a packet as the impairments of its link have drawn it.
+    #[inline]
+    fn impair(&mut self, by: PortId, node: NodeId, id: PacketId, fate: Fate) {
         match fate {
             Fate::Lost => {
-                port.count_drop(DropReason::RandomLoss);
+                self.fabric.port(by).count_drop(DropReason::RandomLoss);
                 self.drop(id, DropReason::RandomLoss, Subject::Port(by));
             }
             Fate::Arrives(at) => self.hold(by, node, id, at),
@@ -112,23 +111,24 @@ impl World {
             self.fabric.port(by).count_drop(DropReason::Corrupted);
             return self.drop(id, DropReason::Corrupted, Subject::Port(by));
         }
-        if let Some(impairments) = self.fabric.port(by).impairments()
-            && (at > self.now || impairments.holds_until(at))
-        {
-            impairments.hold(id, at);
+        if self.fabric.port(by).holds(id, at, self.now) {
             return self.agenda.push(at, AgendaEvent::new(Kind::Arrive, by.0));
         }
-        if !self.leave_link(by, node, id) {
-            self.arrive(node, id);
-        }
+        self.end_link(by, node, id);
     }
 
     /// Lets the next packet arrive that an impaired link held until now. No effect if none is due: the event is stale.
-    #[cold]
+    #[inline(never)]
     fn arrive_held(&mut self, by: PortId, what: AgendaEvent) {
         let Some((id, node)) = self.fabric.take_held(by, self.now) else { return };
         self.accounts.count_event(self.now, what);
-        if !self.leave_link(by, node, id) {
+        self.end_link(by, node, id);
+    }
+
+    /// Lets a packet arrive at the end of an impaired link.
+    #[inline(always)]
+    fn end_link(&mut self, by: PortId, node: NodeId, id: PacketId) {
+        if !self.fabric.port(by).shows() || !self.leave_link(by, node, id) {
             self.arrive(node, id);
         }
     }
@@ -154,7 +154,9 @@ impl World {
         let drop_reason = self.run_node(index, RouterInput::Packet(&packet, own));
         self.consume(id, drop_reason, node);
         self.after_node(index);
-        self.deliver_local();
+        if !self.local.is_empty() {
+            self.deliver_local();
+        }
         true
     }
 

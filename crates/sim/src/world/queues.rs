@@ -5,15 +5,26 @@ use units::Duration;
 
 use super::World;
 use crate::agenda::{AgendaEvent, Kind};
-use crate::fabric::{Departure, Due, Offer, SlowOffer};
+use crate::fabric::{Departure, Due, Offer, OfferPath, Passage, SlowOffer};
 use crate::trace::Subject;
 
 impl World {
     #[inline]
     pub(super) fn offer(&mut self, port: PortId, id: PacketId) {
-        match self.fabric.offer(port, id, self.out.arena.get_mut(id), self.now) {
-            Some(offer) => self.act(port, id, offer),
-            None => self.offer_elsewhere(port, id),
+        if self.fabric.offer_path(port) != OfferPath::Fast {
+            return self.offer_elsewhere(port, id);
+        }
+        let offer = self.fabric.offer(port, id, self.out.arena.get_mut(id), self.now);
+        self.act(port, id, offer);
+    }
+
+    /// An offer to a port that is no plain FIFO, or is down or observed. It is not inlined, so that the path of a plain FIFO is short.
+    #[inline(never)]
+    fn offer_elsewhere(&mut self, port: PortId, id: PacketId) {
+        match self.fabric.offer_path(port) {
+            OfferPath::Discipline => self.offer_to_discipline(port, id),
+            OfferPath::Planned => self.offer_planned(port, id),
+            OfferPath::Fast | OfferPath::Slow => self.offer_slowly(port, id),
         }
     }
 
@@ -30,13 +41,13 @@ impl World {
         }
     }
 
-    /// An offer to a port that is no plain FIFO, or is down or observed. It is not inlined, so that the path of a plain FIFO is short.
-    #[cold]
-    fn offer_elsewhere(&mut self, port: PortId, id: PacketId) {
-        if !self.fabric.takes_discipline_path(port) {
-            return self.offer_slowly(port, id);
-        }
-        let offered = self.fabric.offer_to_discipline(port, id, &mut self.out.arena, self.now);
+    /// An offer straight to the queue discipline of a port.
+    #[inline(never)]
+    fn offer_to_discipline(&mut self, port: PortId, id: PacketId) {
+        let offered = match self.fabric.offer_to_discipline(port, id, &mut self.out.arena, self.now) {
+            Passage::Through(offer) => return self.act(port, id, offer),
+            Passage::Queued(offered) => offered,
+        };
         self.accounts.count_hops(offered.sent);
         if let Offer::Arrive(at) = offered.arrive {
             self.agenda.push(at, AgendaEvent::new(Kind::Arrive, port.0));
@@ -49,7 +60,14 @@ impl World {
         }
     }
 
-    /// The slow path of an offer: the port is down, is observed by the node's state machine, or has a trace, a shaper or a policer.
+    /// An offer to the FIFO of a port with a trace, a shaper or a policer.
+    #[inline(never)]
+    fn offer_planned(&mut self, port: PortId, id: PacketId) {
+        let offer = self.fabric.offer_planned(port, id, self.out.arena.get_mut(id), self.now);
+        self.act(port, id, offer);
+    }
+
+    /// The slow path of an offer: the port is down, is observed, or has a queue discipline beside a trace, a shaper or a policer.
     #[inline(never)]
     fn offer_slowly(&mut self, port: PortId, id: PacketId) {
         self.settle(port);

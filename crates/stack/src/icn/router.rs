@@ -217,7 +217,8 @@ impl<L: RouterAlgorithm> Router<L> {
             };
             let mut copy = *packet;
             copy.to = source.into();
-            return cx.forward(&copy, port);
+            cx.forward(&copy, port);
+            return;
         };
         let entry = Entry { incoming: group.incoming, branches: &group.branches };
         let report =

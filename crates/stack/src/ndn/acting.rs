@@ -20,6 +20,8 @@ use super::store::ContentStore;
 /// The state of a forwarder, except its strategy, link part and routes.
 pub(super) struct Core {
     pub config: Config,
+    /// Number of links at which the link part observes packets: all of them, or none.
+    pub observed_links: u32,
     pub names: Arc<Names>,
     pub faces: Faces,
     pub pit: Pit,
@@ -40,28 +42,51 @@ impl Core {
         self.faces.links() > 1
     }
 
+    /// Whether the link part observes packets at a face.
+    #[inline]
+    pub(super) fn observes(&self, face: FaceId) -> bool {
+        face.0 < self.observed_links
+    }
+
     /// Removes an entry. Its upstreams no longer count as pending.
     #[inline]
     pub(super) fn end(&mut self, pending: Pending) {
-        let Some(name) = self.pit.entry(pending).map(|entry| entry.name) else { return };
-        let mut next = self.pit.first_out(pending);
-        while let Some(record) = next {
+        let can_loop = self.can_loop();
+        let Self { pit, faces, dead, .. } = self;
+        pit.end(pending, |name, record| {
             if record.refused.is_none() {
-                self.faces.remove_pending(record.face);
+                faces.remove_pending(record.face);
             }
-            if self.can_loop() {
-                self.dead.add(name, record.nonce);
+            if can_loop {
+                dead.add(name, record.nonce);
             }
-            next = self.pit.next_out(&record);
+        });
+    }
+
+    /// Sends Data to the downstreams of an entry whose Interests have not expired, except to the face from which the Data arrived.
+    #[inline(always)]
+    pub(super) fn answer(
+        &mut self,
+        pending: Pending,
+        packet: &Packet,
+        from: FaceId,
+        cx: &mut NodeCx<'_, '_>,
+    ) {
+        let mut next = self.pit.first_in(pending);
+        while let Some(record) = next {
+            if record.face != from.0 && record.expires > cx.now() {
+                self.counters.add(Tally::DataOut);
+                self.faces.send(packet, FaceId(record.face), cx).flow = FlowId(record.flow);
+            }
+            next = self.pit.next_in(&record);
         }
-        self.pit.end(pending);
     }
 
     /// Sends a NACK to one downstream.
     fn refuse(&mut self, pending: Pending, downstream: FaceId, reason: NackReason, cx: &mut NodeCx<'_, '_>) {
         let record = self.pit.ins(pending).find(|record| record.face == downstream.0);
         let (Some(record), Some(entry)) = (record, self.pit.entry(pending)) else { return };
-        let mut packet = Packet {
+        let packet = Packet {
             flow: FlowId(record.flow),
             size_bytes: u32::from(entry.size),
             source: cx.me(),
@@ -76,7 +101,7 @@ impl Core {
         // a downstream whose Interest has expired gets no answer
         if record.expires > cx.now() {
             self.counters.add(Tally::NacksOut);
-            self.faces.send(&mut packet, downstream, cx);
+            self.faces.send(&packet, downstream, cx);
         }
     }
 
@@ -101,7 +126,7 @@ impl Core {
     }
 
     /// Records that an Interest is sent to a face.
-    #[inline]
+    #[inline(always)]
     fn record_sent(
         &mut self,
         pending: Pending,
@@ -131,6 +156,24 @@ pub(super) struct StrategyContext<'a, 'b, 'c, L> {
 }
 
 impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
+    /// Sends the Interest that is being processed to a face where the link part observes no packets. Returns false if it cannot.
+    #[inline]
+    fn send_arrived(&mut self, pending: Pending, face: FaceId) -> bool {
+        let Self { core, cx, arrived: Some((present, packet, _)), .. } = self else { return false };
+        let Header::Interest(interest) = packet.header else { return false };
+        if *present != pending || core.observes(face) || face.0 >= core.faces.count() {
+            return false;
+        }
+        if core.pit.entry(pending).is_none() {
+            return false;
+        }
+        core.record_sent(pending, interest.name, face, interest.nonce, cx.now(), false);
+        core.counters.add(Tally::InterestsOut);
+        core.faces.send(packet, face, cx);
+        true
+    }
+
+    #[inline(never)]
     fn send(&mut self, pending: Pending, face: FaceId, fresh_nonce: bool) -> SendResult {
         let Self { core, algorithm, cx, arrived } = self;
         if face.0 >= core.faces.count() {
@@ -150,7 +193,7 @@ impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
             interest.nonce = (core.strategy_random.bits() >> 32) as u32;
         }
         let (name, nonce, now) = (interest.name, interest.nonce, cx.now());
-        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(face)) {
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.observes(face)) {
             let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
             let mut path = Transit { from, to: face, note, interest_label: packet.label };
             let admission =
@@ -178,7 +221,7 @@ impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
         }
         core.record_sent(pending, name, face, nonce, now, false);
         core.counters.add(Tally::InterestsOut);
-        core.faces.send(&mut packet, face, cx);
+        core.faces.send(&packet, face, cx);
         SendResult::Sent
     }
 }
@@ -222,8 +265,9 @@ impl<L: LinkAlgorithm> StrategyCx for StrategyContext<'_, '_, '_, L> {
         }
     }
 
+    #[inline]
     fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
-        self.send(pending, face, false)
+        if self.send_arrived(pending, face) { SendResult::Sent } else { self.send(pending, face, false) }
     }
 
     fn probe_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
@@ -306,11 +350,11 @@ impl LinkCx for LinkContext<'_, '_, '_> {
     }
 
     fn release(&mut self, interest_queue: InterestQueueId) -> Option<Bytes> {
-        let mut queued = self.next(interest_queue)?;
+        let queued = self.next(interest_queue)?;
         self.core.pit.leave(queued.pending, queued.face, self.cx.now());
         self.core.counters.add(Tally::InterestsOut);
         let size = queued.packet.size();
-        self.core.faces.send(&mut queued.packet, queued.face, self.cx);
+        self.core.faces.send(&queued.packet, queued.face, self.cx);
         Some(size)
     }
 

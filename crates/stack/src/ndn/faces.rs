@@ -15,6 +15,9 @@ pub struct Faces {
     pending: Vec<u32>,
 }
 
+/// So many ports are searched one after the other, which is faster.
+const FEW: usize = 8;
+
 impl Faces {
     /// Faces for these links, each with the forwarder at its other end, and for these endpoints. Both must be sorted.
     pub fn new(links: &[(PortId, Address)], locals: &[EndpointId]) -> Self {
@@ -44,16 +47,15 @@ impl Faces {
         self.ports.len()
     }
 
-    /// Whether a face is a link.
-    #[inline]
-    pub fn is_link(&self, face: FaceId) -> bool {
-        face.index() < self.ports.len()
-    }
-
     /// The face of a port.
     #[inline]
     pub fn of_port(&self, port: PortId) -> Option<FaceId> {
-        self.ports.binary_search(&port).ok().map(|index| FaceId(index as u32))
+        let index = if self.ports.len() <= FEW {
+            self.ports.iter().position(|&other| other == port)?
+        } else {
+            self.ports.binary_search(&port).ok()?
+        };
+        Some(FaceId(index as u32))
     }
 
     /// The port of a face; `None` for an endpoint.
@@ -78,14 +80,20 @@ impl Faces {
         FaceView { face, link, pending: self.pending.get(face.index()).copied().unwrap_or(0) }
     }
 
-    /// Sends a packet on a face.
-    #[inline]
-    pub(super) fn send(&self, packet: &mut Packet, face: FaceId, cx: &mut NodeCx<'_, '_>) {
+    /// Sends a copy of a packet on a face, and returns it.
+    #[inline(always)]
+    pub(super) fn send<'cx>(
+        &self,
+        packet: &Packet,
+        face: FaceId,
+        cx: &'cx mut NodeCx<'_, '_>,
+    ) -> &'cx mut Packet {
         if let Some(port) = self.ports.get(face.index()) {
-            packet.to = self.neighbours[face.index()].into();
-            cx.forward(packet, *port);
+            let sent = cx.forward(packet, *port);
+            sent.to = self.neighbours[face.index()].into();
+            sent
         } else {
-            cx.deliver(packet, self.locals[face.index() - self.ports.len()]);
+            cx.deliver(packet, self.locals[face.index() - self.ports.len()])
         }
     }
 

@@ -39,6 +39,8 @@ pub struct Forwarder<S, L> {
     algorithm: Option<L>,
     /// Whether its parts have deadlines at all.
     timed: bool,
+    /// Whether its strategy or its link part observes Data.
+    observes_data: bool,
     /// The earliest deadline of its parts, cached because it is needed after every packet.
     wake: Time,
     fib: Fib,
@@ -58,6 +60,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         let [strategy_random, algorithm_random] = random;
         let core = Core {
             config: config.clone(),
+            observed_links: 0,
             names,
             faces,
             pit: Pit::new(),
@@ -69,12 +72,17 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             strategy_random,
             algorithm_random,
         };
-        let mut first = Self { strategy, algorithm, timed: false, wake: Time::NEVER, fib: Fib::new(), core };
-        first.reset_wake();
+        let (timed, observes_data, wake) = (false, true, Time::NEVER);
+        let mut first = Self { strategy, algorithm, timed, observes_data, wake, fib: Fib::new(), core };
+        first.ask_parts();
         first
     }
 
-    fn reset_wake(&mut self) {
+    /// Reads what its parts observe, and whether they have deadlines.
+    fn ask_parts(&mut self) {
+        let observes_packets = self.algorithm.as_ref().is_some_and(L::observes_packets);
+        self.core.observed_links = if observes_packets { self.core.faces.links() as u32 } else { 0 };
+        self.observes_data = observes_packets || self.strategy.observes_data();
         self.timed = self.strategy.has_deadlines() || self.algorithm.as_ref().is_some_and(L::has_deadlines);
         self.wake = Time::NEVER;
         self.update_wake();
@@ -152,7 +160,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     /// Replaces the link part. Call this before the first packet.
     pub fn set_algorithm(&mut self, algorithm: Option<L>) {
         self.algorithm = algorithm;
-        self.reset_wake();
+        self.ask_parts();
     }
 
     /// Its counters.
@@ -177,7 +185,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         self.core.pit.rebase();
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_interest(
         &mut self,
         packet: &Packet,
@@ -186,9 +194,9 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         cx: &mut NodeCx<'_, '_>,
     ) -> Option<DropReason> {
         let Self { strategy, algorithm, fib, core, .. } = self;
-        let Interest { name, nonce, lifetime_ms } = interest;
+        let Interest { name, nonce, .. } = interest;
         core.counters.add(Tally::InterestsIn);
-        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.observes(from)) {
             algorithm.on_interest_in(packet, from, &mut LinkContext { core, cx, timer: false });
         }
         let existing = core.pit.find(name);
@@ -211,16 +219,11 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             return None;
         };
         let expires = cx.now() + interest.lifetime();
-        let (pending, is_new) = core.pit.open(name, lifetime_ms, expires);
-        let first = core.pit.add_downstream(pending, from, nonce, packet.flow, expires);
-        if !is_new {
-            core.counters.add(if first { Tally::Aggregated } else { Tally::Repeated });
-        }
-        if let Some(entry) = core.pit.entry_mut(pending) {
-            entry.label = packet.label;
-            entry.size = u16::try_from(packet.size_bytes).unwrap_or(u16::MAX);
-            entry.capable = packet.ecn != Ecn::NotCapable;
-        }
+        let is_new = existing.is_none();
+        let pending = match existing {
+            None => core.pit.insert(&interest, packet, from, expires),
+            Some(pending) => Self::request_again(core, pending, &interest, packet, from, expires),
+        };
         let arrived = ArrivingInterest { packet, name, from, pending, is_new };
         let mut context = StrategyContext { core, algorithm, cx, arrived: Some((pending, packet, from)) };
         strategy.on_interest(&arrived, &entry, &mut context);
@@ -246,6 +249,25 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         core.can_loop() && core.dead.has(name, nonce)
     }
 
+    /// Adds a further Interest to an entry.
+    #[inline(never)]
+    fn request_again(
+        core: &mut Core,
+        pending: Pending,
+        interest: &Interest,
+        packet: &Packet,
+        from: FaceId,
+        expires: Time,
+    ) -> Pending {
+        core.pit.renew(pending, interest.lifetime_ms, expires);
+        let first = core.pit.add_downstream(pending, from, interest.nonce, packet.flow, expires);
+        core.counters.add(if first { Tally::Aggregated } else { Tally::Repeated });
+        if let Some(entry) = core.pit.entry_mut(pending) {
+            entry.note(packet);
+        }
+        pending
+    }
+
     /// Sends a NACK for an Interest without an entry.
     #[cold]
     fn send_nack(
@@ -257,7 +279,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         cx: &mut NodeCx<'_, '_>,
     ) {
         let nack = Nack { name: interest.name, nonce: interest.nonce, reason };
-        let mut reply = Packet {
+        let reply = Packet {
             source: cx.me(),
             sent_at: cx.now(),
             header: Header::Nack(nack),
@@ -266,10 +288,11 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             ..*packet
         };
         core.counters.add(Tally::NacksOut);
-        core.faces.send(&mut reply, to, cx);
+        core.faces.send(&reply, to, cx);
     }
 
     /// Answers an Interest from the content store.
+    #[inline(never)]
     fn send_cached(
         core: &mut Core,
         algorithm: &mut Option<L>,
@@ -306,25 +329,48 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         path: Transit,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(path.to)) {
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.observes(path.to)) {
             algorithm.on_data_out(packet, &path, &mut LinkContext { core, cx, timer: false });
         }
         core.counters.add(Tally::DataOut);
         core.faces.send(packet, path.to, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_data(&mut self, packet: &Packet, data: Data, from: FaceId, cx: &mut NodeCx<'_, '_>) {
-        let Self { strategy, algorithm, fib, core, .. } = self;
+        let core = &mut self.core;
         core.counters.add(Tally::DataIn);
         let Some(pending) = core.pit.find(data.name) else { return core.counters.add(Tally::Unsolicited) };
+        if self.observes_data {
+            self.on_observed_data(packet, data, from, pending, cx);
+        } else {
+            if core.config.store.policy != Policy::None {
+                core.store.insert(data, packet.size_bytes);
+            }
+            core.answer(pending, packet, from, cx);
+        }
+        self.core.end(pending);
+        self.probe_pit_size(cx);
+    }
+
+    /// Shows Data to the strategy and to the link part, stores and sends them.
+    #[inline(never)]
+    fn on_observed_data(
+        &mut self,
+        packet: &Packet,
+        data: Data,
+        from: FaceId,
+        pending: Pending,
+        cx: &mut NodeCx<'_, '_>,
+    ) {
+        let Self { strategy, algorithm, fib, core, .. } = self;
         let now = cx.now();
         let rtt = round_trip(core.pit.out_record(pending, from), now);
         let (note, interest_label) =
             core.pit.entry(pending).map_or_else(Default::default, |entry| (entry.link_note, entry.label));
         let mut packet = *packet;
         let entry = fib.find(data.name.prefix, &core.names);
-        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.observes(from)) {
             let path =
                 ReturnPath { from, rtt, note, hops: entry.as_ref().map_or(0, |fib| fib.hops.len() as u32) };
             algorithm.on_data_in(&mut packet, &path, &mut LinkContext { core, cx, timer: false });
@@ -336,24 +382,22 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         if core.config.store.policy != Policy::None {
             core.store.insert(data, packet.size_bytes);
         }
+        if core.observed_links == 0 {
+            return core.answer(pending, &packet, from, cx);
+        }
         let mut next = core.pit.first_in(pending);
         while let Some(record) = next {
             if record.face != from.0 && record.expires > now {
                 let path = Transit { from, to: FaceId(record.face), note, interest_label };
-                packet.flow = FlowId(record.flow);
-                if algorithm.is_some() {
-                    // the link part may label each copy differently
-                    Self::send_data(core, algorithm, &mut packet.clone(), path, cx);
-                } else {
-                    Self::send_data(core, algorithm, &mut packet, path, cx);
-                }
+                // the link part may label each copy differently
+                let mut copy = Packet { flow: FlowId(record.flow), ..packet };
+                Self::send_data(core, algorithm, &mut copy, path, cx);
             }
             next = core.pit.next_in(&record);
         }
-        core.end(pending);
-        self.probe_pit_size(cx);
     }
 
+    #[inline(never)]
     fn on_nack(&mut self, packet: &Packet, nack: Nack, from: FaceId, cx: &mut NodeCx<'_, '_>) {
         let Self { algorithm, core, .. } = self;
         core.counters.add(Tally::NacksIn);
@@ -366,7 +410,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         core.pit.refuse(pending, from, nack.reason);
         core.faces.remove_pending(from.0);
         let mut packet = *packet;
-        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.observes(from)) {
             algorithm.on_nack_in(&mut packet, from, &mut LinkContext { core, cx, timer: false });
         }
         self.notify_nack(pending, from, nack.reason, Some(&packet), cx);
@@ -400,6 +444,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     }
 
     /// Handles expired deadlines of pending Interests, the link part and the strategy.
+    #[inline(never)]
     fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         while let Some(pending) = self.core.pit.due(now) {
@@ -443,7 +488,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_packet(&mut self, packet: &Packet, from: FaceId, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         match packet.header {
             Header::Interest(interest) => return self.on_interest(packet, interest, from, cx),
@@ -458,23 +503,25 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
 impl<S: Strategy, L: LinkAlgorithm> Router for Forwarder<S, L> {
     #[inline]
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        let drop_reason = match input {
-            RouterInput::Packet(packet, port) => match self.core.faces.of_port(port) {
-                Some(face) => self.on_packet(packet, face, cx),
-                None => Some(DropReason::NotListening),
-            },
-            RouterInput::Local(packet) => match self.core.faces.of_local(packet.source.endpoint) {
-                Some(face) => self.on_packet(packet, face, cx),
-                None => Some(DropReason::NotListening),
-            },
+        let arrived = match input {
+            RouterInput::Packet(packet, port) => self.core.faces.of_port(port).map(|face| (packet, face)),
+            RouterInput::Local(packet) => {
+                self.core.faces.of_local(packet.source.endpoint).map(|face| (packet, face))
+            }
             RouterInput::Timer => {
                 self.on_timer(cx);
-                None
+                self.update_wake();
+                return None;
             }
             RouterInput::Start => {
                 self.on_start(cx);
-                None
+                self.update_wake();
+                return None;
             }
+        };
+        let drop_reason = match arrived {
+            Some((packet, face)) => self.on_packet(packet, face, cx),
+            None => Some(DropReason::NotListening),
         };
         self.update_wake();
         drop_reason

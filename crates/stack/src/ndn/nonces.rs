@@ -19,6 +19,8 @@ pub struct DeadNonces {
     /// Number of keys in the younger half.
     len: usize,
     half: usize,
+    /// With so many keys in the younger half the list grows before the next one.
+    limit: usize,
 }
 
 /// The cells of both halves. Zero is an empty cell.
@@ -28,7 +30,7 @@ struct Line([[u64; CELLS]; 2]);
 
 /// Cells per half in a line.
 const CELLS: usize = 4;
-/// The list grows when more than five of eight cells of a half are used, because searches become slow beyond that.
+/// At most five of eight cells of a half are used, because searches become slow beyond that.
 const FULL: usize = 5;
 const OF: usize = 8;
 
@@ -50,7 +52,7 @@ impl DeadNonces {
             let young = self.young;
             self.lines.iter_mut().for_each(|line| line.0[young] = [0; CELLS]);
         }
-        if (self.len + 1) * OF > self.lines.len() * CELLS * FULL {
+        if self.len >= self.limit {
             self.grow();
         }
         self.len += usize::from(self.put(mix(name, nonce), self.young));
@@ -60,7 +62,12 @@ impl DeadNonces {
     #[inline]
     pub fn has(&self, name: Name, nonce: u32) -> bool {
         let key = mix(name, nonce);
-        !self.lines.is_empty() && (self.holds(key, 0) || self.holds(key, 1))
+        // an empty list has no line
+        let Some(Line([first, second])) = self.lines.get(self.home(key)) else { return false };
+        if first[own(key)] == 0 && second[own(key)] == 0 {
+            return false;
+        }
+        self.holds(key, 0) || self.holds(key, 1)
     }
 
     #[inline]
@@ -110,6 +117,7 @@ impl DeadNonces {
         let lines = (self.lines.len() * 2).max(2);
         let old = std::mem::replace(&mut self.lines, vec![Line::default(); lines].into_boxed_slice());
         self.shift = 64 - lines.trailing_zeros();
+        self.limit = lines * CELLS * FULL / OF;
         for line in &old {
             for (half, cells) in line.0.iter().enumerate() {
                 cells.iter().filter(|&&cell| cell != 0).for_each(|&cell| {

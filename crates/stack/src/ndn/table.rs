@@ -13,6 +13,8 @@ pub struct Table {
     /// 64 minus the binary logarithm of the number of lines.
     shift: u32,
     len: usize,
+    /// With so many keys the table grows before the next one.
+    limit: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +33,7 @@ const CELLS: usize = 4;
 const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], taken: 0, elsewhere: 0 };
 /// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers evenly.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The table grows when more than five of eight cells are used, because many lines are full beyond that.
+/// At most five of eight cells are used, because many lines are full beyond that.
 const FULL: usize = 5;
 const OF: usize = 8;
 
@@ -82,16 +84,23 @@ impl Table {
     /// The number of `key`. If it has none, inserts the result of `make` and returns true.
     #[inline]
     pub fn get_or_insert_with(&mut self, key: u64, make: impl FnOnce() -> u32) -> (u32, bool) {
-        if (self.len + 1) * OF > self.lines.len() * CELLS * FULL {
-            self.grow();
-        }
-        if let Some((line, cell)) = self.find(key) {
-            return (self.lines[line].values[cell], false);
+        if let Some(value) = self.get(key) {
+            return (value, false);
         }
         let value = make();
+        self.add(key, value);
+        (value, true)
+    }
+
+    /// Inserts the number of a key that is not in the table.
+    #[inline]
+    pub fn add(&mut self, key: u64, value: u32) {
+        debug_assert!(self.get(key).is_none(), "the key is in the table");
+        if self.len >= self.limit {
+            self.grow();
+        }
         self.put(key, value);
         self.len += 1;
-        (value, true)
     }
 
     /// Inserts or replaces the number of `key`.
@@ -106,7 +115,7 @@ impl Table {
     }
 
     /// Removes `key` and returns its number.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, key: u64) -> Option<u32> {
         if self.lines.is_empty() {
             return None;
@@ -210,6 +219,7 @@ impl Table {
         let lines = (self.lines.len() * 2).max(2);
         let old = std::mem::replace(&mut self.lines, vec![FREE; lines].into_boxed_slice());
         self.shift = 64 - lines.trailing_zeros();
+        self.limit = lines * CELLS * FULL / OF;
         for line in &old {
             for cell in (0..CELLS).filter(|cell| line.taken >> cell & 1 == 1) {
                 self.put(line.keys[cell], line.values[cell]);

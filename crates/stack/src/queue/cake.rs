@@ -180,13 +180,29 @@ impl State {
     }
 }
 
+impl State {
+    /// Decides about a packet that leaves and has not waited: it is below the target, so that it is not marked, and the last one of a queue is not
+    /// dropped.
+    #[inline]
+    fn pass(&mut self, settings: &Settings, now: Time, random: &mut Random) {
+        if self.count == 0 && self.probability == 0 {
+            self.dropping = false;
+            self.next = now + settings.interval;
+            return;
+        }
+        let _ = self.drops(settings, now, now, &mut Ecn::NotCapable, random);
+    }
+}
+
 impl Cake {
     /// The queue for a flow with this hash: the one that is reserved for it, or one of its set that is not in use, or the one that the hash selects.
+    #[inline]
     fn bucket(&mut self, hash: u32, now: Time) -> usize {
         let home = hash as usize % QUEUES;
-        if self.tags[home] == hash {
-            return home;
-        }
+        if self.tags[home] == hash { home } else { self.other_bucket(hash, home, now) }
+    }
+
+    fn other_bucket(&mut self, hash: u32, home: usize, now: Time) -> usize {
         let (way, set) = (home % WAYS, home - home % WAYS);
         let mut candidates = (0..WAYS).map(|number| set + (way + number) % WAYS);
         let reserved = candidates.clone().find(|&bucket| self.tags[bucket] == hash);
@@ -205,6 +221,25 @@ impl Cake {
         queue.listed || !queue.state.is_at_rest(now)
     }
 
+    /// The number of the queue that an arriving packet joins, with its credit, and the size of the packet; `None` if it can never fit.
+    #[inline(always)]
+    fn admit(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Option<(usize, u32)> {
+        let header = cx.arena.get(packet);
+        let (flow, size_bytes) = (header.flow.0, header.size_bytes);
+        if !self.limit.admits(0, 0, u64::from(size_bytes)) {
+            return None;
+        }
+        let perturbation = *self.perturbation.get_or_insert_with(|| cx.random.bits());
+        let bucket = self.bucket(hash(flow, perturbation), cx.now);
+        let number = self.flows.of_bucket(bucket, 0, State::default);
+        let queue = self.flows.get_mut(number);
+        if !queue.listed {
+            queue.credit = self.quantum;
+            queue.state.reset_after_idle(&self.settings, cx.now);
+        }
+        Some((number, size_bytes))
+    }
+
     /// Drops the first packet of the longest queue.
     #[cold]
     fn drop_from_fattest(&mut self, cx: &mut PacketCx<'_>) {
@@ -219,19 +254,9 @@ impl Cake {
 impl QueueDiscipline for Cake {
     #[inline]
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
-        let header = cx.arena.get(packet);
-        let (flow, size_bytes) = (header.flow.0, header.size_bytes);
-        if !self.limit.admits(0, 0, u64::from(size_bytes)) {
+        let Some((number, size_bytes)) = self.admit(packet, cx) else {
             return Verdict::Drop(DropReason::QueueFull);
-        }
-        let perturbation = *self.perturbation.get_or_insert_with(|| cx.random.bits());
-        let bucket = self.bucket(hash(flow, perturbation), cx.now);
-        let number = self.flows.of_bucket(bucket, 0, State::default);
-        let queue = self.flows.get_mut(number);
-        if !queue.listed {
-            queue.credit = self.quantum;
-            queue.state.reset_after_idle(&self.settings, cx.now);
-        }
+        };
         self.flows.push(number, Waiting { packet, size_bytes, since: cx.now });
         while self.flows.is_above(&self.limit) {
             self.drop_from_fattest(cx);
@@ -272,6 +297,36 @@ impl QueueDiscipline for Cake {
             flows.get_mut(turn.flow).credit -= i64::from(first.size_bytes);
             return Some(first.packet);
         }
+    }
+
+    #[inline(never)]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        _idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        // an empty queue is not served, so that flows stay listed
+        let Some((number, size_bytes)) = self.admit(packet, cx) else {
+            return (Verdict::Drop(DropReason::QueueFull), None);
+        };
+        let Self { settings, flows, quantum, .. } = self;
+        if flows.serve_alone(number, *quantum, size_bytes) {
+            flows.get_mut(number).state.pass(settings, cx.now, cx.random);
+            return (Verdict::Pass, Some(packet));
+        }
+        flows.list(number);
+        while let Some(turn) = flows.turn(*quantum) {
+            let flow = flows.get_mut(turn.flow);
+            if turn.flow == number {
+                flow.state.pass(settings, cx.now, cx.random);
+                flow.credit -= i64::from(size_bytes);
+                break;
+            }
+            flow.state.note_empty(settings, cx.now);
+            flows.retire(turn);
+        }
+        (Verdict::Pass, Some(packet))
     }
 
     fn backlog(&self) -> Backlog {

@@ -257,6 +257,7 @@ impl State {
     }
 
     /// Notes that nothing waits: the queue has been served, or was emptied because the link failed.
+    #[inline]
     pub(super) fn note_drained(&mut self) {
         self.late_at = Time::NEVER;
         self.dropping = false;

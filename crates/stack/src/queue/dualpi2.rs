@@ -219,6 +219,11 @@ impl Control {
     }
 }
 
+/// ECT(1) identifies L4S, and so does CE, whatever it was [RFC 9331 §5.1].
+const fn is_scalable(ecn: Ecn) -> bool {
+    matches!(ecn, Ecn::CapableL4s | Ecn::Marked)
+}
+
 impl Dualpi2 {
     fn heads(&self) -> [Option<Time>; 2] {
         [self.classic.first(), self.scalable.first()]
@@ -251,6 +256,7 @@ impl Dualpi2 {
     }
 
     /// What happens to a packet that departs.
+    #[inline]
     fn choose(&self, packet: Waiting, source: Source, ecn: Ecn, cx: &mut PacketCx<'_>) -> Choice {
         let Self { constants, control, .. } = self;
         let coupled = constants.coupled(control.probability);
@@ -277,6 +283,25 @@ impl Dualpi2 {
             _ => Choice::Keep,
         }
     }
+
+    /// Marks or drops a packet that departs, if that is the choice. Returns whether it leaves.
+    #[inline]
+    fn leaves(&self, packet: Waiting, source: Source, cx: &mut PacketCx<'_>) -> bool {
+        let ecn = cx.arena.get(packet.packet).ecn;
+        match self.choose(packet, source, ecn, cx) {
+            Choice::Keep => {}
+            Choice::Mark => {
+                // a packet that is marked already is not marked again
+                cx.marked += u64::from(ecn.is_unmarked());
+                cx.arena.get_mut(packet.packet).ecn = Ecn::Marked;
+            }
+            Choice::Drop => {
+                cx.dropped.push((packet.packet, DropReason::Early));
+                return false;
+            }
+        }
+        true
+    }
 }
 
 impl QueueDiscipline for Dualpi2 {
@@ -289,15 +314,14 @@ impl QueueDiscipline for Dualpi2 {
         if !self.limit.admits(waiting, self.bytes(), u64::from(size_bytes)) {
             return Verdict::Drop(DropReason::QueueFull);
         }
-        // ECT(1) identifies L4S, and so does CE, whatever it was                             [RFC 9331 §5.1]
-        let line = match ecn {
-            Ecn::CapableL4s | Ecn::Marked => {
+        let line = match is_scalable(ecn) {
+            true => {
                 if self.constants.min_qlen_step > 0 {
                     self.step_applies.push_back(self.scalable.len() >= self.constants.min_qlen_step);
                 }
                 &mut self.scalable
             }
-            Ecn::Capable | Ecn::NotCapable => &mut self.classic,
+            false => &mut self.classic,
         };
         line.push(Waiting { packet, size_bytes, since: cx.now });
         Verdict::Pass
@@ -308,21 +332,38 @@ impl QueueDiscipline for Dualpi2 {
         self.control.catch_up(&self.constants, cx.now, self.heads());
         loop {
             let (first, source) = self.take()?;
-            let ecn = cx.arena.get(first.packet).ecn;
-            match self.choose(first, source, ecn, cx) {
-                Choice::Keep => {}
-                Choice::Mark => {
-                    // a packet that is marked already is not marked again
-                    cx.marked += u64::from(ecn.is_unmarked());
-                    cx.arena.get_mut(first.packet).ecn = Ecn::Marked;
-                }
-                Choice::Drop => {
-                    cx.dropped.push((first.packet, DropReason::Early));
-                    continue;
-                }
+            if self.leaves(first, source, cx) {
+                return Some(first.packet);
             }
-            return Some(first.packet);
         }
+    }
+
+    #[inline(never)]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        _idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        // the updates since the link became idle have the same inputs before and after that time
+        self.control.catch_up(&self.constants, cx.now, [None, None]);
+        self.credit = self.constants.first_credit();
+        let header = cx.arena.get(packet);
+        let (size_bytes, ecn) = (header.size_bytes, header.ecn);
+        if !self.limit.admits(0, 0, u64::from(size_bytes)) {
+            return (Verdict::Drop(DropReason::QueueFull), None);
+        }
+        if !is_scalable(ecn) && u64::from(size_bytes) < 2 * self.constants.packet {
+            // less than two packets are neither dropped nor marked
+            return (Verdict::Pass, Some(packet));
+        }
+        // no packet of a scalable flow waits already
+        let source = match is_scalable(ecn) {
+            true => Source::Scalable { step_applies: self.constants.min_qlen_step == 0 },
+            false => Source::Classic,
+        };
+        let leaves = self.leaves(Waiting { packet, size_bytes, since: cx.now }, source, cx);
+        (Verdict::Pass, leaves.then_some(packet))
     }
 
     fn backlog(&self) -> Backlog {

@@ -113,12 +113,8 @@ impl<S> Flows<S> {
     pub(super) fn push(&mut self, number: usize, waiting: Waiting) {
         self.packets += 1;
         self.bytes += u64::from(waiting.size_bytes);
-        let flow = &mut self.flows[number];
-        flow.line.push(waiting);
-        if !flow.listed {
-            flow.listed = true;
-            self.new.push_back(number as u32);
-        }
+        self.flows[number].line.push(waiting);
+        self.list(number);
     }
 
     /// The flow whose turn it is. One without credit gets a quantum and goes to the end of the old ones.
@@ -142,6 +138,7 @@ impl<S> Flows<S> {
 
     /// Ends the turn of a flow without packets: a new one goes to the end of the old ones, so that it cannot starve them by being new
     /// again and again; an old one leaves the lists. Returns whether it left.
+    #[inline]
     pub(super) fn pass(&mut self, turn: Turn) -> bool {
         if turn.new && !self.old.is_empty() {
             self.unlist(turn);
@@ -153,11 +150,76 @@ impl<S> Flows<S> {
     }
 
     /// Ends the turn of a flow without packets, which leaves the lists.
+    #[inline]
     pub(super) fn retire(&mut self, turn: Turn) {
         self.unlist(turn);
         self.flows[turn.flow].listed = false;
     }
 
+    /// Ends the turns of all flows, while nothing waits, until none is listed; calls `note` for each. One without credit has got quanta before.
+    #[inline]
+    pub(super) fn retire_all(&mut self, quantum: i64, mut note: impl FnMut(&mut S)) {
+        for list in [&mut self.new, &mut self.old] {
+            while let Some(number) = list.pop_front() {
+                let flow = &mut self.flows[number as usize];
+                while flow.credit <= 0 {
+                    flow.credit += quantum;
+                }
+                flow.listed = false;
+                note(&mut flow.state);
+            }
+        }
+    }
+
+    /// Whether the queue with this number is the only one that is listed, and new.
+    #[inline]
+    pub(super) fn is_only_new(&self, number: usize) -> bool {
+        self.flows[number].listed && self.new.len() == 1 && self.old.is_empty()
+    }
+
+    /// Serves a packet of the queue with this number, which alone is listed. No effect if it is not: then returns false.
+    #[inline]
+    pub(super) fn serve_alone(&mut self, number: usize, quantum: i64, size_bytes: u32) -> bool {
+        let flow = &mut self.flows[number];
+        if !flow.listed || self.new.len() + self.old.len() != 1 {
+            return false;
+        }
+        if flow.credit <= 0 && self.new.pop_front().is_some() {
+            self.old.push_back(number as u32);
+        }
+        while flow.credit <= 0 {
+            flow.credit += quantum;
+        }
+        flow.credit -= i64::from(size_bytes);
+        true
+    }
+
+    /// Lists the queue with this number, unless it is, as the last new one.
+    #[inline]
+    pub(super) fn list(&mut self, number: usize) {
+        let flow = &mut self.flows[number];
+        if !flow.listed {
+            flow.listed = true;
+            self.new.push_back(number as u32);
+        }
+    }
+
+    /// Takes the credit for a packet of the queue with this number that passes it without waiting, while no flow is listed: as [`Flows::push`],
+    /// [`Flows::turn`] and the removal of the packet do.
+    #[inline]
+    pub(super) fn pass_through(&mut self, number: usize, quantum: i64, size_bytes: u32) {
+        let flow = &mut self.flows[number];
+        flow.listed = true;
+        // without credit, it is an old flow from its first turn on
+        let list = if flow.credit > 0 { &mut self.new } else { &mut self.old };
+        while flow.credit <= 0 {
+            flow.credit += quantum;
+        }
+        flow.credit -= i64::from(size_bytes);
+        list.push_back(number as u32);
+    }
+
+    #[inline]
     fn unlist(&mut self, turn: Turn) {
         let list = if turn.new { &mut self.new } else { &mut self.old };
         list.pop_front();

@@ -55,23 +55,43 @@ impl ActiveQueue for Fq {
     }
 }
 
-impl QueueDiscipline for Fq {
-    #[inline]
-    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+impl Fq {
+    /// The number of the queue that an arriving packet may join, and the size of the packet; `None` if it does not fit.
+    #[inline(always)]
+    fn admit(&mut self, packet: PacketId, cx: &PacketCx<'_>) -> Option<(usize, u32)> {
         let header = cx.arena.get(packet);
         let (flow, size_bytes) = (header.flow.0, header.size_bytes);
         if !self.flows.has_room(&self.limit, size_bytes) {
-            return Verdict::Drop(DropReason::QueueFull);
+            return None;
         }
         // the messages of an SDN controller have the last number; they get the first bucket
         let bucket = flow.wrapping_add(1) as usize;
         let number = self.flows.of_bucket(bucket, self.initial_quantum, || cx.now);
         let queue = self.flows.get_mut(number);
         if queue.line.len() >= self.flow_limit {
-            return Verdict::Drop(DropReason::QueueFull);
+            return None;
         }
-        if !queue.listed && cx.now > queue.state + self.refill_delay {
+        Some((number, size_bytes))
+    }
+
+    /// Gives a quantum to the queue with this number if it left the lists long ago.
+    #[inline(always)]
+    fn refill(&mut self, number: usize, now: Time) {
+        let queue = self.flows.get_mut(number);
+        if now > queue.state + self.refill_delay {
             queue.credit = queue.credit.max(self.quantum);
+        }
+    }
+}
+
+impl QueueDiscipline for Fq {
+    #[inline]
+    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+        let Some((number, size_bytes)) = self.admit(packet, cx) else {
+            return Verdict::Drop(DropReason::QueueFull);
+        };
+        if !self.flows.get_mut(number).listed {
+            self.refill(number, cx.now);
         }
         self.flows.push(number, Waiting { packet, size_bytes, since: cx.now });
         Verdict::Pass
@@ -90,6 +110,38 @@ impl QueueDiscipline for Fq {
             self.flows.get_mut(turn.flow).credit -= i64::from(first.size_bytes);
             return Some(first.packet);
         }
+    }
+
+    #[inline(never)]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        let admitted = self.admit(packet, cx);
+        if let (Some((number, size_bytes)), Some(at)) = (admitted, idle_since)
+            && self.flows.is_only_new(number)
+        {
+            // it has left the lists, and is the last new one again
+            let queue = self.flows.get_mut(number);
+            while queue.credit <= 0 {
+                queue.credit += self.quantum;
+            }
+            queue.state = at;
+            self.refill(number, cx.now);
+            self.flows.get_mut(number).credit -= i64::from(size_bytes);
+            return (Verdict::Pass, Some(packet));
+        }
+        if let Some(at) = idle_since {
+            self.flows.retire_all(self.quantum, |left_at| *left_at = at);
+        }
+        let Some((number, size_bytes)) = admitted else {
+            return (Verdict::Drop(DropReason::QueueFull), None);
+        };
+        self.refill(number, cx.now);
+        self.flows.pass_through(number, self.quantum, size_bytes);
+        (Verdict::Pass, Some(packet))
     }
 
     fn backlog(&self) -> Backlog {

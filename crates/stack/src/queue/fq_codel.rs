@@ -6,7 +6,7 @@
 //! the consumer whose Interest a forwarder sends or answers.
 
 use contract::{Backlog, DropReason, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Time};
 
 use super::ActiveQueue;
 use super::codel::{Like, Settings, State};
@@ -66,6 +66,21 @@ impl ActiveQueue for FqCodel {
 }
 
 impl FqCodel {
+    /// The number of the queue that an arriving packet joins, and the size of the packet; `None` if it can never fit.
+    #[inline(always)]
+    fn admit(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Option<(usize, u32)> {
+        let header = cx.arena.get(packet);
+        let (flow, size_bytes) = (header.flow.0, header.size_bytes);
+        if self.limit.packets == 0 || u64::from(size_bytes) > self.limit.bytes.as_u64() {
+            return None;
+        }
+        let perturbation = *self.perturbation.get_or_insert_with(|| cx.random.bits());
+        let bucket = bucket(flow, perturbation, self.buckets);
+        let number = self.flows.of_bucket(bucket, 0, State::default);
+        self.settings.note_size(size_bytes);
+        Some((number, size_bytes))
+    }
+
     /// Drops packets from the head of the longest queue: half of its bytes, but no more packets than `drop_batch`.
     #[cold]
     fn drop_from_fattest(&mut self, cx: &mut PacketCx<'_>) {
@@ -97,20 +112,14 @@ fn bucket(flow: u32, perturbation: u64, buckets: u64) -> usize {
 impl QueueDiscipline for FqCodel {
     #[inline]
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
-        let header = cx.arena.get(packet);
-        let (flow, size_bytes) = (header.flow.0, header.size_bytes);
-        if self.limit.packets == 0 || u64::from(size_bytes) > self.limit.bytes.as_u64() {
+        let Some((number, size_bytes)) = self.admit(packet, cx) else {
             return Verdict::Drop(DropReason::QueueFull);
-        }
-        let perturbation = *self.perturbation.get_or_insert_with(|| cx.random.bits());
-        let bucket = bucket(flow, perturbation, self.buckets);
-        let number = self.flows.of_bucket(bucket, 0, State::default);
+        };
         let queue = self.flows.get_mut(number);
         if !queue.listed {
             queue.credit = self.quantum;
         }
         self.flows.push(number, Waiting { packet, size_bytes, since: cx.now });
-        self.settings.note_size(size_bytes);
         while self.flows.is_above(&self.limit) {
             self.drop_from_fattest(cx);
         }
@@ -132,6 +141,37 @@ impl QueueDiscipline for FqCodel {
             flows.get_mut(turn.flow).credit -= i64::from(first.size_bytes);
             return Some(first.packet);
         }
+    }
+
+    #[inline(never)]
+    fn transit(
+        &mut self,
+        packet: PacketId,
+        idle_since: Option<Time>,
+        cx: &mut PacketCx<'_>,
+    ) -> (Verdict, Option<PacketId>) {
+        let admitted = self.admit(packet, cx);
+        if let Some((number, size_bytes)) = admitted
+            && self.flows.is_only_new(number)
+        {
+            // it has left the lists, and is the last new one again
+            let queue = self.flows.get_mut(number);
+            queue.credit = self.quantum - i64::from(size_bytes);
+            queue.state.note_drained();
+            return (Verdict::Pass, Some(packet));
+        }
+        if idle_since.is_some() {
+            self.flows.retire_all(self.quantum, State::note_drained);
+        }
+        let Some((number, size_bytes)) = admitted else {
+            return (Verdict::Drop(DropReason::QueueFull), None);
+        };
+        let queue = self.flows.get_mut(number);
+        queue.credit = self.quantum;
+        // a packet that does not wait is below the target
+        queue.state.note_drained();
+        self.flows.pass_through(number, self.quantum, size_bytes);
+        (Verdict::Pass, Some(packet))
     }
 
     fn backlog(&self) -> Backlog {

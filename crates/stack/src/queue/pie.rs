@@ -379,7 +379,7 @@ impl Meter {
 
 impl Pie {
     /// Decides about a packet that arrives. Returns its size, too.
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> (Verdict, u32) {
         let Self { constants, limit, waiting, control } = self;
         let header = cx.arena.get(packet);

@@ -148,7 +148,11 @@ impl Constants {
     }
 
     /// The average after an arrival at a link that was idle for `idle`.
+    #[inline]
     fn decayed(&self, average: u64, idle: Duration, rate: Rate) -> u64 {
+        if average == 0 {
+            return 0;
+        }
         // m ← (time − q_time) / s, where s is the time that a packet takes; avg ← (1 − w_q)^m avg       [FJ93 Fig. 2]
         let bits = u128::from(idle.as_nanos()) * u128::from(rate.as_bps()) / 1_000_000_000;
         let packets = bits / (8 * u128::from(self.packet));
@@ -228,6 +232,7 @@ impl Red {
     }
 
     /// Decides about a packet that arrives now.
+    #[inline]
     fn choose(&mut self, size_bytes: u32, random: &mut Random) -> Choice {
         if self.average < self.constants.min {
             self.count = -1;
@@ -249,6 +254,7 @@ impl Red {
 
 impl Red {
     /// Decides about a packet that arrives. Returns its size, too.
+    #[inline]
     fn admit(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> (Verdict, u32) {
         let header = cx.arena.get(packet);
         let (size_bytes, ecn) = (header.size_bytes, header.ecn);
@@ -295,7 +301,7 @@ impl QueueDiscipline for Red {
         Some(packet)
     }
 
-    #[inline]
+    #[inline(never)]
     fn transit(
         &mut self,
         packet: PacketId,

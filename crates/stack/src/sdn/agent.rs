@@ -119,8 +119,8 @@ impl Agent {
     /// Counts `bytes` that are about to be offered to a port. `what` is `None` for traffic that cannot be rerouted by itself.
     #[inline]
     pub fn on_offer(&mut self, bytes: u64, what: Option<Traffic>, port: PortId) {
-        let Ok(index) = self.ports.binary_search_by_key(&port, |measured| measured.port) else { return };
-        let measured = &mut self.ports[index];
+        // a node has few ports
+        let Some(measured) = self.ports.iter_mut().find(|measured| measured.port == port) else { return };
         measured.offered_bytes += bytes;
         if let Some(what) = what {
             measured.add(what, bytes);

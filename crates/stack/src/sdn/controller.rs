@@ -39,6 +39,28 @@ pub struct Controller<A> {
     /// The number of the last command.
     number: u64,
     commands: Vec<(NodeId, Command)>,
+    due: EarliestRetry,
+}
+
+/// The earliest time of all retry timers, cached because it is needed after every message.
+#[derive(Clone, Copy)]
+struct EarliestRetry {
+    /// [`Time::NEVER`] if no timer runs.
+    at: Time,
+    /// Number of timers with this time.
+    timers: usize,
+}
+
+impl EarliestRetry {
+    const NONE: Self = Self { at: Time::NEVER, timers: 0 };
+
+    /// A timer starts.
+    fn add(&mut self, at: Time) {
+        if at < self.at {
+            *self = Self { at, timers: 0 };
+        }
+        self.timers += usize::from(at == self.at && at != Time::NEVER);
+    }
 }
 
 /// The clock of an agent and the commands that it has not acknowledged.
@@ -142,6 +164,7 @@ impl<A: App> Controller<A> {
             agents: locations.iter().map(agent).collect(),
             number: 0,
             commands: Vec::new(),
+            due: EarliestRetry::NONE,
         }
     }
 
@@ -177,19 +200,23 @@ impl<A: App> Controller<A> {
         };
         self.number += 1;
         let (agent, number) = (&mut self.agents[index], self.number);
-        agent.pending.retain(|pending| pending.command.subject() != command.subject());
-        agent.pending.push(PendingCommand {
-            number,
-            command,
-            retry: RetryTimer::new(&self.config, cx.now()),
-        });
+        let retry = RetryTimer::new(&self.config, cx.now());
+        let replaced =
+            agent.pending.iter().position(|pending| pending.command.subject() == command.subject());
+        let replaced = replaced.map(|index| agent.pending.remove(index));
+        agent.pending.push(PendingCommand { number, command, retry });
+        let location = agent.location;
+        self.due.add(retry.at);
+        if let Some(replaced) = replaced {
+            self.stop_timer(replaced.retry.at);
+        }
         cx.count(Count::Commands, 1);
         cx.event("command_sent", f64::from(node.0));
         send_control(
             Control::Command(command),
             numbered(number),
-            agent.location.address,
-            agent.location.port,
+            location.address,
+            location.port,
             &self.config,
             cx,
         );
@@ -239,7 +266,7 @@ impl<A: App> Controller<A> {
                 if let Some(agent) = self.agent(packet.source.node)
                     && agent.received_states >= installed
                 {
-                    agent.hello.at = Time::NEVER;
+                    let answered = std::mem::replace(&mut agent.hello.at, Time::NEVER);
                     // the message took half a round trip, assuming symmetric delays
                     let hello_sent_at = Time::from_nanos(number);
                     let one_way = now.saturating_since(hello_sent_at) / 2;
@@ -247,6 +274,7 @@ impl<A: App> Controller<A> {
                     let one_way_ns = one_way.as_nanos() as i64;
                     let shift_ns = took_ns - one_way_ns;
                     agent.clock = Some(ClockOffset { shift_ns, one_way_ns, min_ns: i64::MAX, since: now });
+                    self.stop_timer(answered);
                 }
             }
             Control::Command(_) | Control::Hello => cx.count(Count::Ignored, 1),
@@ -278,6 +306,7 @@ impl<A: App> Controller<A> {
         let Some(agent) = self.agent(node) else { return };
         let Some(index) = agent.pending.iter().position(|pending| pending.number == number) else { return };
         let done = agent.pending.remove(index);
+        self.stop_timer(done.retry.at);
         self.net.note(node, &done.command);
     }
 
@@ -293,11 +322,14 @@ impl<A: App> Controller<A> {
     fn send_hello(&mut self, index: usize, cx: &mut NodeCx<'_, '_>) {
         let agent = &mut self.agents[index];
         agent.received_states = 0;
-        match agent.hello.at {
+        let before = agent.hello.at;
+        match before {
             Time::NEVER => agent.hello = RetryTimer::new(&self.config, cx.now()),
             _ => agent.hello.back_off(&self.config, cx.now()),
         }
-        let AgentLocation { address, port } = agent.location;
+        let (AgentLocation { address, port }, at) = (agent.location, agent.hello.at);
+        self.due.add(at);
+        self.stop_timer(before);
         send_control(Control::Hello, numbered(cx.now().as_nanos()), address, port, &self.config, cx);
     }
 
@@ -322,14 +354,26 @@ impl<A: App> Controller<A> {
                 );
             }
         }
+        self.due = self.earliest_retry();
     }
 
-    fn next(&self) -> Time {
-        let agent = |agent: &AgentState| {
-            let pending = agent.pending.iter().map(|pending| pending.retry.at).min().unwrap_or(Time::NEVER);
-            agent.hello.at.min(pending)
-        };
-        self.agents.iter().map(agent).min().unwrap_or(Time::NEVER)
+    /// A timer that had the time `at` does not run any more, or has another time.
+    fn stop_timer(&mut self, at: Time) {
+        if at == self.due.at && at != Time::NEVER {
+            self.due.timers -= 1;
+            if self.due.timers == 0 {
+                self.due = self.earliest_retry();
+            }
+        }
+    }
+
+    fn earliest_retry(&self) -> EarliestRetry {
+        let mut due = EarliestRetry::NONE;
+        for agent in &self.agents {
+            due.add(agent.hello.at);
+            agent.pending.iter().for_each(|pending| due.add(pending.retry.at));
+        }
+        due
     }
 }
 
@@ -338,7 +382,7 @@ impl<A: App> Router for Controller<A> {
         match input {
             RouterInput::Packet(packet, _) | RouterInput::Local(packet) => self.on_message(packet, cx),
             RouterInput::Timer => {
-                if self.next() <= cx.now() {
+                if self.due.at <= cx.now() {
                     self.repeat(cx);
                 }
                 if self.app.wake() <= cx.now() {
@@ -347,10 +391,11 @@ impl<A: App> Router for Controller<A> {
             }
             RouterInput::Start => self.on_start(cx),
         }
+        debug_assert_eq!(self.due.at, self.earliest_retry().at, "the cached time is that of the timers");
         None
     }
 
     fn wake(&self) -> Time {
-        self.next().min(self.app.wake())
+        self.due.at.min(self.app.wake())
     }
 }

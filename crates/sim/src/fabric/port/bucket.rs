@@ -38,6 +38,7 @@ impl Bucket {
     }
 
     /// Tokens at `now`.
+    #[inline]
     fn tokens_at(&self, now: Time) -> u64 {
         let accrued = u128::from(self.rate.as_bps()) * u128::from((now - self.at).as_nanos());
         let tokens = u128::from(self.tokens) + accrued;
@@ -45,6 +46,7 @@ impl Bucket {
     }
 
     /// Takes the tokens of a packet if it conforms now.
+    #[inline]
     pub(super) fn takes(&mut self, now: Time, size: u64) -> bool {
         let (tokens, owed) = (self.tokens_at(now), size * BIT_NS_PER_BYTE);
         if owed > tokens {
@@ -55,6 +57,7 @@ impl Bucket {
     }
 
     /// The first instant from `now` on at which a packet conforms, which the bucket can hold.
+    #[inline]
     pub(super) fn conforms_at(&self, now: Time, size: u64) -> Time {
         let deficit = (size * BIT_NS_PER_BYTE).saturating_sub(self.tokens_at(now));
         now + Duration::from_nanos(deficit.div_ceil(self.rate.as_bps()))
@@ -68,11 +71,13 @@ impl Bucket {
 
 impl Port {
     /// The shaper of a port that has one.
+    #[inline]
     fn shaper(&mut self) -> &mut Bucket {
-        self.cold.shaper.as_mut().expect("the port has a shaper")
+        self.cold.present().shaper.as_mut().expect("the port has a shaper")
     }
 
     /// When the next transmission can start that a shaper plans, or a trace for a FIFO.
+    #[inline]
     pub(super) fn planned_start(&mut self, now: Time, size: u64) -> Time {
         if self.paths.shaped {
             let from = self.transmitter.busy_until.max(now);
@@ -82,6 +87,7 @@ impl Port {
     }
 
     /// Plans a transmission of such a port. Returns when its last bit leaves, and when that arrives.
+    #[inline]
     pub(super) fn plan(&mut self, start: Time, size: u64) -> (Time, Time) {
         if self.paths.shaped {
             let takes = self.shaper().takes(start, size);

@@ -1,6 +1,6 @@
 //! Changes of a link during the run: rate, delay, up or down.
 
-use contract::{PacketId, QueueDiscipline};
+use contract::PacketId;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
 use super::{Offer, Port};
@@ -117,8 +117,7 @@ impl Port {
             lost.extend(impairments.drain());
         }
         if let Some(discipline) = &mut self.cold.discipline {
-            discipline.next = Time::NEVER;
-            lost.extend(discipline.queue.drain());
+            lost.extend(discipline.drain());
         }
         lost
     }

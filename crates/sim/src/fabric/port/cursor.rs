@@ -51,6 +51,7 @@ impl TraceCursor {
     }
 
     /// The propagation delay above the minimum at `at`, which is not before the last query.
+    #[inline]
     fn delay_at(&mut self, at: Time) -> Duration {
         let delays = &self.trace.delays;
         if delays.is_empty() {
@@ -67,6 +68,7 @@ impl TraceCursor {
     }
 
     /// When the transmission of a packet can start that is offered now and follows one that ends at `busy_until`.
+    #[inline]
     pub(super) fn start(&mut self, now: Time, busy_until: Time) -> Time {
         match &self.trace.shape {
             Shape::Opportunities(times_ms) => {
@@ -113,6 +115,7 @@ impl TraceCursor {
 
     /// Plans the transmission of a packet from `start`, which [`TraceCursor::start`] or [`TraceCursor::resume`] returned. Returns when its last
     /// byte leaves.
+    #[inline]
     pub(super) fn send(&mut self, start: Time, size: u64) -> Time {
         match self.trace.shape {
             Shape::Opportunities(_) => {
@@ -129,6 +132,7 @@ impl TraceCursor {
     }
 
     /// The time of the current opportunity.
+    #[inline]
     fn opportunity(&self) -> Time {
         let Shape::Opportunities(times_ms) = &self.trace.shape else { return Time::NEVER };
         Time::from_nanos(self.period_start_ns + u64::from(times_ms[self.index]) * NANOS_PER_MS)
@@ -214,12 +218,14 @@ impl TraceCursor {
 
 impl Port {
     /// When the next transmission of a FIFO can start whose rate follows a trace.
+    #[inline]
     pub(super) fn traced_start(&mut self, now: Time) -> Time {
         let busy_until = self.transmitter.busy_until;
-        self.cold.cursor.as_mut().expect("the rate follows a trace").start(now, busy_until)
+        self.cold.present().cursor.as_mut().expect("the rate follows a trace").start(now, busy_until)
     }
 
     /// Plans a transmission at the rate of the trace. Returns when its last bit leaves, and when that arrives.
+    #[inline]
     pub(super) fn plan_traced(&mut self, start: Time, size: u64) -> (Time, Time) {
         let depart = self.send_traced(start, size);
         let more = self.delay_by_trace(depart);
@@ -229,12 +235,13 @@ impl Port {
     /// The propagation delay of a bit that leaves at `depart` above the minimum, by the trace. Departures are in order.
     #[inline]
     fn delay_by_trace(&mut self, depart: Time) -> Duration {
-        self.cold.cursor.as_mut().map_or(Duration::ZERO, |cursor| cursor.delay_at(depart))
+        self.cold.present().cursor.as_mut().map_or(Duration::ZERO, |cursor| cursor.delay_at(depart))
     }
 
     /// Transmits at the rate of the trace. Returns when the last bit leaves.
+    #[inline]
     fn send_traced(&mut self, start: Time, size: u64) -> Time {
-        let depart = self.cold.cursor.as_mut().expect("the rate follows a trace").send(start, size);
+        let depart = self.cold.present().cursor.as_mut().expect("the rate follows a trace").send(start, size);
         self.transmitter.busy_until = depart;
         depart
     }

@@ -4,18 +4,21 @@
 //! ([`Port::serve`]). While packets wait, one is in transmission and so on the link, whose arrival is an event: the port is served by then at the
 //! latest, and no arrival is late.
 
-use contract::{Arena, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Random, Verdict};
+use contract::{Arena, Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Random, Verdict};
 use stack::queue::{AnyQueue, RoundRobin};
 use units::{Duration, Time};
 
 use super::counters::WaitTimes;
 use super::{Cold, Offer, Port};
 use crate::PortSpec;
+use crate::fabric::queues::{DisciplineOffer, Passage};
 use crate::fabric::ring::{Slot, Spare};
 
 /// Any queue except a plain FIFO.
 pub(in crate::fabric) struct Discipline {
     pub(super) queue: AnyQueue,
+    /// What waits in the queue.
+    pub(super) backlog: Backlog,
     random: Random,
     /// When the queue is served next: at the end of the transmission, or at the next opportunity of the link's trace; [`Time::NEVER`] while
     /// nothing waits and the link is idle.
@@ -44,6 +47,7 @@ impl Discipline {
         };
         Some(Box::new(Self {
             queue,
+            backlog: Backlog::default(),
             random: Random::new(seed, path, "queue"),
             next: Time::NEVER,
             prompt: spec.trace.is_some(),
@@ -56,11 +60,16 @@ impl Discipline {
     #[inline(always)]
     fn count_backlog(&mut self, now: Time, waits: &mut WaitTimes, backlog_max: &mut u32) {
         let span = now - std::mem::replace(&mut self.counted_to, now);
-        let backlog = self.queue.backlog();
-        if span > Duration::ZERO && backlog.packets > 0 {
-            waits.count_backlog(span, backlog);
-            *backlog_max = backlog.packets.max(*backlog_max);
+        if span > Duration::ZERO && self.backlog.packets > 0 {
+            waits.count_backlog(span, self.backlog);
+            *backlog_max = self.backlog.packets.max(*backlog_max);
         }
+    }
+
+    /// Removes and returns all packets, because the link fails.
+    pub(super) fn drain(&mut self) -> Vec<PacketId> {
+        (self.next, self.backlog) = (Time::NEVER, Backlog::default());
+        self.queue.drain()
     }
 }
 
@@ -85,13 +94,13 @@ impl Port {
         let before = dropped.len();
         let mut cx = PacketCx { now, rate, random: &mut discipline.random, arena, dropped, marked: 0 };
         let result = act(&mut discipline.queue, &mut cx);
+        discipline.backlog = discipline.queue.backlog();
         *marked_packets += cx.marked;
         dropped[before..].iter().for_each(|(_, why)| drops[*why as usize] += 1);
         result
     }
 
-    /// Offers a packet to the discipline and puts on the link what can be sent by now. Returns the number of these packets, and the reason if the
-    /// offered one is refused. The rate follows neither a trace nor a shaper.
+    /// Offers a packet to the discipline and puts on the link what can be sent by now. The rate follows neither a trace nor a shaper.
     #[inline(always)]
     pub(in crate::fabric) fn offer_to_discipline(
         &mut self,
@@ -100,23 +109,73 @@ impl Port {
         arena: &mut Arena,
         dropped: &mut Dropped,
         spare: &mut Spare,
-    ) -> (u64, Option<DropReason>) {
+    ) -> Passage {
         self.count_offer();
-        let discipline = self.cold.discipline.as_ref().expect("the port has a discipline");
+        let discipline = self.cold.present().discipline.as_deref_mut().expect("the port has a discipline");
         let next = discipline.next;
-        if (next <= now || next == Time::NEVER) && discipline.queue.backlog().packets == 0 {
-            let idle_since = (next != Time::NEVER).then_some(next);
-            let (verdict, first) =
-                self.with_discipline(now, arena, dropped, |queue, cx| queue.transit(packet, idle_since, cx));
-            let refused = self.judge(verdict, packet, arena);
-            let Some(first) = first else {
-                self.set_next_service(Time::NEVER);
-                return (0, refused);
-            };
-            let depart = self.transmit(now, first, arena.get(first).size_bytes, spare);
-            self.set_next_service(depart);
-            return (1, refused);
+        if discipline.backlog.packets > 0 || (next > now && next != Time::NEVER) {
+            return Passage::Queued(self.offer_to_busy_discipline(now, packet, arena, dropped, spare));
         }
+        // the integral of an empty queue does not change
+        let idle_since = (next != Time::NEVER).then_some(next);
+        let mut cx = PacketCx {
+            now,
+            rate: self.transmitter.rate,
+            random: &mut discipline.random,
+            arena,
+            dropped,
+            marked: 0,
+        };
+        let (verdict, first) = discipline.queue.transit(packet, idle_since, &mut cx);
+        let marked = cx.marked;
+        if first.is_none() || verdict != Verdict::Pass || marked > 0 {
+            let ended = self.end_transit(now, packet, (verdict, first, marked), arena, dropped, spare);
+            return Passage::Queued(ended);
+        }
+        let size_bytes = arena.get(packet).size_bytes;
+        let (depart, arrive) = self.transmitter.send(now, now, u64::from(size_bytes));
+        discipline.next = depart;
+        self.counters.count_sent(u64::from(size_bytes));
+        // field by field: a copy of a slot would stall on its own stores
+        let slot = self.ring.claim(spare);
+        slot.packet = packet;
+        slot.size_bytes = size_bytes;
+        slot.start = now;
+        slot.depart = depart;
+        slot.arrive = arrive;
+        self.ring.waiting = self.ring.tail;
+        Passage::Through(self.arm())
+    }
+
+    /// Ends the transit of a packet that is marked or does not leave.
+    #[cold]
+    fn end_transit(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        (verdict, first, marked): (Verdict, Option<PacketId>, u64),
+        arena: &mut Arena,
+        dropped: &Dropped,
+        spare: &mut Spare,
+    ) -> DisciplineOffer {
+        self.count_marks(marked);
+        dropped.iter().for_each(|(_, why)| self.count_drop(*why));
+        let refused = self.judge(verdict, packet, arena);
+        let next = first.map(|first| self.transmit(now, first, arena.get(first).size_bytes, spare));
+        self.set_next_service(next.unwrap_or(Time::NEVER));
+        DisciplineOffer { sent: u64::from(next.is_some()), arrive: self.arm_after_service(spare), refused }
+    }
+
+    /// Offers a packet to the discipline when others wait or the link is busy.
+    #[inline(never)]
+    fn offer_to_busy_discipline(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        arena: &mut Arena,
+        dropped: &mut Dropped,
+        spare: &mut Spare,
+    ) -> DisciplineOffer {
         let mut sent = 0;
         while self.serve(now, arena, dropped, spare).is_some() {
             sent += 1;
@@ -125,7 +184,7 @@ impl Port {
         while self.serve(now, arena, dropped, spare).is_some() {
             sent += 1;
         }
-        (sent, refused)
+        DisciplineOffer { sent, arrive: self.arm_after_service(spare), refused }
     }
 
     /// Offers a packet to the discipline, which has been served up to now. If the link is idle, a service is due now. Returns the reason if
@@ -208,7 +267,7 @@ impl Port {
             if self.is_planned() { self.plan(start, size) } else { self.transmitter.send(at, at, size) };
         self.counters.count_sent(size);
         if start > at {
-            let waiting = self.cold.discipline.as_ref().map_or(0, |d| d.queue.backlog().packets);
+            let waiting = self.cold.discipline.as_ref().map_or(0, |d| d.backlog.packets);
             self.waits.count_wait(start - at, size);
             self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
         }
@@ -271,7 +330,7 @@ impl Port {
     fn opening(&mut self, at: Time, resumes: bool) -> Option<Time> {
         let Cold { cursor, discipline, .. } = &mut *self.cold;
         let (cursor, discipline) = (cursor.as_mut()?, discipline.as_mut()?);
-        if discipline.queue.backlog().packets == 0 {
+        if discipline.backlog.packets == 0 {
             return None;
         }
         let busy_until = self.transmitter.busy_until;

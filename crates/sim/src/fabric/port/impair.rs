@@ -4,12 +4,12 @@
 //! it is held until it arrives.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use contract::{PacketId, Random};
 use units::{Duration, Time};
 
-use crate::Impair;
+use crate::{GilbertElliott, Impair};
 
 /// The impairments of a port and the packets that it holds.
 pub(crate) struct Impairments {
@@ -21,12 +21,21 @@ pub(crate) struct Impairments {
     since_reordered: u32,
     /// The propagation delay of the link.
     delay: Duration,
+    /// What the delay has beyond the shortest that a packet can have.
+    beyond_shortest: Duration,
+    /// Whether any packet may be held.
+    delays: bool,
     /// When the last packet arrives that keeps the order.
     last: Time,
-    /// Packets that have not arrived, by their time and the order in which they were held.
-    delayed: BinaryHeap<Reverse<(Time, u64, PacketId)>>,
+    /// Packets that have not arrived and have overtaken none of these, with their time and the number in the order in which they were held.
+    in_order: VecDeque<Held>,
+    /// Those that arrive before one that was held earlier.
+    overtaking: BinaryHeap<Reverse<Held>>,
     count: u64,
 }
+
+/// A packet that has not arrived: its time, and its number in the order in which packets were held.
+type Held = (Time, u64, PacketId);
 
 /// What happens to a packet and its copy: the time at which each arrives, [`DAMAGED`] for one that the checksum drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +53,18 @@ pub(crate) const DAMAGED: Time = Time::NEVER;
 
 impl Impairments {
     pub(in crate::fabric) fn new(spec: Impair, delay: Duration, random: Random) -> Self {
+        let delays = spec.jitter.is_some() || spec.reorder.is_some() || spec.release_every > Duration::ZERO;
         Self {
             spec,
             random,
             bad: false,
             since_reordered: 0,
             delay,
+            beyond_shortest: Duration::ZERO,
+            delays,
             last: Time::ZERO,
-            delayed: BinaryHeap::new(),
+            in_order: VecDeque::new(),
+            overtaking: BinaryHeap::new(),
             count: 0,
         }
     }
@@ -59,7 +72,9 @@ impl Impairments {
     /// The part of the propagation delay that every packet has before it is impaired. Sets the delay of the link.
     pub(super) fn set_delay(&mut self, delay: Duration) -> Duration {
         self.delay = delay;
-        self.shortest()
+        let shortest = self.shortest();
+        self.beyond_shortest = delay - shortest;
+        shortest
     }
 
     /// Ends the loss in bursts.
@@ -78,8 +93,11 @@ impl Impairments {
     }
 
     /// Draws what happens to the packet that has had its shortest delay now.
+    #[inline]
     pub(crate) fn draw(&mut self, now: Time) -> Fate {
-        if self.loses() {
+        if let Some(model) = self.spec.bursts
+            && self.loses(model)
+        {
             return Fate::Lost;
         }
         let twice = self.spec.duplicate > 0.0 && self.random.chance(self.spec.duplicate);
@@ -88,8 +106,8 @@ impl Impairments {
     }
 
     /// Gilbert-Elliott: the state decides about the packet, then it may change.
-    fn loses(&mut self) -> bool {
-        let Some(model) = self.spec.bursts else { return false };
+    #[inline]
+    fn loses(&mut self, model: GilbertElliott) -> bool {
         let (loss, change) =
             if self.bad { (model.loss_in_bad, model.to_good) } else { (model.loss_in_good, model.to_bad) };
         let lost = loss > 0.0 && self.random.chance(loss);
@@ -100,12 +118,15 @@ impl Impairments {
     }
 
     /// When a packet arrives that has had its shortest delay now, or [`DAMAGED`].
+    #[inline]
     fn arrival(&mut self, now: Time) -> Time {
-        let damaged = self.spec.corrupt > 0.0 && self.random.chance(self.spec.corrupt);
-        if damaged { DAMAGED } else { self.intact_arrival(now) }
+        if self.spec.corrupt > 0.0 && self.random.chance(self.spec.corrupt) {
+            return DAMAGED;
+        }
+        if self.delays { self.delayed_arrival(now) } else { now }
     }
 
-    fn intact_arrival(&mut self, now: Time) -> Time {
+    fn delayed_arrival(&mut self, now: Time) -> Time {
         if let Some(reorder) = self.spec.reorder {
             if self.since_reordered + 1 >= reorder.gap && self.random.chance(reorder.probability) {
                 self.since_reordered = 0;
@@ -113,7 +134,7 @@ impl Impairments {
             }
             self.since_reordered = self.since_reordered.saturating_add(1);
         }
-        let base_delay = self.delay - self.shortest();
+        let base_delay = self.beyond_shortest;
         let mut at = now + base_delay;
         if let Some(jitter) = self.spec.jitter {
             // uniform between −by and by around the delay, but not below zero
@@ -133,39 +154,61 @@ impl Impairments {
     }
 
     /// Holds a packet until it arrives.
+    #[inline]
     pub(crate) fn hold(&mut self, packet: PacketId, at: Time) {
         self.count += 1;
-        self.delayed.push(Reverse((at, self.count, packet)));
+        let held = (at, self.count, packet);
+        match self.in_order.back() {
+            Some((last, ..)) if *last > at => self.overtaking.push(Reverse(held)),
+            _ => self.in_order.push_back(held),
+        }
+    }
+
+    /// When the next packet arrives that is held, and whether it overtakes another.
+    #[inline]
+    fn first(&self) -> Option<(Time, bool)> {
+        let Some(in_order) = self.in_order.front() else {
+            return self.overtaking.peek().map(|Reverse((at, ..))| (*at, true));
+        };
+        match self.overtaking.peek() {
+            Some(Reverse(overtaking)) if overtaking < in_order => Some((overtaking.0, true)),
+            _ => Some((in_order.0, false)),
+        }
     }
 
     /// The next packet that arrives now.
+    #[inline]
     pub(crate) fn take(&mut self, now: Time) -> Option<PacketId> {
-        let Reverse((at, _, packet)) = *self.delayed.peek()?;
+        let (at, overtakes) = self.first()?;
         if at > now {
             return None;
         }
-        self.delayed.pop();
-        Some(packet)
+        if overtakes {
+            return self.overtaking.pop().map(|Reverse((_, _, packet))| packet);
+        }
+        self.in_order.pop_front().map(|(_, _, packet)| packet)
     }
 
     /// Whether a packet that arrives at `at` would overtake one that is held until then.
+    #[inline]
     pub(crate) fn holds_until(&self, at: Time) -> bool {
-        self.delayed.peek().is_some_and(|Reverse((first, ..))| *first <= at)
+        self.first().is_some_and(|(first, _)| first <= at)
     }
 
     /// Removes all held packets, because the link goes down, in the order of their arrival.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = PacketId> {
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = PacketId> + use<> {
         self.last = Time::ZERO;
-        let mut delayed = std::mem::take(&mut self.delayed).into_sorted_vec();
-        delayed.reverse();
-        delayed.into_iter().map(|Reverse((_, _, packet))| packet)
+        let overtaking = std::mem::take(&mut self.overtaking).into_iter().map(|Reverse(held)| held);
+        let mut held: Vec<Held> = self.in_order.drain(..).chain(overtaking).collect();
+        held.sort_unstable();
+        held.into_iter().map(|(_, _, packet)| packet)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GilbertElliott, Jitter, Reorder};
+    use crate::{Jitter, Reorder};
 
     const N: u64 = 100_000;
 

@@ -37,24 +37,51 @@ impl Deadlines {
     /// Adds an entry that expires `lifetime_ms` from now.
     #[inline]
     pub(super) fn add(&mut self, entries: &mut [Entry], slot: u32, lifetime_ms: u32) {
+        let class = match self.classes.first() {
+            Some(first) if first.lifetime_ms == lifetime_ms => 0,
+            _ => self.class(lifetime_ms),
+        };
+        let expires = entries[slot as usize].expires;
+        self.earliest = self.earliest.min(expires);
+        let list = &mut self.classes[class];
+        let before = std::mem::replace(&mut list.last, slot);
+        match entries.get_mut(before as usize) {
+            Some(entry) if entry.expires > expires => {
+                list.last = before;
+                return self.insert(entries, slot, class);
+            }
+            Some(entry) => entry.after = slot,
+            None => list.first = slot,
+        }
+        let entry = &mut entries[slot as usize];
+        (entry.before, entry.after, entry.class) = (before, NONE, class as u8);
+    }
+
+    /// The list of a lifetime.
+    #[cold]
+    fn class(&mut self, lifetime_ms: u32) -> usize {
         let known = self.classes.iter().position(|class| class.lifetime_ms == lifetime_ms);
-        let class = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             if self.classes.len() < CLASSES {
                 self.classes.push(Class { lifetime_ms, first: NONE, last: NONE });
             }
             self.classes.len() - 1
-        });
+        })
+    }
+
+    /// Inserts an entry into a list before those that expire later.
+    #[cold]
+    fn insert(&mut self, entries: &mut [Entry], slot: u32, class: usize) {
         let expires = entries[slot as usize].expires;
-        self.earliest = self.earliest.min(expires);
         let list = &mut self.classes[class];
-        let mut before = list.last;
+        let (mut before, mut after) = (list.last, NONE);
         while let Some(entry) = entries.get(before as usize).filter(|entry| entry.expires > expires) {
-            before = entry.before;
+            (before, after) = (entry.before, before);
         }
-        let after = match entries.get_mut(before as usize) {
-            Some(entry) => std::mem::replace(&mut entry.after, slot),
-            None => std::mem::replace(&mut list.first, slot),
-        };
+        match entries.get_mut(before as usize) {
+            Some(entry) => entry.after = slot,
+            None => list.first = slot,
+        }
         match entries.get_mut(after as usize) {
             Some(entry) => entry.before = slot,
             None => list.last = slot,

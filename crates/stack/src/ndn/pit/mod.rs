@@ -8,7 +8,9 @@ mod records;
 #[cfg(test)]
 mod tests;
 
-use contract::{FaceId, FlowId, InRecord, Label, NackReason, Name, OutRecord, Pending};
+use contract::{
+    Ecn, FaceId, FlowId, InRecord, Interest, Label, NackReason, Name, NameId, OutRecord, Packet, Pending,
+};
 use units::Time;
 
 use self::deadlines::Deadlines;
@@ -17,11 +19,12 @@ use self::records::{NONE, Pool};
 use super::table::Table;
 
 /// The pending Interest table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pit {
     places: Table,
     entries: Vec<Entry>,
-    free: Vec<u32>,
+    /// The first free entry; each free entry leads to the next.
+    free: u32,
     deadlines: Deadlines,
     ins: Pool<In>,
     outs: Pool<Out>,
@@ -56,6 +59,20 @@ pub struct Entry {
 
 const _: () = assert!(size_of::<Entry>() == 128, "an entry is two cache lines");
 
+impl Default for Pit {
+    fn default() -> Self {
+        Self {
+            places: Table::new(),
+            entries: Vec::new(),
+            free: NONE,
+            deadlines: Deadlines::default(),
+            ins: Pool::default(),
+            outs: Pool::default(),
+            peak: 0,
+        }
+    }
+}
+
 impl Pit {
     /// An empty table.
     pub fn new() -> Self {
@@ -83,7 +100,7 @@ impl Pit {
     }
 
     /// The entry of a name.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, name: Name) -> Option<Pending> {
         let slot = self.places.get(name.key())?;
         Some(Pending { slot, generation: self.entries[slot as usize].generation })
@@ -101,45 +118,68 @@ impl Pit {
         self.entries.get_mut(pending.slot as usize).filter(|entry| entry.generation == pending.generation)
     }
 
-    /// Finds or makes the entry of a name; returns whether it was made. A new entry has no records and expires at `expires`; the expiry of
-    /// an existing entry is not reduced. `lifetime_ms` is the time from now to `expires`.
+    /// Makes the entry of a name that has none, for an Interest that arrives in `packet` from the downstream `from` and expires at `expires`.
     #[inline]
-    pub fn open(&mut self, name: Name, lifetime_ms: u32, expires: Time) -> (Pending, bool) {
-        let Self { places, entries, free, .. } = self;
-        let (slot, new) = places.get_or_insert_with(name.key(), || match free.pop() {
-            Some(slot) => slot,
-            None => {
-                entries.push(Entry::empty(name));
-                entries.len() as u32 - 1
-            }
-        });
-        let entry = &mut self.entries[slot as usize];
-        let pending = Pending { slot, generation: entry.generation };
-        if new {
-            let generation = entry.generation;
-            *entry = Entry { generation, expires, ..Entry::empty(name) };
-            self.deadlines.add(&mut self.entries, slot, lifetime_ms);
-            self.peak = self.peak.max(self.places.len());
-        } else if expires > entry.expires {
-            self.deadlines.remove(&mut self.entries, slot);
-            self.entries[slot as usize].expires = expires;
-            self.deadlines.add(&mut self.entries, slot, lifetime_ms);
+    pub fn insert(&mut self, interest: &Interest, packet: &Packet, from: FaceId, expires: Time) -> Pending {
+        let Interest { name, nonce, lifetime_ms } = *interest;
+        if self.free == NONE {
+            self.add_free();
         }
-        (pending, new)
+        let slot = self.free;
+        self.places.add(name.key(), slot);
+        self.peak = self.peak.max(self.places.len());
+        let entry = &mut self.entries[slot as usize];
+        self.free = entry.after;
+        entry.name = name;
+        entry.expires = expires;
+        (entry.strategy_note, entry.link_note) = (0, 0);
+        entry.note(packet);
+        entry.first_in = In { face: from.0, nonce, flow: packet.flow.0, next: NONE, expires };
+        entry.first_out = Out::ABSENT;
+        let generation = entry.generation;
+        self.deadlines.add(&mut self.entries, slot, lifetime_ms);
+        Pending { slot, generation }
     }
 
-    /// Removes an entry with all its records.
+    /// Adds an entry that is free.
+    #[cold]
+    fn add_free(&mut self) {
+        self.entries.push(Entry { after: self.free, ..Entry::FREE });
+        self.free = self.entries.len() as u32 - 1;
+    }
+
+    /// Repeats the request of an entry. Its expiry becomes `expires`, `lifetime_ms` from now, if that is later.
+    pub fn renew(&mut self, pending: Pending, lifetime_ms: u32, expires: Time) {
+        if expires > self.entries[pending.slot as usize].expires {
+            self.deadlines.remove(&mut self.entries, pending.slot);
+            self.entries[pending.slot as usize].expires = expires;
+            self.deadlines.add(&mut self.entries, pending.slot, lifetime_ms);
+        }
+    }
+
+    /// Removes an entry with all its records. Calls `ends` with each of its out-records.
     #[inline]
-    pub fn end(&mut self, pending: Pending) {
-        let Some(entry) = self.entry(pending) else { return };
-        let (name, first_in, first_out) = (entry.name, entry.first_in.next, entry.first_out.next);
-        self.ins.release_chain(first_in);
-        self.outs.release_chain(first_out);
-        self.places.remove(name.key());
-        self.deadlines.remove(&mut self.entries, pending.slot);
-        let entry = &mut self.entries[pending.slot as usize];
+    pub fn end(&mut self, pending: Pending, mut ends: impl FnMut(Name, &Out)) {
+        let Self { places, entries, free, deadlines, ins, outs, .. } = self;
+        let Some(entry) = entries.get_mut(pending.slot as usize) else { return };
+        if entry.generation != pending.generation {
+            return;
+        }
         entry.generation = entry.generation.wrapping_add(1);
-        self.free.push(pending.slot);
+        let name = entry.name;
+        if entry.first_out.face != NONE {
+            ends(name, &entry.first_out);
+            let mut next = outs.after(&entry.first_out);
+            while let Some(record) = next {
+                ends(name, &record);
+                next = outs.after(&record);
+            }
+            outs.release_chain(entry.first_out.next);
+        }
+        ins.release_chain(entry.first_in.next);
+        places.remove(name.key());
+        deadlines.remove(entries, pending.slot);
+        entries[pending.slot as usize].after = std::mem::replace(free, pending.slot);
     }
 
     /// The first entry that has expired by `now`.
@@ -221,17 +261,21 @@ impl Pit {
         queued: bool,
     ) -> Option<Out> {
         let entry = &mut self.entries[pending.slot as usize];
-        let old = self.outs.find(&entry.first_out, face.0);
         let record = Out {
             face: face.0,
             nonce,
             next: NONE,
             sent_at: now,
-            retransmitted: old.is_some(),
+            retransmitted: false,
             queued,
             refused: None,
         };
-        self.outs.write(&mut entry.first_out, record);
+        if entry.first_out.face == NONE {
+            entry.first_out = record;
+            return None;
+        }
+        let old = self.outs.find(&entry.first_out, face.0);
+        self.outs.write(&mut entry.first_out, Out { retransmitted: old.is_some(), ..record });
         old
     }
 
@@ -262,31 +306,41 @@ impl Pit {
 }
 
 impl Entry {
-    const fn empty(name: Name) -> Self {
-        Self {
-            name,
-            expires: Time::ZERO,
-            before: NONE,
-            after: NONE,
-            generation: 0,
-            class: 0,
-            capable: false,
-            size: 0,
-            strategy_note: 0,
-            link_note: 0,
-            label: Label([0; 4]),
-            first_in: In { face: NONE, nonce: 0, flow: 0, next: NONE, expires: Time::ZERO },
-            first_out: Out {
-                face: NONE,
-                nonce: 0,
-                next: NONE,
-                sent_at: Time::ZERO,
-                retransmitted: false,
-                queued: false,
-                refused: None,
-            },
-        }
+    const FREE: Self = Self {
+        name: Name { prefix: NameId(0), segment: 0 },
+        expires: Time::ZERO,
+        before: NONE,
+        after: NONE,
+        generation: 0,
+        class: 0,
+        capable: false,
+        size: 0,
+        strategy_note: 0,
+        link_note: 0,
+        label: Label([0; 4]),
+        first_in: In { face: NONE, nonce: 0, flow: 0, next: NONE, expires: Time::ZERO },
+        first_out: Out::ABSENT,
+    };
+
+    /// Keeps what the entry has of its latest Interest.
+    #[inline]
+    pub fn note(&mut self, packet: &Packet) {
+        self.label = packet.label;
+        self.size = u16::try_from(packet.size_bytes).unwrap_or(u16::MAX);
+        self.capable = packet.ecn != Ecn::NotCapable;
     }
+}
+
+impl Out {
+    const ABSENT: Self = Self {
+        face: NONE,
+        nonce: 0,
+        next: NONE,
+        sent_at: Time::ZERO,
+        retransmitted: false,
+        queued: false,
+        refused: None,
+    };
 }
 
 impl From<In> for InRecord {

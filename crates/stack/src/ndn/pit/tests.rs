@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::NameId;
+use contract::{Destination, Header, NameId};
 use proptest::prelude::*;
 use units::Duration;
 
@@ -14,6 +14,23 @@ fn name(segment: u64) -> Name {
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
+}
+
+/// Makes the entry of a segment for an Interest of a face; the flow has the number of the segment.
+fn open(pit: &mut Pit, segment: u64, face: u32, nonce: u32, lifetime_ms: u32, expires: Time) -> Pending {
+    let interest = Interest { name: name(segment), nonce, lifetime_ms };
+    let packet = Packet {
+        flow: FlowId(segment as u32),
+        size_bytes: 50,
+        to: Destination::own_node(),
+        source: contract::Address::default(),
+        sent_at: Time::ZERO,
+        ecn: Ecn::NotCapable,
+        hops: 0,
+        header: Header::Interest(interest),
+        label: Label::default(),
+    };
+    pit.insert(&interest, &packet, FaceId(face), expires)
 }
 
 /// Expected content of an entry.
@@ -81,15 +98,14 @@ proptest! {
                         last = entry.expires;
                         let expected = model.remove(&entry.name.segment).expect("it is known");
                         prop_assert_eq!(at(expected.expires), entry.expires);
-                        pit.end(pending);
+                        pit.end(pending, |_, _| {});
                     }
                     prop_assert!(model.values().all(|entry| entry.expires > now));
                 }
                 Op::Ask { segment, face, nonce, lifetime_ms } => {
                     let expires = now + u64::from(lifetime_ms);
-                    let (pending, new) = pit.open(name(segment), lifetime_ms, at(expires));
-                    let known = model.contains_key(&segment);
-                    prop_assert_eq!(new, !known);
+                    let known = pit.find(name(segment));
+                    prop_assert_eq!(known.is_some(), model.contains_key(&segment));
                     let entry = model.entry(segment).or_default();
                     entry.expires = entry.expires.max(expires);
                     let record = (face, nonce, segment as u32);
@@ -103,7 +119,17 @@ proptest! {
                             true
                         }
                     };
-                    prop_assert_eq!(pit.add_downstream(pending, FaceId(face), nonce, FlowId(segment as u32), at(expires)), fresh);
+                    match known {
+                        Some(pending) => {
+                            pit.renew(pending, lifetime_ms, at(expires));
+                            let flow = FlowId(segment as u32);
+                            prop_assert_eq!(pit.add_downstream(pending, FaceId(face), nonce, flow, at(expires)), fresh);
+                        }
+                        None => {
+                            let pending = open(&mut pit, segment, face, nonce, lifetime_ms, at(expires));
+                            prop_assert_eq!(pit.find(name(segment)), Some(pending));
+                        }
+                    }
                 }
                 Op::Send { segment, face, nonce } => {
                     let Some(pending) = pit.find(name(segment)) else { continue };
@@ -134,9 +160,15 @@ proptest! {
                 }
                 Op::End(segment) => {
                     let pending = pit.find(name(segment));
-                    prop_assert_eq!(pending.is_some(), model.remove(&segment).is_some());
+                    let expected = model.remove(&segment);
+                    prop_assert_eq!(pending.is_some(), expected.is_some());
                     if let Some(pending) = pending {
-                        pit.end(pending);
+                        let mut ended = Vec::new();
+                        pit.end(pending, |of, out| {
+                            ended.push((of.segment, (out.face, out.nonce, out.retransmitted, out.refused)));
+                        });
+                        let outs = expected.map_or_else(Vec::new, |entry| entry.outs);
+                        prop_assert_eq!(ended, outs.into_iter().map(|out| (segment, out)).collect::<Vec<_>>());
                         prop_assert!(pit.entry(pending).is_none(), "a stale handle finds nothing");
                         prop_assert!(!pit.forget(pending, FaceId(0)) && pit.first_in(pending).is_none());
                     }
@@ -163,15 +195,14 @@ proptest! {
 fn memory_is_bounded_by_concurrent_entries() {
     let mut pit = Pit::new();
     for segment in 0..100_000u64 {
-        let (pending, new) = pit.open(name(segment), 2000, at(segment + 2000));
-        assert!(new);
+        let pending = open(&mut pit, segment, 0, 7, 2000, at(segment + 2000));
         for face in 0..3 {
             pit.add_downstream(pending, FaceId(face), 7, FlowId(0), at(segment + 2000));
             pit.send(pending, FaceId(face + 3), 7, at(segment), false);
         }
         if segment >= 10 {
             let old = pit.find(name(segment - 10)).expect("it is pending");
-            pit.end(old);
+            pit.end(old, |_, _| {});
         }
     }
     assert_eq!((pit.len(), pit.peak(), pit.entries.len()), (10, 11, 11));
@@ -181,7 +212,7 @@ fn memory_is_bounded_by_concurrent_entries() {
 #[test]
 fn a_record_that_is_held_counts_its_time_from_when_it_leaves() {
     let mut pit = Pit::new();
-    let (pending, _) = pit.open(name(0), 2000, at(2000));
+    let pending = open(&mut pit, 0, 0, 7, 2000, at(2000));
     pit.send(pending, FaceId(1), 9, at(5), true);
     assert!(
         pit.out_record(pending, FaceId(1)).is_some_and(|record| record.queued && record.sent_at == at(5))

@@ -42,6 +42,10 @@ impl Strategy for BestRoute {
         }
     }
 
+    fn observes_data(&self) -> bool {
+        false
+    }
+
     fn has_deadlines(&self) -> bool {
         false
     }

@@ -51,6 +51,10 @@ impl Strategy for Multicast {
         }
     }
 
+    fn observes_data(&self) -> bool {
+        false
+    }
+
     fn has_deadlines(&self) -> bool {
         false
     }

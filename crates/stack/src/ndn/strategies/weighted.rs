@@ -109,6 +109,10 @@ impl Strategy for Weighted {
         }
     }
 
+    fn observes_data(&self) -> bool {
+        false
+    }
+
     fn has_deadlines(&self) -> bool {
         false
     }
