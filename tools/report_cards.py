@@ -1,8 +1,8 @@
 """Writes docs/report-cards/ from what `thalweg evaluate` decided: `python tools/report_cards.py out/evaluate`.
 
-The folder has a sub-folder per scheme or queue discipline, each with its `evaluation.json`. Cards on the page that the
-folder lacks stay as they are; `--all` leaves them out. `--sources` prints the digest of the sources that decide a card.
-It needs no core.
+The folder has a sub-folder per scheme, transport stack or queue discipline, each with its `evaluation.json`. Cards on
+the page that the folder lacks stay as they are; `--all` leaves them out. `--sources` prints the digest of the sources
+that decide a card. It needs no core.
 """
 
 import hashlib
@@ -22,9 +22,10 @@ INTRODUCTION = """<!-- Written by `python tools/report_cards.py out/evaluate`: c
 
 # Report cards
 
-*Scope: for readers who want to know how the schemes of the catalogue and its queue disciplines do by the criteria of
-RFC 9743, RFC 5166, RFC 6817, RFC 7928, RFC 8867 and RFC 8869, in the TCP Evaluation Suite, and in the batteries for
-multicast and named data. Limits: a card is of the simulator and of these networks. A row that fails is a question, not a
+*Scope: for readers who want to know how the schemes of the catalogue, transport stacks with their own controllers and
+queue disciplines do by the criteria of RFC 9743, RFC 5166, RFC 6817, RFC 7928, RFC 8867 and RFC 8869, in the TCP
+Evaluation Suite, and in the batteries for multicast and named data. Limits: a card is of the simulator and of these
+networks. A row that fails is a question, not a
 proof: most documents have no thresholds, and a band is then what CUBIC, Reno and BBR get in the same networks. A reference
 scheme cannot fail a row that compares it with the worst reference.*
 
@@ -35,11 +36,14 @@ thalweg evaluate vegas --quick      # as most cards below; without --quick twice
 
 [The guide](../guide/8-evaluate.md) says how to read a card, and how verdicts are decided. In the overview, `45 ✓ 6 ✗ 2 ◐`
 are rows that pass, fail, and are not decided by the seeds; – is a battery that does not apply. `learned` is the trained
-example of [guide 7](../guide/7-schemes-in-python.md#train-one). A card with 3 seeds is one
-of `--quick`, whose runs are half as long: the cards of all schemes without it would have taken hours. *Sources* is the
+example of [guide 7](../guide/7-schemes-in-python.md#train-one). `quinn:cubic` is the QUIC stack quinn with its own CUBIC:
+the stack's code in [virtual time](../concepts/quic.md#a-quic-stack-as-a-flow). The references are schemes over Thalweg's
+TCP, so that such a card judges the whole stack: packet sizes, acknowledgements, loss recovery, pacing and the handshake,
+which TCP here leaves out by default, and not its controller alone. `str0m:gcc` needs a build with the feature `str0m`.
+A card with 3 seeds is one of `--quick`, whose runs are half as long: the cards of all schemes without it would have
+taken hours. *Sources* is the
 digest of the simulator and the batteries with which a card was measured (`python tools/report_cards.py --sources` prints
-the present one); cards with – there were measured before loss detection by time (RACK) was corrected, and lack rows
-that came later. On the site a click on a head sorts the table by that column, cells with counts by the share of rows
+the present one). On the site a click on a head sorts the table by that column, cells with counts by the share of rows
 that pass.
 
 ![Rows per scheme and battery that pass, fail or are undecided](../images/report-cards.svg)
@@ -70,10 +74,15 @@ def present():
         for part in text.split("\n## ")[1:]
     }
     found = {}
-    for name, rest in re.findall(r"^\| \[(\w+)\]\(#\w+\) \| (.*) \|$", text, re.MULTILINE):
+    for name, rest in re.findall(r"^\| \[([\w:]+)\]\(#\w+\) \| (.*) \|$", text, re.MULTILINE):
         named = dict(zip(heads[1].split(" | "), rest.split(" | "), strict=True))
         found[name] = ({"sources": "–"} | named, [*sections[name], ""])
     return found
+
+
+def anchor(name):
+    """The anchor of a card's head, which has no colons."""
+    return name.replace(":", "")
 
 
 def words(value, unit):
@@ -189,7 +198,7 @@ def main(folder, *options):
     columns = ["seeds", "sources", *heads]
     lines = [INTRODUCTION, f"| scheme | {' | '.join(columns)} |", f"|{' --- |' * (len(columns) + 1)}"]
     for name, (row, _) in cards.items():
-        lines.append(f"| [{name}](#{name}) | {' | '.join(row[column] for column in columns)} |")
+        lines.append(f"| [{name}](#{anchor(name)}) | {' | '.join(row[column] for column in columns)} |")
     lines += [
         "",
         f"References of RFC 9743, RFC 5166, RFC 6817, the TCP Evaluation Suite and named data: "

@@ -288,6 +288,12 @@ class Run:
     def values(self) -> dict[str, float | None]:
         """The table `summary` as a dict: dotted key → value."""
 
+    def value(self, key: str) -> float | None:
+        """The value of a key of the table `summary`; `KeyError` for an unknown key."""
+
+    def values_of(self, subject: str) -> dict[str, float | None]:
+        """The values of a subject such as `flows.web`, by the last word of their keys; empty for an unknown subject."""
+
     def save(self, folder: str) -> None:
         """Writes every table to `folder` as Parquet."""
 

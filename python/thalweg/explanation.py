@@ -24,6 +24,7 @@ from .result import Result
 from .scenario import Scenario
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PHASES = {
@@ -44,6 +45,12 @@ LIMITS = {
     "application": "the application or the send buffer",
 }
 """What keeps a sender from sending more, each at a time."""
+
+MAX_HOLDERS = 8
+"""Rows of flows in the figure."""
+
+BAR_IN = 0.32
+"""Height of a row of the figure, in inches."""
 
 STATES = {"bbr": ("Startup", "Drain", "ProbeBW", "ProbeRTT")}
 """Names of the values of the event `state` of a scheme."""
@@ -194,12 +201,23 @@ class Explanation:
         }
 
     def plot(self, *, out: str | Path | None = None) -> Figure:
-        """Window and data in flight over time, above bands for the phase and for the limit; drops are marks."""
+        """Window and data in flight over time, above bands for the phase and for the limit; drops are marks.
+
+        Below, the share of each flow in what waited in queues beside its share of the goodput.
+        """
         from matplotlib import rc_context
 
+        from .plots import place_legend
+
         look = styles.page()
+        holders = self.holders()
+        height = BAR_IN * len(holders) + 1.0 if holders else 0.0
         with rc_context(look.settings):
-            figure, axes = styles.new_figure((8.2, 3.4), look)
+            figure, axes = styles.new_figure((8.2, 3.4 + height), look)
+            if holders:
+                grid = figure.add_gridspec(2, 1, height_ratios=(3.4, height))
+                axes.set_subplotspec(grid[0])
+                self._draw_holders(figure.add_subplot(grid[1]), holders)
             times = [span.begin_s for span in self.spans]
             if any(span.window is not None for span in self.spans):
                 window = [math.nan if span.window is None else span.window / 1e3 for span in self.spans]
@@ -229,12 +247,47 @@ class Explanation:
             axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
             axes.set_xlabel("time (s)")
             axes.set_ylabel(f"{self.flow} (kB)")
-            from .plots import place_legend
-
             place_legend(axes, rows=look.legend_rows)
         if out is not None:
             figure.savefig(out)
         return figure
+
+    def holders(self) -> list[tuple[str, float, float]]:
+        """Flow, share of what waited in queues and share of all goodput, the largest share of queues first.
+
+        At most `MAX_HOLDERS` flows, this one among them; the others are one row. Empty if nothing waited.
+        """
+        held, goodputs = self.queue_shares(), self.goodputs()
+        if not held:
+            return []
+        total = math.fsum(goodputs.values()) or 1.0
+        shares = {name: (held.get(name, 0.0), goodput / total) for name, goodput in goodputs.items()}
+        names = sorted(shares, key=lambda name: (-shares[name][0], name))
+        if len(names) > MAX_HOLDERS:
+            names = [self.flow, *(name for name in names if name != self.flow)][: MAX_HOLDERS - 1]
+            names.sort(key=lambda name: (-shares[name][0], name))
+        rows = [(name, *shares[name]) for name in names]
+        if others := [share for name, share in shares.items() if name not in names]:
+            waiting, got = (math.fsum(column) for column in zip(*others, strict=True))
+            rows.append((f"{len(others)} others", waiting, got))
+        return rows
+
+    def _draw_holders(self, axes: Axes, holders: list[tuple[str, float, float]]) -> None:
+        """Two bars per flow; the flow that is explained is in bold."""
+        from .plots import place_legend
+
+        columns = (("share of what waited in queues", COLOURS[0]), ("share of the goodput", styles.FAINT))
+        for number, (label, colour) in enumerate(columns):
+            places = [place - 0.2 + 0.4 * number for place in range(len(holders))]
+            axes.barh(places, [100 * row[1 + number] for row in holders], 0.36, color=colour, label=label)
+        axes.set_yticks(range(len(holders)), [name for name, _, _ in holders])
+        for tick, (name, _, _) in zip(axes.get_yticklabels(), holders, strict=True):
+            tick.set_fontweight("bold" if name == self.flow else "normal")
+        axes.invert_yaxis()
+        axes.set_xlim(0, 100)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel("share (%)")
+        place_legend(axes)
 
     def _drop_times(self) -> list[float]:
         events = self.result.events

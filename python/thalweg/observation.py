@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ._native import Summary
@@ -42,8 +42,7 @@ FEATURES = (
 LIMITS = tuple((feature.low, feature.high) for feature in FEATURES)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A step of a flow, for rewards."""
 
     summary: Summary
@@ -65,27 +64,38 @@ class Observer:
 
     def observe(self, summary: Summary, window_bytes: float) -> Step:
         """The observation of the next step, in which the window was `window_bytes`."""
-        rate = summary.delivery_rate_bps
-        self.rate_max_bps = max(self.rate_max_bps, rate)
+        features = self.features(summary, window_bytes)
+        return Step(summary, window_bytes, self.rate_max_bps, features)
+
+    def features(self, summary: Summary, window_bytes: float) -> tuple[float, ...]:
+        """The observation alone, which is what a policy needs: for schemes that are called very often."""
+        rate, rate_max = summary.delivery_rate_bps, self.rate_max_bps
+        if rate > rate_max:
+            self.rate_max_bps = rate_max = rate
         base = summary.rtt_base_s or math.inf
-        rtt = summary.rtt_mean_s if summary.rtt_mean_s is not None else self._rtt_s
-        change = 0.0 if rtt is None or self._rtt_s is None else (rtt - self._rtt_s) / base
+        rtt, before = summary.rtt_mean_s, self._rtt_s
+        if rtt is None:
+            rtt = before
         self._rtt_s = rtt
-        bdp_bytes = self.rate_max_bps * base / 8 if base < math.inf else 0.0
+        change = 0.0 if rtt is None or before is None else (rtt - before) / base
+        bdp_bytes = rate_max * base / 8 if base < math.inf else 0.0
+        lost, marked = summary.lost_bytes, summary.marked_packets
         values = (
             0.0 if rtt is None else rtt / base - 1.0,
             change,
-            _share(summary.lost_bytes, summary.lost_bytes + summary.acked_bytes),
-            _share(summary.marked_packets, summary.acked_packets),
-            _share(rate, self.rate_max_bps),
-            _share(window_bytes, bdp_bytes),
-            _share(summary.in_flight_bytes, window_bytes),
+            lost / (lost + summary.acked_bytes) if lost else 0.0,
+            _share(marked, summary.acked_packets) if marked else 0.0,
+            rate / rate_max if rate_max > 0 else 0.0,
+            window_bytes / bdp_bytes if bdp_bytes > 0 else 0.0,
+            summary.in_flight_bytes / window_bytes if window_bytes > 0 else 0.0,
         )
-        features = tuple(
-            low if value < low else high if value > high else value
-            for value, (low, high) in zip(values, LIMITS, strict=True)
+        # not a generator: this runs once per round trip of each flow
+        return tuple(
+            [
+                low if value < low else high if value > high else value
+                for value, (low, high) in zip(values, LIMITS, strict=True)
+            ]
         )
-        return Step(summary, window_bytes, self.rate_max_bps, features)
 
 
 def _share(part: float, whole: float) -> float:
@@ -94,8 +104,9 @@ def _share(part: float, whole: float) -> float:
 
 def factor(action: float) -> float:
     """The factor of an action in [−1, 1]: 1 + a, or its inverse 1/(1 − a) below 0; from a half to double."""
-    action = min(max(action, -1.0), 1.0)
-    return 1.0 + action if action >= 0 else 1.0 / (1.0 - action)
+    if action >= 0:
+        return 2.0 if action > 1.0 else 1.0 + action
+    return 0.5 if action < -1.0 else 1.0 / (1.0 - action)
 
 
 MAX_WINDOW = 100_000
@@ -104,7 +115,11 @@ MAX_WINDOW = 100_000
 
 def next_window(window_bytes: float, action: float, segment_bytes: int) -> float:
     """The window in bytes after an action: one segment or more, and at most `MAX_WINDOW` segments."""
-    return min(max(window_bytes * factor(action), segment_bytes), MAX_WINDOW * segment_bytes)
+    window = window_bytes * factor(action)
+    if window < segment_bytes:
+        return segment_bytes
+    maximum = MAX_WINDOW * segment_bytes
+    return min(window, maximum)
 
 
 LOSS_WEIGHT = 5.0

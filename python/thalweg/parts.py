@@ -572,6 +572,7 @@ if TYPE_CHECKING:
 
         every: str | None
         series: Iterable[str] | None
+        flows: Iterable[str] | None
         events: bool | None
         drops: bool | None
         distributions: bool | None
@@ -1745,6 +1746,9 @@ class Record(Part):
 
     - `every` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Sampling interval of the series.
     - `series` (list of text): Names of series.
+    - `flows` (list of text): Names of flows, or of `[[flows]]` with several: of senders and receivers only
+      theirs have series. The series `rate` and `fairness` are those of all flows, because results of all are
+      computed from them. Default: all flows.
     - `events` (true or false): Record the events that endpoints report. Default: false.
     - `drops` (true or false): Record every dropped packet in the table `events`: when, on which link or at
       which node, why, and of which flow. Default: false.

@@ -316,13 +316,23 @@ class Result:
 
         names: list[str] = self.flows["group"].unique(maintain_order=True).to_list()
         rows: dict[str, dict[str, Any]] = {name: {"group": name} for name in names}
-        # a network of many flows has a hundred keys for each of them
-        summary = self.summary.filter(polars.col("metric").str.starts_with("flows."))
-        for key, value in summary.select("metric", "value").iter_rows():
-            subject, _, word = key.rpartition(".")
-            if (row := rows.get(subject.removeprefix("flows."))) is not None:
-                row[word] = int(value) if word in {"count", "completions"} and value is not None else value
+        counts = {"count", "completions"}
+        for name, row in rows.items():
+            for word, value in self._values_of(f"flows.{name}"):
+                row[word] = int(value) if word in counts and value is not None else value
         return polars.DataFrame(list(rows.values()), infer_schema_length=None)
+
+    def _values_of(self, subject: str) -> Iterable[tuple[str, float | None]]:
+        """The values of a subject of the summary, by the last word of their keys."""
+        import polars
+
+        if isinstance(self._source, _native.Run):
+            return self._source.values_of(subject).items()
+        key = polars.col("metric")
+        # a network of many flows has a hundred keys for each of them
+        own = self.summary.filter(key.str.starts_with(f"{subject}."))
+        own = own.select(key.str.slice(len(subject) + 1), "value")
+        return own.filter(~key.str.contains(".", literal=True)).rows()
 
     @property
     def receivers(self) -> polars.DataFrame:
@@ -386,18 +396,29 @@ class Result:
 
     @cached_property
     def values(self) -> dict[str, float | None]:
-        """The summary as a dict: dotted key → value, None where it could not be measured."""
+        """The summary as a dict: dotted key → value, None where it could not be measured. For single values take `get`."""
         return self._source.values if isinstance(self._source, _native.Run) else dict(self.summary.rows())
+
+    def get(self, key: str, default: float | None = None) -> float | None:
+        """The value of a dotted key; `default` for an unknown one. It takes far less memory than `values` of a large run."""
+        if not isinstance(self._source, _native.Run):
+            return self.values.get(key, default)
+        try:
+            return self._source.value(key)
+        except KeyError:
+            return default
 
     def __getitem__(self, key: str) -> float | None:
         """The value of a dotted key, such as `link.bottleneck.utilisation`; `KeyError` for an unknown one."""
-        if key not in self.values:
-            subject = key.rpartition(".")[0] + "."
-            words = {known.removeprefix(subject) for known in self.values if known.startswith(subject)}
-            if new := _new_names([key], words).get(key):
-                raise KeyError(f"{key!r} was renamed to {new!r}")
-            raise KeyError(unknown_name("result", key, self.values))
-        return self.values[key]
+        try:
+            return self._source.value(key) if isinstance(self._source, _native.Run) else self.values[key]
+        except KeyError:
+            pass
+        subject = key.rpartition(".")[0] + "."
+        words = {known.removeprefix(subject) for known in self.values if known.startswith(subject)}
+        if new := _new_names([key], words).get(key):
+            raise KeyError(f"{key!r} was renamed to {new!r}")
+        raise KeyError(unknown_name("result", key, self.values))
 
     def units(self, table: str) -> dict[str, str]:
         """Unit of each column of a table that has one."""

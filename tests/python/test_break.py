@@ -48,7 +48,7 @@ def test_every_network_of_the_bounds_is_a_scenario() -> None:
     import numpy
 
     random = numpy.random.default_rng(1)
-    for scheme in ("ledbat", "mca", "mircc", "icp", "nack"):
+    for scheme in ("ledbat", "mca", "mircc", "icp", "nack", "ndnsieve"):
         for wanted in PROPERTIES.values():
             space = Space.of(scheme, (), wanted.without, wanted.always)
             for _ in range(3):
@@ -193,6 +193,96 @@ def test_routers_and_names_of_named_data_are_searched() -> None:
         in finding.sentence
     )
     assert "one name for all, routers drop at least 60 % of the Interests" in finding.sentence
+
+
+def test_chains_and_controllers_of_named_data_are_searched() -> None:
+    new = {"routers", "cross", "controller", "detour"}
+    has = {
+        scheme: new & {bound.name for bound in Space.of(scheme).bounds}
+        for scheme in ("ndnsieve", "icp", "reno")
+    }
+    assert has == {"ndnsieve": new, "icp": {"routers", "cross"}, "reno": set()}
+    assert "cross" not in {bound.name for bound in Space.of("icp", (), PROPERTIES["collapse"].without).bounds}
+    network: Network = {
+        "rate": 5.0,
+        "delay": 30.0,
+        "buffer": 2.0,
+        "own": 1.0,
+        "latecomer": 0.1,
+        "loss": 0.001,
+        "routers": 4.0,
+        "cross": 4.0,
+        "controller": 10.0,
+        "detour": 2.0,
+    }
+    space = Space.of("ndnsieve")
+    network = space.normal(network)
+    assert network["cross"] == 3.0, "a chain of four routers has three links"
+    assert "detour" not in space.normal(
+        {name: value for name, value in network.items() if name != "controller"}
+    )
+    tree = space.scenario(network, 20.0)
+    links = {link["name"]: link for link in tree["topology"]["links"]}
+    assert [links[name]["delay"] for name in ("bottleneck", "bottleneck2", "bottleneck3")] == ["10 ms"] * 3
+    assert [links[name]["delay"] for name in ("detour1", "detour2")] == ["10 ms"] * 2, (
+        "twice that of the first link"
+    )
+    assert [name for name, link in links.items() if "loss" in link] == ["bottleneck"]
+    lot = {name: value for name, value in network.items() if name not in ("loss", "detour")}
+    short = space.scenario({**lot, "outage": 1.0}, 20.0)
+    assert (short["topology"]["kind"], short["topology"]["hops"]) == ("parking_lot", 3)
+    assert {event["link"] for event in short["events"]} == {"hop1"}
+    equal = tw.Scenario.from_tree(short).run(seed=1)
+    assert (PROPERTIES["collapse"].measure(equal, lot) or 0) > 0.3
+    assert tree["sdn"] == {"app": "ndnsieve", "link": {"delay": "10 ms"}}
+    result = tw.Scenario.from_tree(tree).run(seed=1)
+    assert {row["flow"] for row in result.flows.to_dicts() if row["goodput_bps"]} == {
+        "own",
+        "late",
+        "cross1",
+        "cross2",
+        "cross3",
+    }
+    goodputs = [result[f"flow.{name}.goodput"] for name in ("own", "late", "cross1", "cross2", "cross3")]
+    assert PROPERTIES["starve"].measure(result, network) == pytest.approx(min(goodputs) / (sum(goodputs) / 5))
+    commands = result["node.controller.commands"]
+    assert commands, "the controller moves a prefix to the second way"
+    sentence = Finding(space, PROPERTIES["starve"], network, 20.0, (0.05,), (1,)).sentence
+    assert (
+        "4 routers in a chain, 3 consumers across one link, an SDN controller at 10 ms and a second way of 2 times the "
+        "delay" in sentence
+    )
+
+
+def test_only_flows_that_a_property_reads_are_recorded() -> None:
+    network: Network = {**STARVED, "rival_scheme": "cubic", "short_flows": 0.3, "short_size": 20.0}
+    space, stall = Space.of("reno"), PROPERTIES["stall"]
+    tree = space.scenario(network, 10.0, stall.record)
+    assert tree["record"]["flows"] == ["own"]
+    result = tw.Scenario.from_tree(tree).run(seed=1)
+    assert result.flows.height > 20, "there are short flows"
+    assert {subject.partition("@")[0] for subject in result.series["subject"]} == {"receiver.own"}
+    every = {**tree, "record": {key: value for key, value in tree["record"].items() if key != "flows"}}
+    whole = tw.Scenario.from_tree(every).run(seed=1)
+    assert whole.series["subject"].n_unique() > 20
+    assert whole.trace_hash == result.trace_hash
+    assert stall.measure(whole, network) == stall.measure(result, network)
+    alone = {name: value for name, value in STARVED.items() if not name.startswith("rival")}
+    assert "flows" not in space.scenario(alone, 10.0, stall.record)["record"]
+
+
+def test_a_search_and_the_shrinking_end_when_their_time_is_over() -> None:
+    evaluator = Slope(ledbat(), PROPERTIES["starve"])
+    best = Search(evaluator).run(seconds=1e-9)
+    assert best.trials == 2 * evaluator.at_once, "a few networks are tried in any case"
+    given: Network = {"rate": 21.3, "delay": 31.0, "buffer": 0.731, "loss": 0.00123, "own": 3.0}
+    small = shrink(evaluator, given, seconds=0.0)
+    assert small is not None
+    assert (small.network, small.finished) == (evaluator.space.normal(given), False)
+    whole = shrink(evaluator, given, seconds=1e9)
+    assert whole is not None
+    assert whole.finished
+    assert whole == shrink(evaluator, given)
 
 
 def test_a_stall_is_measured_without_the_outage() -> None:
@@ -424,6 +514,25 @@ def test_the_command_writes_what_it_finds(
     assert tomllib.loads((out / "delay.toml").read_text("utf-8"))["title"] == "reno: delay"
     assert (out / "delay.svg").exists()
     assert (out / "delay.jsonl").exists()
+
+
+def test_the_command_ends_when_its_time_is_over_and_says_what_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "thalweg.cli.break_._search", lambda space, wanted, seed, *_: Search(Slope(space, wanted), seed)
+    )
+    monkeypatch.setattr(Finding, "save", lambda *_: {})
+    words = ["break", "ledbat", "--property", "starve,delay", "--minutes", "1e-9", "--out", str(tmp_path)]
+    assert call([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["property"] for row in told["searches"]] == ["starve"]
+    assert told["searches"][0]["trials"] == 2
+    assert told["skipped"] == ["delay"]
+    assert call(words) == 0
+    said = capsys.readouterr().out
+    assert "Not searched, the time was over: delay" in said
+    assert "The same command continues" in said
 
 
 @pytest.mark.parametrize(

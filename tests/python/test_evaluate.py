@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import report_cards
 from thalweg import Scenario, WindowUpdate, catalogue, register_scheme
 from thalweg._native import Control
 from thalweg.cli import call
@@ -98,8 +99,21 @@ def test_rows_have_unique_names_and_say_what_they_are() -> None:
             assert one.traits >= battery.traits, one.id
 
 
-KINDS = ("cubic", "ledbat", "nada", "tfrc", "tfmcc", "perif_ecn", "pcon", "ndnsieve", "least_loaded", "codel")
-"""A scheme of every kind, and a queue discipline."""
+KINDS = (
+    "cubic",
+    "ledbat",
+    "nada",
+    "tfrc",
+    "tfmcc",
+    "perif_ecn",
+    "pcon",
+    "ndnsieve",
+    "least_loaded",
+    "codel",
+    "quinn:cubic",
+    "noq:newreno",
+)
+"""A scheme of every kind, a queue discipline, and transport stacks."""
 
 
 @pytest.mark.parametrize("scheme", KINDS)
@@ -341,6 +355,40 @@ def test_rows_of_other_kinds_say_why_they_do_not_apply() -> None:
     assert Subject.of("vegas", kind="background").lacks(frozenset({"background"})) is None
 
 
+def test_a_stack_is_evaluated_with_its_own_controller(measurements: Path) -> None:
+    rows = ["rfc9743/6.3-wired", "rfc9743/7.1-marks", "rfc9743/7.4-utilisation", "rfc9743/7.6-optimistic"]
+    card = evaluate(
+        "quinn:cubic", against=("cubic", "noq:newreno"), rows=rows, quick=True, cache=measurements
+    )
+    [(_, outcomes)] = card.outcomes
+    assert [outcome.verdict for outcome in outcomes] == [PASS, PASS, NOT_APPLICABLE, NOT_APPLICABLE]
+    assert outcomes[0].references.keys() == {"cubic", "noq:newreno"}
+    assert "RFC 9000" in outcomes[2].reason
+    assert outcomes[3].reason == "not applicable, because its receiver does not acknowledge by TCP"
+    assert card.subject.kind == "transport stack"
+    # the stack asks for marks and heeds them: without, the queue of 10 BDP fills, which is 400 ms
+    assert outcomes[1].measured is not None
+    assert 0.0 < outcomes[1].measured.mean < 0.05
+    assert card.as_dict()["scheme"] == "quinn:cubic"
+
+
+def test_a_flow_of_a_stack_runs_in_every_row_for_transfers(measurements: Path) -> None:
+    names = {f"{battery.id}/{one.id}": one for battery, one in EVERY}
+    for name in ("rfc9743/7.11-incast", "rfc5166/2.1.1-completion", "rfc5166/2.8-page"):
+        one = names[name]
+        assert one.cases is not None
+        assert one.value is not None
+        for scheme in ("noq:cubic", "cubic"):
+            subject = Subject.of(scheme)
+            lab = Lab.of(subject.traits, quick=True)
+            samples = {}
+            for case, tree in one.cases(subject, lab).items():
+                output = runner._simulate(tree, 1, Control())
+                assert output is not None
+                samples[case] = runner._sample(output)
+            assert 0 < one.value(samples, lab) < 10, (name, scheme)
+
+
 def test_the_command_writes_a_page_and_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "card"
     words = ["evaluate", "vegas", "--quick", "--row", "rfc9743/6.3-wired", "--row", "rfc9743/5.3.1"]
@@ -372,6 +420,14 @@ def test_the_command_writes_a_page_and_one_object(tmp_path: Path, capsys: pytest
         (["evaluate", "vegas", "--set", "alfa=3"], "alpha"),
         (["evaluate", "vegas", "--jobs", "0"], "at least one"),
         (["evaluate", "fq_codl"], "fq_codel"),
+        (["evaluate", "quiche:bbr"], "there are: quinn, noq, str0m"),
+        (["evaluate", "quinn"], "the stack has cubic and newreno"),
+        (["evaluate", "noq:compound"], "the stack has cubic and newreno"),
+        (["evaluate", "noq:newrno"], "newreno"),
+        (["evaluate", "quinn:bbr"], "the stack has cubic and newreno"),
+        (["evaluate", "quinn:cubic", "--set", "beta=0.8"], "leave --set out"),
+        (["evaluate", "quinn:cubic", "--kind", "media"], "leave it out"),
+        (["evaluate", "vegas", "--against", "cubic,noq:cubik"], "cubic"),
         (["evaluate", "codel", "--quick", "--row", "rfc7928/5.1.1-delay", "--set", "targt=5ms"], "target"),
     ],
 )
@@ -380,3 +436,36 @@ def test_mistakes_are_answered_with_a_hint(
 ) -> None:
     assert call([*words, "--out", str(tmp_path)]) == 2
     assert hint in capsys.readouterr().err
+
+
+def test_cards_of_stacks_are_added_to_the_page_and_stay_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def folder(scheme: str, verdict: str) -> str:
+        row: dict[str, Any] = {"id": "1", "title": "Title", "source": "RFC", "unit": "1", "band": ""}
+        row |= {"verdict": verdict}
+        row |= {"measured": {"mean": 0.5}, "references": {}}
+        record: dict[str, Any] = {
+            "scheme": scheme,
+            "kind": "transport stack",
+            "params": {},
+            "against": ["cubic"],
+            "runs": 1,
+        }
+        record |= {"seeds": 3, "quick": True, "batteries": [{"id": "b", "title": "Battery", "rows": [row]}]}
+        path = tmp_path / scheme.replace(":", "-") / "card" / "evaluation.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(record), encoding="utf-8")
+        return str(path.parent.parent)
+
+    monkeypatch.setattr(report_cards, "CARDS", tmp_path)
+    monkeypatch.setattr(report_cards, "PICTURE", tmp_path / "picture.svg")
+    for scheme, verdict in (("quinn:cubic", "fail"), ("cubic", "pass"), ("noq:cubic", "pass")):
+        report_cards.main(folder(scheme, verdict))
+    page = (tmp_path / "README.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| [")]
+    assert [row.partition("]")[0] for row in rows] == ["| [cubic", "| [noq:cubic", "| [quinn:cubic"]
+    assert rows[2].startswith("| [quinn:cubic](#quinncubic) | 3 |")
+    assert rows[2].endswith("| 1 ✗ |")
+    assert page.count("## quinn:cubic\n") == 1
+    assert "quinn:cubic" in (tmp_path / "picture.svg").read_text(encoding="utf-8")

@@ -96,6 +96,31 @@ def test_losses_and_queues_agree_with_the_tables() -> None:
     assert waiting == pytest.approx(queue, rel=0.1), "Little's law"
 
 
+def test_the_figure_shows_who_filled_the_queues() -> None:
+    tree = pair().tree
+    tree["flows"][1]["count"] = 9
+    answer = explain(tw.Scenario.from_tree(tree), "two.9")
+    held, goodputs = answer.queue_shares(), answer.goodputs()
+    rows = answer.holders()
+    assert [name for name, _, _ in rows if name == "two.9"] == ["two.9"]
+    assert rows[-1][0] == "3 others"
+    assert sum(share for _, share, _ in rows) == pytest.approx(1)
+    assert sum(share for _, _, share in rows) == pytest.approx(1)
+    queue, goodput = answer.plot().axes[1].containers
+    for (name, _, _), bar, other in zip(rows[:-1], queue, goodput, strict=False):
+        assert bar.get_width() == pytest.approx(100 * held[name])
+        assert other.get_width() == pytest.approx(100 * goodputs[name] / sum(goodputs.values()))
+    bold = [
+        label.get_text()
+        for label in answer.plot().axes[1].get_yticklabels()
+        if label.get_fontweight() == "bold"
+    ]
+    assert bold == ["two.9"]
+    idle = explain(alone(size="1 kB"), "bulk")
+    assert idle.holders() == []
+    assert len(idle.plot().axes) == 1, "nothing waited"
+
+
 def test_the_repetition_is_the_run(tmp_path: Path) -> None:
     run = pair().run(seed=5, out=tmp_path / "run")
     answer = explain(tw.Result.load(tmp_path / "run"), "one")

@@ -55,6 +55,19 @@ def test_an_update_prefers_the_action_with_the_higher_reward() -> None:
     assert float(policy.forward(seen)[0].mean()) == pytest.approx(0.5, abs=0.15)
 
 
+def loops(layers: list[Any], values: list[float]) -> float:
+    """The mean action of a network, term by term from left to right."""
+    for depth, (weights, biases) in enumerate(layers):
+        sums = []
+        for row, bias in zip(weights, biases, strict=True):
+            total = bias
+            for weight, value in zip(row, values, strict=True):
+                total += weight * value
+            sums.append(total)
+        values = sums if depth == len(layers) - 1 else [max(value, 0.0) for value in sums]
+    return values[0]
+
+
 def test_a_written_policy_acts_as_the_trained_one(tmp_path: Path) -> None:
     random = numpy.random.default_rng(3)
     policy = train.Layers(random)
@@ -64,6 +77,12 @@ def test_a_written_policy_acts_as_the_trained_one(tmp_path: Path) -> None:
     features = random.uniform(0, 1, len(train.FEATURES))
     wanted = policy.forward(features[None, :])[0][0]
     assert network.action(tuple(features.tolist())) == pytest.approx(wanted, abs=1e-4)
+    layers = [
+        (layer["weights"], layer["biases"])
+        for layer in json.loads((tmp_path / "policy.json").read_text("utf-8"))["layers"]
+    ]
+    for row in random.uniform(-1, 10, (50, len(train.FEATURES))).tolist():
+        assert network.action(tuple(row)) == loops(layers, row), "the same bits as written out in loops"
     text = json.loads((tmp_path / "policy.json").read_text("utf-8"))
     (tmp_path / "other.json").write_text(json.dumps({**text, "features": ["rtt"]}), "utf-8")
     with pytest.raises(ValueError, match="other features"):

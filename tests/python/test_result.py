@@ -43,6 +43,32 @@ def test_an_unknown_key_names_the_nearest(result):
         result.frame("flow")
 
 
+def test_single_values_need_no_dict_of_all(tmp_path, result):
+    loaded = tw.Result.load(result.save(tmp_path / "run"))
+    fresh = built_again(result)
+    for run in (fresh, loaded):
+        for key, value in result.values.items():
+            assert run[key] == value
+            assert run.get(key, 7.0) == value
+        assert run.get("flow.nobody.goodput") is None
+        assert run.get("flow.nobody.goodput", 7.0) == 7.0
+    assert "values" not in vars(fresh)
+
+
+def test_groups_are_the_same_in_memory_and_from_a_folder(tmp_path, result):
+    loaded = tw.Result.load(result.save(tmp_path / "run"))
+    groups = result.groups
+    assert groups["group"].to_list() == ["reno", "talk"]
+    assert groups["count"].to_list() == [2, 1]
+    assert groups["goodput"].to_list() == [result["flows.reno.goodput"], result["flows.talk.goodput"]]
+    assert loaded.groups.equals(groups)
+
+
+def built_again(result):
+    """The same run, of which nothing has been asked."""
+    return tw.Result(result.record, result.source, result.texts)
+
+
 def test_expectations_have_their_measured_values(result):
     assert result.expect["pass"].to_list() == [True, False]
     assert not result.passed

@@ -56,6 +56,8 @@ class Bound:
     """Parameters without which it has no effect."""
     part: str = ""
     """The parameter of the schemes' parts in routers that it is; schemes without it lack this bound."""
+    app: bool = False
+    """Only schemes with a part in an SDN controller have it."""
 
     @property
     def optional(self) -> bool:
@@ -354,6 +356,52 @@ BOUNDS: tuple[Bound, ...] = (
         absent=0.7,
         families=("ndn",),
     ),
+    Bound(
+        "routers",
+        "routers",
+        "routers in a chain, whose links have the rate and the queue of the bottleneck and share its delay; otherwise two",
+        "the hops within a provider's network",
+        3,
+        5,
+        whole=True,
+        absent=0.5,
+        families=("ndn",),
+    ),
+    Bound(
+        "cross",
+        "consumers",
+        "consumers of the scheme that cross one link of the chain each, at most one per link",
+        "the cross traffic of a parking lot",
+        1,
+        4,
+        whole=True,
+        absent=0.5,
+        families=("ndn",),
+        needs=("routers",),
+    ),
+    Bound(
+        "controller",
+        "ms",
+        "delay of the links of an SDN controller that runs the scheme's app; otherwise none runs",
+        "from the same building to another continent",
+        0.1,
+        100,
+        absent=0.3,
+        families=("ndn",),
+        app=True,
+    ),
+    Bound(
+        "detour",
+        "1",
+        "propagation delay of a second way around the bottleneck, over one more router, / that of the bottleneck",
+        "from an equal way to a path of four times the length",
+        1,
+        4,
+        absent=0.3,
+        families=("ndn",),
+        needs=("controller",),
+        app=True,
+    ),
 )
 """Every parameter, in the order in which the search sees them."""
 
@@ -368,6 +416,11 @@ CHANGES = frozenset({"trace", "rate_step", "outage"})
 
 POLICED = frozenset({"mircc", "mircc_multipath"})
 """Schemes with leaky buckets: parameters of other schemes that have the same name mean something else."""
+
+
+def has_app(scheme: str) -> bool:
+    """Whether a scheme has a part in an SDN controller."""
+    return scheme in catalogue.schema()["$defs"]["Sdn"]["properties"]["app"]["enum"]
 
 
 def part_params(scheme: str) -> frozenset[str]:
@@ -399,6 +452,7 @@ class Space:
             for bound in BOUNDS
             if ({self.family, "multicast"} if self.groups else {self.family}) & set(bound.families)
             and bound.name not in self.without
+            and (not bound.app or has_app(self.scheme))
             and (not bound.part or (self.scheme in POLICED and bound.part in part_params(self.scheme)))
         ]
         object.__setattr__(self, "bounds", tuple(listed))
@@ -446,6 +500,8 @@ class Space:
         if "rate" not in kept and "trace" not in kept:
             # a trace was taken away
             kept["rate"] = RATE_MBPS
+        if "cross" in kept:
+            kept["cross"] = min(float(kept["cross"]), float(kept["routers"]) - 1)
         if "jitter" in kept:
             kept["jitter"] = min(float(kept["jitter"]), float(kept["delay"]))
         if "rate" in kept:
@@ -459,10 +515,17 @@ class Space:
     def scenario(
         self, network: Mapping[str, float | str], duration_s: float, record: Keys | None = None
     ) -> Keys:
-        """The scenario of a network as a tree. The second half of the run is measured."""
-        scenario = _Scenario(self, dict(network), duration_s)
-        tree = scenario.tree()
-        return {**tree, "record": record} if record else tree
+        """The scenario of a network as a tree. The second half of the run is measured.
+
+        `flows` of `record` are first words of names: the other flows, such as thousands of short ones, have no series.
+        """
+        tree = _Scenario(self, dict(network), duration_s).tree()
+        if not record:
+            return tree
+        names = [flow["name"] for flow in tree["flows"]]
+        wanted = [name for name in names if name.startswith(tuple(record.get("flows", names)))]
+        kept = {key: value for key, value in record.items() if key != "flows"}
+        return {**tree, "record": kept if wanted == names else {**kept, "flows": wanted}}
 
 
 @dataclass(frozen=True)
@@ -484,6 +547,9 @@ class _Scenario:
         if named_data:
             if forwarders := self._forwarders():
                 keys["ndn"] = forwarders
+            if "controller" in self.network:
+                link = {"delay": f"{self._number('controller'):g} ms"}
+                keys["sdn"] = {"app": self.space.scheme, "link": link}
             producers = {self._prefix(name): server for name, _, server, _ in reversed(self._consumers())}
             keys["producers"] = [
                 {"prefix": prefix, "node": server} for prefix, server in reversed(producers.items())
@@ -516,8 +582,9 @@ class _Scenario:
         return table
 
     def _prefix(self, consumer: str) -> str:
-        """The name that a consumer requests."""
-        return "/own" if "names" in self.network else f"/{consumer}"
+        """The name that a consumer requests; those that cross one link have producers of their own."""
+        shared = "names" in self.network and not consumer.startswith("cross")
+        return "/own" if shared else f"/{consumer}"
 
     def _topology(self) -> Keys:
         bottleneck: Keys = (
@@ -528,7 +595,7 @@ class _Scenario:
         ratio = self._number("rtt_ratio", 1.0)
         whole = self._number("delay") + 2 * HOST_DELAY_MS
         delay = self._number("delay") if ratio >= 1 else whole * ratio - 2 * HOST_DELAY_MS
-        delay = max(digits(delay, 3), 0.1)
+        delay = max(digits(delay / (self._routers() - 1), 3), 0.1)
         bottleneck |= {"delay": f"{delay:g} ms", "buffer": f"{self._number('buffer'):g} bdp"}
         if "queue" in self.network:
             bottleneck["queue"] = self.network["queue"]
@@ -539,6 +606,8 @@ class _Scenario:
             bottleneck["impair"] = {"jitter": f"{jitter:g} ms", "keep_order": True}
         if "ack_aggregation" in self.network:
             bottleneck["backward"] = {"impair": {"release_every": f"{self._number('ack_aggregation'):g} ms"}}
+        if self._is_parking_lot():
+            return {"kind": "parking_lot", "hops": self._routers() - 1, "bottleneck": bottleneck}
         if not self._has_ends():
             pairs = {"pairs": len(self._consumers())} if self.space.family == "ndn" else {}
             return {"kind": "dumbbell", **pairs, "bottleneck": bottleneck}
@@ -547,22 +616,63 @@ class _Scenario:
         same = f"{HOST_DELAY_MS:g} ms"
         one, other = (same, longer) if ratio > 1 else (longer, same)
         access = {"rate": "1 Gbit/s", "buffer": "10000 packets"}
+        last = f"r{self._routers()}"
+        alone = not {"rtt_ratio", "receivers", "latecomer"} & self.network.keys()
         return {
             "kind": "custom",
             "links": [
-                {"name": "bottleneck", "ends": ["r1", "r2"], **bottleneck},
+                *self._between_routers(bottleneck, delay),
                 {"name": "one", "ends": ["s1", "r1"], "delay": one, **access},
-                {"name": "other", "ends": ["s2", "r1"], "delay": other, **access},
+                *([] if alone else [{"name": "other", "ends": ["s2", "r1"], "delay": other, **access}]),
                 *(
-                    {"name": name, "ends": ["r2", end], "delay": same, **access, **more}
+                    {"name": name, "ends": [last, end], "delay": same, **access, **more}
                     for name, end, more in self._receivers()
+                ),
+                *(
+                    {"name": node, "ends": [node, router], "delay": same, **access}
+                    for number in range(1, self._cross() + 1)
+                    for node, router in ((f"x{number}", f"r{number}"), (f"y{number}", f"r{number + 1}"))
                 ),
             ],
         }
 
+    def _routers(self) -> int:
+        """Number of routers from end to end."""
+        return int(self._number("routers", 2))
+
+    def _is_parking_lot(self) -> bool:
+        """Whether all links of the chain are equal, so that the generator makes it."""
+        return (
+            "routers" in self.network and not {"rtt_ratio", "detour", "loss", "jitter"} & self.network.keys()
+        )
+
+    def _first_link(self) -> str:
+        """The name of the bottleneck, in a chain of its first link."""
+        return "hop1" if self._is_parking_lot() else "bottleneck"
+
+    def _cross(self) -> int:
+        """Number of consumers that cross one link each: the first link, the second, and so on."""
+        return int(self._number("cross"))
+
+    def _between_routers(self, bottleneck: Keys, delay_ms: float) -> list[Keys]:
+        """The bottleneck; the other links of a chain, and the second way around the first one, without losses and jitter."""
+        like = {key: value for key, value in bottleneck.items() if key not in ("loss", "impair")}
+        found: list[Keys] = [{"name": "bottleneck", "ends": ["r1", "r2"], **bottleneck}]
+        found += [
+            {"name": f"bottleneck{number}", "ends": [f"r{number}", f"r{number + 1}"], **like}
+            for number in range(2, self._routers())
+        ]
+        if "detour" in self.network:
+            like["delay"] = f"{digits(delay_ms * self._number('detour') / 2, 3):g} ms"
+            found += [
+                {"name": name, "ends": ends, **like}
+                for name, ends in (("detour1", ["r1", "r0"]), ("detour2", ["r0", "r2"]))
+            ]
+        return found
+
     def _has_ends(self) -> bool:
         """Whether the hosts of the flows are listed."""
-        return bool({"rtt_ratio", "receivers"} & self.network.keys())
+        return bool({"rtt_ratio", "receivers", "routers", "detour"} & self.network.keys())
 
     def _receivers(self) -> list[tuple[str, str, Keys]]:
         """Link, node and further keys of the link of each receiver; the last one of a group is the one with losses."""
@@ -635,9 +745,17 @@ class _Scenario:
             f"own{number}" if number > 1 else "own" for number in range(1, int(self._number("own", 1)) + 1)
         ]
         late = ["late"] if "latecomer" in self.network else []
-        if "rtt_ratio" in self.network:
-            return [(name, "s1", "d", "") for name in names] + [
-                (name, "s2", "d", "latecomer") for name in late
+        if self._has_ends():
+            one, other, far, enter, leave = (
+                ("left", "left", "right", "in", "out")
+                if self._is_parking_lot()
+                else ("s1", "s2", "d", "x", "y")
+            )
+            numbers = range(1, self._cross() + 1)
+            return [
+                *((name, one, far, "") for name in names),
+                *((name, other, far, "latecomer") for name in late),
+                *((f"cross{number}", f"{enter}{number}", f"{leave}{number}", "") for number in numbers),
             ]
         ends = [(f"left{number}", f"right{number}") for number in range(1, len(names) + len(late) + 1)]
         starts = ["" for _ in names] + ["latecomer" for _ in late]
@@ -666,13 +784,17 @@ class _Scenario:
         if "rate_step" in self.network:
             rate = digits(self._number("rate") * self._number("rate_step"), 3)
             events.append(
-                {"at": f"{self.duration_s / 2:g} s", "link": "bottleneck", "rate": f"{rate:g} Mbit/s"}
+                {"at": f"{self.duration_s / 2:g} s", "link": self._first_link(), "rate": f"{rate:g} Mbit/s"}
             )
         if "outage" in self.network:
             at = 0.6 * self.duration_s
             events += [
-                {"at": f"{at:g} s", "link": "bottleneck", "up": False},
-                {"at": f"{digits(at + self._number('outage'), 4):g} s", "link": "bottleneck", "up": True},
+                {"at": f"{at:g} s", "link": self._first_link(), "up": False},
+                {
+                    "at": f"{digits(at + self._number('outage'), 4):g} s",
+                    "link": self._first_link(),
+                    "up": True,
+                },
             ]
         return events
 

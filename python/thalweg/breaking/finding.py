@@ -23,6 +23,9 @@ from .shrink import SEEDS, Shrunk
 if TYPE_CHECKING:
     from ..result import Result
 
+SHORT = 120
+"""Maximum number of characters of a list of tables on one line."""
+
 WIDTH = 150
 """Maximum number of characters of a line of a comment."""
 
@@ -101,6 +104,10 @@ class Finding:
             "bucket": lambda value: f"buckets of {value:g} packets",
             "store": lambda value: f"content stores of {value:g} packets",
             "names": lambda _: "one name for all",
+            "routers": lambda value: f"{value:g} routers in a chain",
+            "cross": lambda value: f"{value:g} consumer{'s' * (value > 1)} across one link",
+            "controller": lambda value: f"an SDN controller at {value:g} ms",
+            "detour": lambda value: f"a second way of {value:g} times the delay",
         }
         words += [text(network[name]) for name, text in more.items() if name in network]
         return f"On {link} with {', '.join(words[:-1])} and {words[-1]}"
@@ -108,6 +115,8 @@ class Finding:
     def _flow(self, name: str) -> str:
         """A flow in a sentence."""
         first = name.partition(".")[0]
+        if first.startswith("cross"):
+            return f"a {self.space.scheme} flow across one link"
         if first == "late":
             return f"the {self.space.scheme} flow that starts later"
         if first == "rival":
@@ -266,7 +275,9 @@ def _wrap(sentence: str) -> list[str]:
 
 
 def _lines(value: Any) -> str:
-    """A value in TOML; an entry of a list of tables has a line of its own if there are several."""
+    """A value in TOML; an entry of a list of tables has a line of its own if one line would be too long for them all."""
+    if len(_inline(value)) <= SHORT:
+        return _inline(value)
     if isinstance(value, list) and len(value) > 1 and isinstance(value[0], dict):
         return "[\n" + "".join(f"  {_inline(entry)},\n" for entry in value) + "]"
     if isinstance(value, Mapping) and isinstance(value.get("links"), list):

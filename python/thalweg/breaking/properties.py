@@ -7,11 +7,13 @@ it grows as the failure becomes worse, which gives the search a slope.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._part import Keys
+from ..event_labels import seconds
 from .bounds import CHANGES, DISTURBANCES, Network
 
 if TYPE_CHECKING:
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 WORST = 4.0
 """Margins are from -WORST to WORST."""
 
-OWN = ("own", "late")
+OWN = ("own", "late", "cross")
 """First words of the names of the flows of the scheme."""
+
+BOTTLENECKS = ("bottleneck", "detour", "hop")
+"""First words of the names of the links that are not access links."""
 
 FEW = 0.01
 """Drops by queues, as a share of those by a rule of routers, that are next to nothing."""
@@ -46,7 +51,7 @@ class Property:
     series: str = "goodput"
     """The series that a figure shows."""
     record: Keys = field(default_factory=dict)
-    """What the measurement needs recorded."""
+    """What the measurement needs recorded; `flows` has the first words of the names of the flows whose series it reads."""
     without: frozenset[str] = frozenset()
     """Parameters of networks in which it could have another cause."""
     always: frozenset[str] = frozenset()
@@ -117,7 +122,7 @@ def queue_loss(result: Result, network: Network) -> float | None:
 def use(result: Result, network: Network) -> float | None:
     """Goodput of its flows / what the bottleneck could carry while it was up."""
     del network
-    rows = [row for row in result.links.to_dicts() if row["link"] == "bottleneck"]
+    rows = [row for row in result.links.to_dicts() if row["link"].startswith(BOTTLENECKS)]
     busiest = max(rows, key=lambda row: row["sent_bytes"])
     measured_s = result["run.measured"] or 0.0
     if not busiest["utilisation"]:
@@ -145,8 +150,10 @@ def longest_stall(result: Result, network: Network) -> float | None:
     series = result.series.filter(result.series["series"] == "throughput")
     if series.is_empty():
         return None
-    begin = float(result.plan["warmup"].split()[0]) if "warmup" in result.plan else 0.0
-    down, up = _outage(result, network)
+    # not the plan, which has a table for each of thousands of short flows
+    scenario = tomllib.loads(result.scenario_toml)
+    begin = seconds(scenario["warmup"]) if "warmup" in scenario else 0.0
+    down, up = _outage(scenario, network)
     worst = 0.0
     for (subject,), part in series.group_by("subject", maintain_order=True):
         if not is_own(str(subject).removeprefix("receiver.")):
@@ -160,13 +167,12 @@ def longest_stall(result: Result, network: Network) -> float | None:
     return round(worst, 3)
 
 
-def _outage(result: Result, network: Network) -> tuple[float, float]:
+def _outage(scenario: Keys, network: Network) -> tuple[float, float]:
     """Begin and end of the outage; an empty time if there is none."""
-    from ..event_labels import seconds
-
     if "outage" not in network:
         return math.inf, -math.inf
-    times = [seconds(event["at"]) for event in result.plan["events"] if "up" in event]
+    # in milliseconds, as plans have them
+    times = [1e-3 * round(1e3 * seconds(event["at"])) for event in scenario["events"] if "up" in event]
     return times[0], times[1]
 
 
@@ -212,7 +218,7 @@ PROPERTIES: dict[str, Property] = {
             unit="",
             measure=fairness,
             lasting=True,
-            without=DISTURBANCES | {"rtt_ratio"},
+            without=DISTURBANCES | {"rtt_ratio", "cross"},
             always=frozenset({"latecomer"}),
         ),
         Property(
@@ -246,7 +252,7 @@ PROPERTIES: dict[str, Property] = {
             above=True,
             unit="of the Interests",
             measure=policed,
-            without=DISTURBANCES,
+            without=DISTURBANCES | {"cross"},
             families=("ndn",),
         ),
         Property(
@@ -259,7 +265,7 @@ PROPERTIES: dict[str, Property] = {
             unit="of the link",
             measure=use,
             lasting=True,
-            without=DISTURBANCES,
+            without=DISTURBANCES | {"cross"},
         ),
         Property(
             "stall",
@@ -270,7 +276,7 @@ PROPERTIES: dict[str, Property] = {
             above=True,
             unit="s",
             measure=longest_stall,
-            record={"every": f"{SHORT_S * 1e3:g} ms", "series": ["throughput"]},
+            record={"every": f"{SHORT_S * 1e3:g} ms", "series": ["throughput"], "flows": list(OWN)},
             without=frozenset({"trace"}),
         ),
         Property(

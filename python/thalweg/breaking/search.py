@@ -90,12 +90,12 @@ class Search:
         progress: Callable[[Best], object] | None = None,
         clear: float = CLEAR,
     ) -> Best:
-        """The worst network that is found in so many trials or seconds, at least in one generation.
+        """The worst network that is found in so many trials or seconds; a few networks are tried in any case.
 
-        A generation is finished before the search ends, except the last one of `trials`. It ends early with a network whose
-        margin is `clear`, except with `qd`. Ctrl-C raises `Interrupted`; with a log, the same call continues.
+        It ends early, after a generation, with a network whose margin is `clear`, except with `qd`. Ctrl-C raises
+        `Interrupted`; with a log, the same call continues.
         """
-        began = time.monotonic()
+        until = math.inf if seconds is None else time.monotonic() + seconds
         best = Best(None, -math.inf, 0, 0)
         strategy = self._strategy()
         points = next(strategy)
@@ -104,8 +104,8 @@ class Search:
             if trials is not None:
                 points = points[: trials - best.trials]
             networks = [self.evaluator.space.network(point) for point in points]
-            margins = self._margins(networks)
-            for network, margin in zip(networks, margins, strict=True):
+            margins = self._margins(networks) if seconds is None else self._margins_until(networks, until)
+            for network, margin in zip(networks, margins, strict=False):
                 count = best.trials + 1
                 self._note(network, margin)
                 if margin > best.margin:
@@ -115,8 +115,7 @@ class Search:
             if progress is not None:
                 progress(best)
             over = trials is not None and best.trials >= trials
-            late = seconds is not None and time.monotonic() - began >= seconds
-            if over or late or (best.margin >= clear and self.method != "qd"):
+            if over or time.monotonic() >= until or (best.margin >= clear and self.method != "qd"):
                 return best
             points = strategy.send(margins)
 
@@ -125,6 +124,16 @@ class Search:
         cell = cell_of(network)
         if cell not in self.elites or margin > self.elites[cell].margin:
             self.elites[cell] = Elite(cell, network, margin)
+
+    def _margins_until(self, networks: Sequence[Network], until: float) -> list[float]:
+        """The margins of the networks that are tried by then, at least of the first few."""
+        margins: list[float] = []
+        step = 2 * self.evaluator.at_once
+        for begin in range(0, len(networks), step):
+            margins += self._margins(networks[begin : begin + step])
+            if time.monotonic() >= until:
+                break
+        return margins
 
     def _margins(self, networks: Sequence[Network]) -> list[float]:
         """The margin of each network: of the first seed where it is negative, otherwise the lowest of all seeds."""

@@ -7,8 +7,9 @@ the parameters of a network as the parts: a simpler one is kept if the property 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .bounds import Bound, Network
 from .evaluation import DURATION_S, Evaluator
@@ -33,6 +34,8 @@ class Shrunk:
     """The lowest margin over the seeds."""
     tried: int
     """Simpler networks that were tried."""
+    finished: bool = True
+    """No simpler network has the property; otherwise the time was over before all were tried."""
 
 
 def shrink(
@@ -42,11 +45,15 @@ def shrink(
     duration_s: float = DURATION_S,
     seeds: Sequence[int] = SEEDS,
     progress: Callable[[Shrunk], object] | None = None,
+    seconds: float | None = None,
 ) -> Shrunk | None:
     """The simplest network that still has the property with all seeds; None if the given one has not.
 
-    Optional parts go first, then values become round, then the run becomes shorter. Ends when no step succeeds.
+    Optional parts go first, then values become round, then the run becomes shorter. Ends when no step succeeds, or after
+    `seconds`.
     """
+    until = math.inf if seconds is None else time.monotonic() + seconds
+
     network = evaluator.space.normal(network)
     margin = evaluator.margins([network], seeds, duration_s, lasting=True)[0]
     if margin <= 0:
@@ -56,16 +63,18 @@ def shrink(
     while True:
         before = (best.network, best.duration_s)
         for bound in sorted(evaluator.space.bounds, key=_order):
-            best = _simplify(evaluator, best, bound, seeds, enough)
+            best = _simplify(evaluator, best, bound, seeds, enough, until)
             if progress is not None:
                 progress(best)
         for shorter in DURATIONS_S:
-            if shorter < best.duration_s:
+            if shorter < best.duration_s and time.monotonic() < until:
                 margin = evaluator.margins([best.network], seeds, shorter, lasting=True)[0]
                 best = Shrunk(best.network, best.duration_s, best.margin, best.tried + 1)
                 if margin >= enough:
                     best = Shrunk(best.network, shorter, margin, best.tried)
                     break
+        if time.monotonic() >= until:
+            return replace(best, finished=False)
         if (best.network, best.duration_s) == before:
             return best
 
@@ -76,13 +85,15 @@ def _order(bound: Bound) -> int:
 
 
 def _simplify(
-    evaluator: Evaluator, best: Shrunk, bound: Bound, seeds: Sequence[int], enough: float
+    evaluator: Evaluator, best: Shrunk, bound: Bound, seeds: Sequence[int], enough: float, until: float
 ) -> Shrunk:
-    """The network with the simplest value of one parameter that keeps the property."""
+    """The network with the simplest value of one parameter that keeps the property, of those tried by then."""
     if bound.name not in best.network:
         return best
     tried = best.tried
     for value in bound.simpler(best.network[bound.name]):
+        if time.monotonic() >= until:
+            break
         changed = {name: kept for name, kept in best.network.items() if name != bound.name}
         if value is not None:
             changed[bound.name] = value

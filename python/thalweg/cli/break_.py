@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -35,6 +37,9 @@ OUT = Path("out") / "break"
 
 MINUTES = 5.0
 """Default time of a command."""
+
+SEARCHING = 0.6
+"""Share of the time of a property for the search; the rest is for making the network small."""
 
 NONE = "none"
 """Word of `--against` for networks without other traffic."""
@@ -74,7 +79,8 @@ def break_(
     without
         Search networks without this parameter, such as `loss`; several with commas, or repeated.
     minutes
-        Search so long, for all properties together; 5 by default. A generation of networks is finished first.
+        Search and shrink so long, for all properties together; 5 by default. Runs that have begun are finished first. The
+        same command continues.
     trials
         Try at most this number of networks for each property instead. The result then depends on the seed alone.
     seed
@@ -99,6 +105,7 @@ def break_(
     if scheme is None:
         _list(json=json)
         return 0
+    began = time.monotonic()
     check_seed(seed)
     load_scheme_files(scheme_file)
     check_minimum("--trials", trials)
@@ -116,18 +123,25 @@ def break_(
             if property_:
                 raise CommandError(f"--property {name}: `{scheme}` is no scheme of named data")
             del spaces[name]
-    seconds = None if minutes is None and trials is not None else 60 * (minutes or MINUTES) / len(spaces)
+    until = math.inf if minutes is None and trials is not None else began + 60 * (minutes or MINUTES)
     if method == "qd":
         _need_ribs()
     found: list[Finding] = []
     best: dict[str, Best] = {}
     maps: dict[str, list[Elite]] = {}
+    unfinished: list[str] = []
     try:
-        for name in spaces:
+        for place, name in enumerate(spaces):
+            left = until - time.monotonic()
+            if best and left <= 0:
+                break
             search = _search(
                 spaces[name], PROPERTIES[name], seed, method, jobs or os.cpu_count() or 1, folder
             )
-            best[name], finding = _find(search, trials, seconds, emulate=emulate, json=json)
+            seconds = None if left == math.inf else left / (len(spaces) - place)
+            best[name], finding, finished = _find(search, trials, seconds, emulate=emulate, json=json)
+            if not finished:
+                unfinished.append(name)
             if method == "qd":
                 maps[name] = sorted(search.elites.values(), key=lambda elite: elite.cell)
             if finding is not None:
@@ -137,6 +151,7 @@ def break_(
         return print_error(
             "interrupted; what was tried is kept, and the same command continues", json=json, code=130
         )
+    skipped = [name for name in spaces if name not in best]
     if json:
         show_json(
             {
@@ -144,9 +159,14 @@ def break_(
                 "seed": seed,
                 "folder": str(folder),
                 "findings": [
-                    {**finding.as_json(), "file": str(folder / f"{finding.wanted.name}.toml")}
+                    {
+                        **finding.as_json(),
+                        "shrunk": finding.wanted.name not in unfinished,
+                        "file": str(folder / f"{finding.wanted.name}.toml"),
+                    }
                     for finding in found
                 ],
+                "skipped": skipped,
                 "searches": [
                     {
                         "property": name,
@@ -161,6 +181,7 @@ def break_(
         )
     else:
         _print(scheme, best, found, folder)
+        _print_rest(skipped, unfinished)
         for name, elites in maps.items():
             _print_map(name, elites)
     return 0
@@ -230,42 +251,40 @@ def _search(space: Space, wanted: Property, seed: int, method: str, jobs: int, f
 
 def _find(
     search: Search, trials: int | None, seconds: float | None, *, emulate: bool, json: bool
-) -> tuple[Best, Finding | None]:
-    """Searches, and makes what was found small."""
-    import time
-
+) -> tuple[Best, Finding | None, bool]:
+    """Searches, and makes what was found small; false if there was no time for all of the latter."""
     from ..breaking import Finding, shrink
 
     evaluator, began = search.evaluator, time.monotonic()
     wanted = evaluator.wanted
+    searching = None if seconds is None else SEARCHING * seconds
     with Meter(wanted.name, quiet=json) as meter:
 
         def show(best: Best) -> None:
             spent = (
-                (best.trials, trials) if trials is not None else (time.monotonic() - began, seconds or 1.0)
+                (best.trials, trials) if trials is not None else (time.monotonic() - began, searching or 1.0)
             )
             meter.show(spent[0], spent[1], f"{best.trials} networks, {_so_far(best)}")
 
         def show_smaller(shrunk: Shrunk) -> None:
             meter.show(1, 1, f"shrinking, {len(shrunk.network)} parameters", estimate=False)
 
-        best = search.run(trials=trials, seconds=seconds, progress=show)
+        best = search.run(trials=trials, seconds=searching, progress=show)
         if best.network is None or best.margin <= 0:
-            return best, None
-        small = shrink(evaluator, best.network, progress=show_smaller)
+            return best, None, True
+        left = None if seconds is None else began + seconds - time.monotonic()
+        small = shrink(evaluator, best.network, progress=show_smaller, seconds=left)
         if small is None:
-            return best, None
+            return best, None, True
         finding = Finding.of(evaluator, small)
         if emulate:
             meter.show(1, 1, f"emulating, {small.duration_s:g} s", estimate=False)
             finding = finding.in_emulation()
-    return best, finding
+    return best, finding, small.finished
 
 
 def _so_far(best: Best) -> str:
     """The best so far, in words."""
-    import math
-
     if best.margin <= 0:
         return f"{100 * math.exp(best.margin):.0f} % of the way to a failure"
     return f"fails by a factor of {math.exp(best.margin):.2f}"
@@ -309,10 +328,19 @@ def _print(scheme: str, best: dict[str, Best], found: list[Finding], folder: Pat
     screen.print(f"Scenarios, figures and what was tried: {folder}", soft_wrap=True, markup=False)
 
 
+def _print_rest(skipped: list[str], unfinished: list[str]) -> None:
+    """Says for what there was no time."""
+    screen = console()
+    if skipped:
+        screen.print(f"Not searched, the time was over: {', '.join(skipped)}", markup=False)
+    if unfinished:
+        screen.print(f"Not made as small as possible in the time: {', '.join(unfinished)}", markup=False)
+    if skipped or unfinished:
+        screen.print("The same command continues; --minutes gives it more time.", markup=False)
+
+
 def _print_map(name: str, elites: list[Elite]) -> None:
     """Prints the worst margin of each cell as the factor by which the threshold is missed; below 1 nothing fails."""
-    import math
-
     from ..breaking.search import AXES, CELLS, edges
 
     down, across = (edges(axis) for axis in AXES)

@@ -18,6 +18,7 @@ from .run import check_on
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from ..errors import Problem
     from ..evaluation.runner import Card
 
 STYLES = {
@@ -48,7 +49,7 @@ def evaluate(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Evaluate a scheme or queue discipline by every battery that applies, and write its report card.
+    """Evaluate a scheme, transport stack or queue discipline by every battery that applies, and write its report card.
 
     A row passes if the 95 % interval over seeds is in its band, fails if it is outside, and is undecided otherwise. Bands
     are those of the documents, or what the reference schemes get in the same networks with the same seeds.
@@ -56,9 +57,10 @@ def evaluate(
     Parameters
     ----------
     scheme
-        Name of the scheme, such as `vegas`, or of a queue discipline, such as `codel`.
+        Name of the scheme, such as `vegas`; of a queue discipline, such as `codel`; or of a transport stack with one of its
+        own controllers, such as `quinn:cubic`.
     against
-        Reference schemes, separated by commas.
+        Reference schemes, separated by commas; also stacks.
     scheme_file
         Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
     settings
@@ -76,15 +78,15 @@ def evaluate(
     on
         Run the simulations on the workers of a Dask cluster, as `thalweg run --on` does.
     out
-        Write the report card, `report.html` and `evaluation.json`, to this folder; `out/evaluate/SCHEME` by default.
-        Measurements are kept beside it.
+        Write the report card, `report.html` and `evaluation.json`, to this folder; `out/evaluate/SCHEME` by default
+        (`out/evaluate/quinn-cubic` for `quinn:cubic`). Measurements are kept beside it.
     json
         Print one JSON object.
     """
     from ..catalogue import schemes
     from ..evaluation import batteries
     from ..evaluation.runner import evaluate as run
-    from ..evaluation.subject import queue_disciplines
+    from ..evaluation.subject import SEPARATOR, queue_disciplines, stacks
     from ..report import save_evaluation
 
     load_scheme_files(scheme_file)
@@ -95,7 +97,9 @@ def evaluate(
     references = [name.strip() for name in against.split(",") if name.strip()]
     disciplines = queue_disciplines()
     for name, among in ((scheme, [*known, *disciplines]), *((name, known) for name in references)):
-        if name not in among:
+        if SEPARATOR in name or name in stacks():
+            _check_stack(name, kind if name == scheme else None)
+        elif name not in among:
             raise CommandError(f"no scheme is called `{name}`", nearest(name, among))
     if not references:
         raise CommandError("--against names no scheme", "such as --against cubic,reno")
@@ -106,9 +110,11 @@ def evaluate(
             raise CommandError(f"no row is called `{name}`", nearest(name, every))
     if scheme in disciplines:
         params = parse_overrides(settings, "target=20ms")
+    elif SEPARATOR in scheme and settings:
+        raise CommandError(f"the controller of `{scheme}` has no parameters", "leave --set out")
     else:
         params = parse_params(settings, scheme, "beta=0.8") if settings else {}
-    folder = out or Path("out") / "evaluate" / scheme
+    folder = out or Path("out") / "evaluate" / scheme.replace(SEPARATOR, "-")
     began = time.monotonic()
     with Meter(scheme, quiet=json) as meter:
         try:
@@ -133,6 +139,42 @@ def evaluate(
     else:
         _print(card, page, time.monotonic() - began)
     return 0
+
+
+def _check_stack(name: str, kind: str | None) -> None:
+    """Refuses a stack or a controller that this build does not have."""
+    from ..evaluation.subject import SEPARATOR, stacks
+
+    stack, separator, _ = name.partition(SEPARATOR)
+    if stack not in stacks():
+        raise CommandError(f"no transport stack is called `{stack}`", f"there are: {', '.join(stacks())}")
+    if (refused := _refused(name if separator else stack + SEPARATOR, kind)) is None:
+        return
+    if not refused.key.endswith(".controller"):
+        raise CommandError(refused.message, refused.hint)
+    unnamed = _refused(stack + SEPARATOR, None)
+    known = unnamed.hint.partition(";")[0] if unnamed is not None and unnamed.hint else ""
+    if not separator:
+        raise CommandError(
+            f"`{stack}` is a transport stack, of which a controller is evaluated",
+            f"write {stack}:CONTROLLER; {known}",
+        )
+    hint = refused.hint or known
+    raise CommandError(
+        refused.message, hint if known in hint or "did you mean" in hint else f"{hint}; {known}"
+    )
+
+
+def _refused(name: str, kind: str | None) -> Problem | None:
+    """Why a flow of this stack and controller is refused; None if it is not."""
+    from ..errors import ScenarioError
+    from ..evaluation import Subject
+
+    try:
+        Subject.of(name, kind=kind)
+    except ScenarioError as error:
+        return error.problems[0]
+    return None
 
 
 def _interrupted() -> CommandError:

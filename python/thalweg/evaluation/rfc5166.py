@@ -19,9 +19,9 @@ from .networks import Lab, at, custom, custom_link, dumbbell, packets, scenario
 from .rows import Battery, NotWorse, Row, Samples
 from .subject import Subject, Tree
 
-UNICAST = frozenset({"unicast"})
-TCP = frozenset({"unicast", "tcp"})
-EQUAL = frozenset({"unicast", "equal"})
+UNICAST = frozenset({"unicast", "backlogged"})
+TRANSFERS = UNICAST | {"transfers"}
+EQUAL = UNICAST | {"equal"}
 
 
 def _several(subject: Subject, lab: Lab) -> dict[str, Tree]:
@@ -149,7 +149,7 @@ ROWS = (
         "RFC 5166 §2.1.1",
         "A transfer of as much as the link carries in 0.8 s, 100 ms: flow completion time.",
         "s",
-        TCP,
+        TRANSFERS,
         _transfer,
         one("flows.fct"),
         LOWER_DELAY,
@@ -331,7 +331,7 @@ ROWS = (
         "RFC 5166 §2.8",
         "Loads of a median page over six connections, 60 ms, a queue of 1 BDP: mean page load time.",
         "s",
-        TCP,
+        TRANSFERS,
         _page,
         one("app.page.duration"),
         LOWER_DELAY,

@@ -158,7 +158,7 @@ def evaluate(
     progress: Callable[[int, int, str], object] | None = None,
     on: str | Client | None = None,
 ) -> Card:
-    """The report card of a scheme.
+    """The report card of a scheme, or of a transport stack with its own controller: `STACK:CONTROLLER`.
 
     `against` names the reference schemes; `rows` only these, by `BATTERY` or `BATTERY/ROW`; `kind` is background or media
     for a scheme of that kind whose name the catalogue does not have as such. Runs whose measurements are in the folder
@@ -166,7 +166,7 @@ def evaluate(
     and the same call continues.
 
     Raises `KeyError` for an unknown scheme, reference or row, and `ScenarioError` for parameters that the scheme does not
-    have.
+    have, or a controller that the stack does not have.
     """
     subject = scheme if isinstance(scheme, Subject) else Subject.of(scheme, params, kind)
     for name in against:

@@ -1,4 +1,4 @@
-"""What is evaluated: a scheme with its parameters, and what kind of scheme it is."""
+"""What is evaluated: a scheme with its parameters, or a transport stack with its controller; and of what kind it is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ STANDARDS = {"cubic": "RFC 9438", "reno": "RFC 5681"}
 TRAITS = {
     "queue": "it is no queue discipline",
     "unicast": "it is not a scheme for one receiver over IP",
-    "tcp": "it sends streams, which have no finite transfers and no acknowledgements by TCP",
+    "backlogged": "it sends what the encoder of a video produces, which need not fill a link",
+    "transfers": "it sends streams, which have no finite transfers",
+    "ecn": "it sends streams, of which the catalogue does not say whether they react to marks",
+    "tcp": "its receiver does not acknowledge by TCP",
+    "small": "its transport stack needs a path that carries larger packets (QUIC: 1200 B of UDP payload, RFC 9000 §14)",
     "stream": "it is no scheme for streams",
     "equal": "it is made to yield to other traffic",
     "multicast": "it has one receiver",
@@ -34,6 +38,12 @@ TRAITS = {
     "media": "it controls no encoder of real-time media (`--kind media` if it does)",
 }
 """Every trait, and the reason why a row does not apply to a scheme without it."""
+
+MEDIA_STACKS = ("str0m",)
+"""Transport stacks that carry real-time media; the others are QUIC."""
+
+SEPARATOR = ":"
+"""Between a transport stack and its controller, as in `quinn:cubic`."""
 
 ELSEWHERE = {
     "multicast": "it sends to groups, which the multicast battery judges",
@@ -44,10 +54,10 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Subject:
-    """A scheme with parameters, or a queue discipline."""
+    """A scheme with parameters, a transport stack with its own controller, or a queue discipline."""
 
     scheme: str
-    """Its name in the catalogue, or that of a queue discipline."""
+    """Its name in the catalogue, that of a queue discipline, or `STACK:CONTROLLER`."""
     params: Tree = field(default_factory=dict)
     """Parameters that differ from the default."""
     traits: frozenset[str] = frozenset()
@@ -55,10 +65,13 @@ class Subject:
 
     @classmethod
     def of(cls, scheme: str, params: Mapping[str, Any] | None = None, kind: str | None = None) -> Subject:
-        """The scheme or queue discipline of that name. `kind` adds a trait: background or media.
+        """The scheme or queue discipline of that name, or the stack of `STACK:CONTROLLER`.
 
-        `KeyError` with the nearest name if unknown.
+        `kind` adds a trait: background or media. `KeyError` with the nearest name if unknown, `ScenarioError` for a
+        controller that the stack lacks, or a stack that the build lacks.
         """
+        if SEPARATOR in scheme:
+            return cls._of_stack(scheme, params, kind)
         rows = {row["name"]: row for row in catalogue.schemes()}
         if scheme in queue_disciplines():
             return cls(scheme, dict(params or {}), frozenset({"queue"}))
@@ -69,7 +82,8 @@ class Subject:
         if families & {"multicast", "icn"}:
             traits.add("multicast")
         elif "ip" in families:
-            traits |= {"unicast", "tcp" if transport == "tcp" else "stream"}
+            traits |= {"unicast", "backlogged", "small"}
+            traits |= {"transfers", "ecn", "tcp"} if transport == "tcp" else {"stream"}
         if "ndn" in families:
             traits.add("ndn")
         if scheme in BACKGROUND:
@@ -81,6 +95,39 @@ class Subject:
         if "background" not in traits:
             traits.add("equal")
         return cls(scheme, dict(params or {}), frozenset(traits))
+
+    @classmethod
+    def _of_stack(cls, name: str, params: Mapping[str, Any] | None, kind: str | None) -> Subject:
+        """The transport stack and its controller. Only the core knows which controllers there are: it plans a run."""
+        from ..scenario import Scenario
+        from .networks import Lab, dumbbell
+
+        stack = name.partition(SEPARATOR)[0]
+        if stack not in stacks():
+            raise KeyError(unknown_name("transport stack", stack, stacks()))
+        if params:
+            raise KeyError(f"a controller of {stack} has no parameters, such as {next(iter(params))!r}")
+        traits = {"unicast"}
+        traits |= {"media"} if stack in MEDIA_STACKS else {"backlogged", "transfers", "ecn"}
+        if kind is not None:
+            traits.add(kind)
+        if "background" not in traits:
+            traits.add("equal")
+        subject = cls(name, {}, frozenset(traits))
+        keys: Tree = {"encoder": {}} if "media" in traits else {}
+        Scenario.from_tree(dumbbell(Lab(), [subject.flow("x", **keys)])).plan(1)
+        return subject
+
+    @property
+    def over(self) -> Tree:
+        """The keys of a flow that say what sends it."""
+        stack, separator, controller = self.scheme.partition(SEPARATOR)
+        return {"stack": stack, "controller": controller} if separator else {"scheme": self.scheme}
+
+    @property
+    def marked(self) -> Tree:
+        """The keys of a flow that asks for marks instead of drops. QUIC stacks do so of themselves."""
+        return {} if SEPARATOR in self.scheme else {"tcp": {"ecn": True}}
 
     @property
     def kind(self) -> str:
@@ -94,7 +141,9 @@ class Subject:
             "media": "real-time media",
             "queue": "queue discipline",
         }
-        return ", ".join(word for trait, word in words.items() if trait in self.traits) or "no endpoint"
+        found = ["transport stack"] if SEPARATOR in self.scheme else []
+        found += [word for trait, word in words.items() if trait in self.traits]
+        return ", ".join(found) or "no endpoint"
 
     @property
     def label(self) -> str:
@@ -109,10 +158,10 @@ class Subject:
         return None if lacking is None else TRAITS[lacking]
 
     def flow(self, name: str, **keys: Any) -> Tree:
-        """A flow of this scheme. Copies start within 100 ms of each other, so that they are not in phase."""
+        """A flow of this scheme or stack. Copies start within 100 ms of each other, so that they are not in phase."""
         flow: Tree = {
             "name": name,
-            "scheme": self.scheme,
+            **self.over,
             "packet": "1500 B",
             "start_spread": "100 ms",
             **keys,
@@ -148,6 +197,12 @@ class Subject:
                 if self.params:
                     table[f"{part}_params"] = dict(self.params)
         return table
+
+
+@cache
+def stacks() -> tuple[str, ...]:
+    """Transport stacks that the key `stack` of a flow takes; this build may lack some."""
+    return tuple(catalogue.schema()["$defs"]["Flow"]["properties"]["stack"]["enum"])
 
 
 @cache

@@ -11,7 +11,7 @@ from .networks import Lab, constant, custom, custom_link, dumbbell, packets, sce
 from .rows import Battery, Row, Samples
 from .subject import Subject, Tree
 
-TCP = frozenset({"unicast", "tcp"})
+TRANSFERS = frozenset({"unicast", "backlogged", "transfers"})
 DRAFT = "draft-irtf-iccrg-tcpeval-01"
 
 LEFT_MS, RIGHT_MS = (0.0, 12.0, 25.0), (2.0, 37.0, 75.0)
@@ -177,7 +177,7 @@ def _basic_rows() -> tuple[Row, ...]:
                     source,
                     what,
                     unit,
-                    TCP,
+                    TRANSFERS,
                     _basic(central),
                     one(key),
                     band,
@@ -408,7 +408,7 @@ ROWS = (
         f"{DRAFT} §5.1",
         "The access link with buffers of 10, 20, 50, 100 and 200 % of the product of 100 ms: mean utilisation.",
         "1",
-        TCP,
+        TRANSFERS,
         _buffers,
         _mean(UTILISATION),
         HIGHER,
@@ -419,7 +419,7 @@ ROWS = (
         f"{DRAFT} §5.1",
         "The same five networks: mean drop rate.",
         "1",
-        TCP,
+        TRANSFERS,
         _buffers,
         _mean(LOSS),
         LOWER_LOSS,
@@ -430,7 +430,7 @@ ROWS = (
         f"{DRAFT} §5.1",
         "The same five networks: mean queueing delay.",
         "s",
-        TCP,
+        TRANSFERS,
         _buffers,
         _mean(QUEUE),
         LOWER_DELAY,
@@ -442,7 +442,7 @@ ROWS = (
         "10 Mbit/s, half of it background: time until a new flow beside one of the scheme has brought 1.5 MB, the longest "
         "of three pairs of round-trip times. It has slow start (§5.2.2.1).",
         "s",
-        TCP,
+        TRANSFERS,
         _ramp_up,
         _slowest_ramp,
         LOWER_DELAY,
@@ -453,7 +453,7 @@ ROWS = (
         f"{DRAFT} §5.3",
         "75 of 100 Mbit/s become free, 100 ms: time until the flow sends 80 Mbit/s.",
         "s",
-        TCP,
+        TRANSFERS,
         _release,
         _until(0.8),
         LOWER_DELAY,
@@ -464,7 +464,7 @@ ROWS = (
         f"{DRAFT} §5.3",
         "75 of 100 Mbit/s are taken by datagrams: share of them that is dropped.",
         "1",
-        TCP,
+        TRANSFERS,
         _arrival,
         _lost,
         LOWER_LOSS,
@@ -475,7 +475,7 @@ ROWS = (
         f"{DRAFT} §5.3",
         "Thirty sources of 2.5 Mbit/s arrive, one per second: share of their datagrams that is dropped.",
         "1",
-        TCP,
+        TRANSFERS,
         _steps,
         _lost,
         LOWER_LOSS,
@@ -488,7 +488,7 @@ ROWS = (
             f"Camps of equal load, 10 Mbit/s, {load:.0%} together: goodput of standard TCP beside the scheme over that "
             "beside standard TCP (L).".replace("%", " %"),
             "1",
-            TCP,
+            TRANSFERS,
             _impact(load),
             _camp("a"),
             HARM,
@@ -501,7 +501,7 @@ ROWS = (
         f"{DRAFT} §6.1",
         "The same network at full load: goodput of the scheme's camp over that of standard TCP in its place (G).",
         "1",
-        TCP,
+        TRANSFERS,
         _impact(1.0),
         _camp("b"),
         HIGHER,
@@ -512,7 +512,7 @@ ROWS = (
         f"{DRAFT} §6.2.2.1",
         "Two flows with equal round-trip times of 10 to 160 ms, half of 10 Mbit/s background: lowest ratio of throughputs.",
         "1",
-        TCP,
+        TRANSFERS,
         _fair([(rtt, rtt) for rtt in RTTS_MS]),
         _lowest_ratio,
         HIGHER,
@@ -523,7 +523,7 @@ ROWS = (
         f"{DRAFT} §6.2.2.2",
         "A flow with 160 ms and one with 10 to 80 ms in the same network: lowest ratio of throughputs.",
         "1",
-        TCP,
+        TRANSFERS,
         _fair([(160, rtt) for rtt in RTTS_MS[:-1]]),
         _lowest_ratio,
         HIGHER,
@@ -535,7 +535,7 @@ ROWS = (
         "Three links of 100 Mbit/s in a row, each with a load of 50 % over all and 50 % of its own: goodput over three "
         "links over that over one.",
         "1",
-        TCP,
+        TRANSFERS,
         _parking_lot,
         _long_share,
         HIGHER,
@@ -549,5 +549,5 @@ BATTERY = Battery(
     "transfers with Pareto-distributed sizes, and its runs of up to two days by shorter ones. It has no thresholds: bands "
     "are what the reference schemes get in the same networks.",
     ROWS,
-    traits=TCP,
+    traits=TRANSFERS,
 )

@@ -43,7 +43,7 @@ for folder in sorted(Path(".").rglob("run.json")):  # below the folder that has 
 
 THROUGHPUT = """groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"]))
 bars = {
-    name: [(run.values.get(f"flows.{group}.throughput") or 0.0) / 1e6 for group in groups] for name, run in runs
+    name: [(run.get(f"flows.{group}.throughput") or 0.0) / 1e6 for group in groups] for name, run in runs
 }
 plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)").savefig("throughput.svg")
 """
@@ -148,8 +148,7 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
     if not groups or len(groups) > 24:
         return None
     bars = {
-        name: [(run.values.get(f"flows.{group}.throughput") or 0.0) * 1e-6 for group in groups]
-        for name, run in runs
+        name: [(run.get(f"flows.{group}.throughput") or 0.0) * 1e-6 for group in groups] for name, run in runs
     }
     return plots.svg(plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)"), "throughput")
 
@@ -168,7 +167,7 @@ def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:
         row: dict[str, Any] = {"runs": label, "n": len(listed), "samples": {}}
         for key in keys:
             factor = unit_of(key)[1]
-            known = [run.values.get(key) for run in listed]
+            known = [run.get(key) for run in listed]
             values = sorted(value * factor for value in known if value is not None)
             if values:
                 mean = estimate(values)

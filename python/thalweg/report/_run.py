@@ -146,8 +146,8 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
     rows = []
     if fullest:
         rows.append(("fullest link", f"{100 * (fullest['utilisation'] or 0):.1f} %", fullest["link"]))
-    total = run.values.get("flows.throughput_total")
-    span = time_text(run.values.get("run.measured") or 0.0)
+    total = run.get("flows.throughput_total")
+    span = time_text(run.get("run.measured") or 0.0)
     consumers = not run.flows.is_empty() and bool((run.flows["transport"] == "ndn").all())
     rows.append(
         (
@@ -156,7 +156,7 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
             f"bits received over {span}",
         )
     )
-    fairness = run.values.get("flows.fairness")
+    fairness = run.get("flows.fairness")
     if fairness is not None:
         rows.append(("fairness", number(fairness), "Jain's index"))
     rows += [

@@ -33,7 +33,7 @@ def pairs(
     found: Samples = {}
     for label, run in runs:
         for group in chosen:
-            across, along = (run.values.get(f"flows.{group}.{metric}") for metric in (x, y))
+            across, along = (run.get(f"flows.{group}.{metric}") for metric in (x, y))
             if across is None or along is None:
                 continue
             name = ", ".join(filter(None, (group if len(chosen) > 1 else "", label))) or group

@@ -133,11 +133,11 @@ def key_metrics(result: Result) -> list[str]:
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
     each = groups if 2 <= len(groups) <= MAX_GROUPS else []
     throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput_total"]
-    done = [f"flows.{group}" for group in groups if result.values.get(f"flows.{group}.completions")]
+    done = [f"flows.{group}" for group in groups if result.get(f"flows.{group}.completions")]
     times = [f"{group}.{word}" for group in done[:MAX_GROUPS] for word in ("fct", "fct_p95")]
-    fairness = ["flows.fairness"] if result.values.get("flows.fairness") is not None else []
+    fairness = ["flows.fairness"] if result.get("flows.fairness") is not None else []
     feedback_keys = [f"flows.{group}.feedback_received" for group in groups[:MAX_GROUPS]]
-    feedback = [key for key in feedback_keys if result.values.get(key)]
+    feedback = [key for key in feedback_keys if result.get(key)]
     return list(
         dict.fromkeys(
             [*expected, *throughput, *fairness, *times, *_bottleneck_utilisation(result), *feedback]
