@@ -376,3 +376,35 @@ fn a_receiver_waits_for_the_last_one_of_its_group() {
     assert_eq!(sending.join().expect("no panic").end, End::Complete);
     assert_eq!(folder.read("in0/film.bin"), content(200_000));
 }
+
+/// The answer to the hello of a receiver is late, so that it connects again after a second, and the sender closes its first connection: before the
+/// answer there arrives, or after it. One of the datagrams that the sender sends it then is lost, such as the answer to the second hello.
+#[test]
+fn a_receiver_with_two_attempts_is_a_member() {
+    let mut replaced = 0;
+    for (answered_at, lost) in (995..1060).step_by(10).flat_map(|at| (0..8).map(move |lost| (ms(at), lost))) {
+        let (mut began, mut arrived) = (None, 0);
+        let late = move |in_flight: InFlight, to_group: bool| {
+            let start = *began.get_or_insert(in_flight.at);
+            let age = in_flight.at - start;
+            if to_group || in_flight.to != member(0) || age < ms(19) {
+                return vec![in_flight];
+            }
+            if age < ms(990) {
+                return vec![InFlight { at: start + answered_at, ..in_flight }];
+            }
+            arrived += 1;
+            if arrived == lost + 1 { Vec::new() } else { vec![in_flight] }
+        };
+        let all = gather(2, &steady("4 Mbit/s"), 100, Limits::default(), late, &[], 2);
+        let ends: Vec<_> = all.receivers.iter().map(|outcome| &outcome.end).collect();
+        assert_eq!(
+            (&all.sender.end, ends),
+            (&End::Complete, vec![&End::Complete; 2]),
+            "{answered_at:?} {lost}"
+        );
+        assert_eq!(all.left.len(), 2);
+        replaced += u32::from(all.sender.stats.sessions > 2);
+    }
+    assert!(replaced >= 20, "the receiver connected twice {replaced} times");
+}

@@ -33,7 +33,7 @@ pub use outcome::{Discarded, End, Outcome, Stats, Traffic};
 pub use patience::{Patience, REPLACE_AFTER};
 pub use receive::receive;
 pub use send::{check, send, transport_of};
-pub use session::{code, reason};
+pub use session::{REPLACED, code, reason};
 pub use settings::{Accept, Handshake, Limits, Object, Objects, Proposal, Scheme, Settings, objects};
 pub use tls::{ALPN, Credentials, Pins};
 pub use transport::{OUTER, group_server_config, server_config};

@@ -25,7 +25,7 @@ use crate::transport::{SendConfig, server_config, transport};
 
 mod ends;
 
-pub use ends::{code, reason};
+pub use ends::{REPLACED, code, reason};
 
 /// Interval at which progress is published and requests of other threads are read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

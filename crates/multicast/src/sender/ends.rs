@@ -27,7 +27,7 @@ impl Sender<'_> {
             self.flow.leave(member.peer?);
         }
         let why = "replaced by another connection";
-        host.close(member.state.id, quic_net::code(Reason::Stopped), why, now);
+        host.close(member.state.id, quic_net::REPLACED, why, now);
         member.peer
     }
 

@@ -16,7 +16,7 @@ use crate::frames::Record;
 use crate::host::Host;
 
 /// The application error code of a connection that another connection of the same client replaces.
-pub(super) const REPLACED: u32 = 0x100;
+pub const REPLACED: u32 = 0x100;
 
 /// The application error code of a reason: its index in [`Reason::ALL`].
 pub fn code(reason: Reason) -> u32 {
@@ -115,7 +115,9 @@ impl<A: Application> Session<'_, A> {
             ConnectionError::VersionMismatch => {
                 Some("the other end does not support QUIC version 1".to_owned())
             }
-            ConnectionError::ApplicationClosed(close) if self.stats.sessions == 0 => {
+            ConnectionError::ApplicationClosed(close)
+                if self.stats.sessions == 0 && close.error_code.into_inner() != u64::from(REPLACED) =>
+            {
                 let reason = reason(close.error_code.into_inner());
                 self.closing = Some((End::Refused(reason), now));
                 None
