@@ -86,6 +86,16 @@ impl Fabric {
         offer
     }
 
+    /// The same, where the rate of the port may follow a trace or a shaper.
+    #[inline(always)]
+    fn enqueue_slowly(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
+        if self.ports[port.index()].is_planned() {
+            self.enqueue::<true>(port, id, packet, now)
+        } else {
+            self.enqueue::<false>(port, id, packet, now)
+        }
+    }
+
     /// Offers a packet on the slow path.
     #[cold]
     pub(crate) fn offer_slowly(
@@ -96,7 +106,7 @@ impl Fabric {
         now: Time,
     ) -> SlowOffer {
         let state = &mut self.ports[port.index()];
-        let (is_up, is_fifo, is_planned) = (state.is_up(), state.is_fifo(), state.is_planned());
+        let (is_up, is_fifo) = (state.is_up(), state.is_fifo());
         let queued = state.queued();
         if is_up && let Some(why) = state.police(now, arena.get(id).size_bytes) {
             state.count_offer();
@@ -107,12 +117,7 @@ impl Fabric {
             self.note_enqueue(id, now);
         }
         if is_up && is_fifo {
-            let packet = arena.get_mut(id);
-            let offer = if is_planned {
-                self.enqueue::<true>(port, id, packet, now)
-            } else {
-                self.enqueue::<false>(port, id, packet, now)
-            };
+            let offer = self.enqueue_slowly(port, id, arena.get_mut(id), now);
             let state = &mut self.ports[port.index()];
             state.count_unobserved(queued);
             if keeps_waits && !matches!(offer, Offer::Dropped(_)) {
@@ -148,11 +153,7 @@ impl Fabric {
             state.count_offer();
             return state.refuse(why);
         }
-        if state.is_planned() {
-            self.enqueue::<true>(port, id, packet, now)
-        } else {
-            self.enqueue::<false>(port, id, packet, now)
-        }
+        self.enqueue_slowly(port, id, packet, now)
     }
 
     /// Offers a packet straight to the queue discipline of a port, which is first served up to now.
