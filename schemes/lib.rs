@@ -229,6 +229,11 @@ pub fn catalogue() -> Vec<Entry> {
     all
 }
 
+/// Whether the scheme called `name` is one of this crate.
+pub fn is_built_in(name: &str) -> bool {
+    BUILT_IN.binary_search_by_key(&name, |entry| entry.scheme.name).is_ok()
+}
+
 /// The scheme called `name`.
 pub fn find(name: &str) -> Option<Entry> {
     match BUILT_IN.binary_search_by_key(&name, |entry| entry.scheme.name) {

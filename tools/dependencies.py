@@ -19,11 +19,12 @@ RUNS = {"sim", "driver", "transfer", "quic-net", "ndn-net", "emulate", "lab"}
 ALLOWED = {
     "units": set(),
     "graph": set(),
+    "memory": set(),
     "contract": {"units"},
     "wire": {"units", "contract"},
     "stack": {"units", "contract"},
     "schemes": {"units", "graph", "contract"},
-    "sim": {"units", "graph", "contract", "stack", "schemes"},
+    "sim": {"units", "graph", "memory", "contract", "stack", "schemes"},
     "driver": {"units", "contract", "wire"},
     "transfer": {"units", "contract", "wire"},
     "sdn-net": BASE | {"driver", "quic-net"},
@@ -80,7 +81,7 @@ RESTRICTED = {
     "pyo3": {"python"},
     "arrow": {"tables", "python"},
     "parquet": {"tables", "python"},
-    "libc": {"emulate"},
+    "libc": {"emulate", "memory"},
     "netlink": {"emulate"},
     "tun": {"emulate"},
     "nix": {"driver", "transfer", "ndn-net", "emulate", "benches"},
@@ -98,7 +99,7 @@ RESTRICTED = {
 BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim"}
 
 # They call the system or the processor in ways that need `unsafe`, and write the other lints themselves.
-OWN_LINTS = {"emulate", "python", "sim"}
+OWN_LINTS = {"emulate", "memory", "python"}
 
 
 def family(name):

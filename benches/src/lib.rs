@@ -175,7 +175,7 @@ pub fn stream_star(receivers: u32, cast: Cast, duration: Duration) -> Blueprint 
     }
     let flow = &mut net.flows[0];
     let config = stream::Config { packet: Bytes::new(1000), jitter: 0.0, ..stream::Config::default() };
-    (flow.kind, flow.scheme, flow.cast) = (FlowKind::Stream(config), Some("mca".to_owned()), cast);
+    (flow.kind, flow.scheme, flow.cast) = (FlowKind::Stream(config).into(), Some("mca".into()), cast);
     let rate = ParamValue::Text("800 kbit/s".into());
     flow.params =
         ["initial_rate", "min_rate", "max_rate"].map(|name| (name.to_owned(), rate.clone())).to_vec();

@@ -49,7 +49,7 @@ fn consumers_at_a_constant_rate_get_what_another_simulator_gives_them() {
 fn consumers_with_windows_fill_the_link_as_in_another_simulator() {
     let trace = run("n2", None);
     // ndnSIM 2.8, BIC: 54 104 and 61 363 Data in 100 s and 271 marks; its Data are a little smaller. The link has room for 113 636 of ours
-    let data: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.delay_count as f64).collect();
+    let data: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.media().delay_count as f64).collect();
     let (sum, squares) = (data[0] + data[1], data[0] * data[0] + data[1] * data[1]);
     assert!((0.985..=1.0).contains(&(sum / 113_636.0)), "{data:?}");
     assert!(sum * sum / (2.0 * squares) > 0.99, "{data:?}");

@@ -64,10 +64,10 @@ contract::params! {
     variant: Variant = Variant::Draft, from "BBR00; LINUX for the other value";
 }
 
-/// The whole congestion control.
-pub type Control = Bbr;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Bbr>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Bbr::new(params, setup)
+    Box::new(Bbr::new(params, setup))
 }

@@ -3,13 +3,13 @@
 use contract::{Cause, Congestion, CongestionControl, Delivery, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
-use super::{Bbr, Params, Refresh, State, Variant, control};
+use super::{Control, Params, Refresh, State, Variant, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 /// A connection and what it has delivered.
 struct Path {
     bench: Bench,
-    controller: Bbr,
+    controller: Control,
     total: u64,
     /// What the next acknowledgement says.
     next: Delivery,

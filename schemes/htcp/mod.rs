@@ -67,10 +67,10 @@ contract::params! {
     order min_rtt_ratio <= max_rtt_ratio;
 }
 
-/// The whole congestion control.
-pub type Control = Linux<Htcp>;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Linux<Htcp>>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Linux::new(Htcp::new(params), setup)
+    Box::new(Linux::new(Htcp::new(params), setup))
 }

@@ -53,10 +53,10 @@ contract::params! {
     order low_delay <= high_delay;
 }
 
-/// The whole congestion control.
-pub type Control = Classic<Illinois>;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Classic<Illinois>>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Classic::new(Illinois::new(params), setup)
+    Box::new(Classic::new(Illinois::new(params), setup))
 }

@@ -71,11 +71,11 @@ contract::params! {
 }
 
 /// The part at a consumer.
-pub type Control = Consumer;
+pub type Control = Box<Consumer>;
 
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Consumer::new(params, setup)
+    Box::new(Consumer::new(params, setup))
 }
 
 /// The part that chooses next hops.

@@ -7,8 +7,8 @@ use contract::{
 use units::{Bytes, Duration, Rate, Time};
 
 use super::{
-    Consumer, InitialShares, MarkAt, Marking, Marks, Multipath, Params, Retransmissions, Window, control,
-    link, strategy,
+    Consumer, Control, InitialShares, MarkAt, Marking, Marks, Multipath, Params, Retransmissions, Window,
+    control, link, strategy,
 };
 use crate::shared::forwarders::{Action, LinkBench, StrategyBench, data, faces, interest};
 use crate::shared::testing::{Bench, setup};
@@ -408,7 +408,7 @@ fn an_interest_that_no_face_takes_is_refused() {
 
 // ---- consumers
 
-fn consumer(params: &Params, window: u64) -> (Bench, Consumer) {
+fn consumer(params: &Params, window: u64) -> (Bench, Control) {
     (Bench::new(), control(params, &setup(window)))
 }
 

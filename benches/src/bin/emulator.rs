@@ -143,10 +143,10 @@ fn bench(rate: u64, seconds: u64, urgent: bool) {
     let preferred = if urgent { "$(command -v chrt >/dev/null && echo chrt -r 1) " } else { "" };
     let config = datagram::Config { packet: Bytes::new(PACKET), pattern };
     let flow = net.flow("datagrams", None, FlowKind::Datagram(config), left, &[right]);
-    flow.emulation = Some(FlowEmulation::Commands {
+    flow.emulation = Some(Box::new(FlowEmulation::Commands {
         sender: Some(format!("exec {preferred}{program} send {{to}} {rate} {seconds}")),
         receiver: Some(format!("exec {program} receive {{to}}")),
-    });
+    }));
     net.emulation.real = vec![left, right];
     let logs = std::env::temp_dir().join(format!("thalweg-emulator-{}", std::process::id()));
     let settings = Settings { urgent, logs: Some(logs.clone()), ..Settings::default() };

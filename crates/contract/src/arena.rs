@@ -31,6 +31,18 @@ impl Arena {
         }
     }
 
+    /// Takes a slot for a copy of `packet`.
+    #[inline]
+    pub fn insert_copy(&mut self, packet: &Packet) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id.index()] = *packet;
+                id
+            }
+            None => self.insert(*packet),
+        }
+    }
+
     /// Frees the slot. The id must be live.
     #[inline]
     pub fn release(&mut self, id: PacketId) {
@@ -53,6 +65,18 @@ impl Arena {
     #[inline]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.slots[id.index()]
+    }
+
+    /// The packets in live slots. It takes time and memory for all slots.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let mut live = vec![true; self.slots.len()];
+        self.free.iter().for_each(|id| live[id.index()] = false);
+        self.slots.iter().zip(live).filter_map(|(packet, live)| live.then_some(packet))
+    }
+
+    /// Slots, in use or not.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
     }
 
     /// Slots in use.

@@ -101,17 +101,41 @@ impl<'a> Cx<'a> {
     /// Sends a copy of a packet to a port, see [`crate::NodeCx::forward`].
     #[inline(always)]
     pub(crate) fn forward(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
-        let id = self.out.arena.insert(*packet);
+        let id = self.out.arena.insert_copy(packet);
         self.out.forwards.push((id, port));
         self.out.arena.get_mut(id)
+    }
+
+    /// The same with the packet of the input itself, see [`crate::NodeCx::forward_input`].
+    #[inline(always)]
+    pub(crate) fn forward_input(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
+        match self.out.input {
+            RouterPacket::Offered(id) if self.out.forwards.is_empty() => {
+                self.out.input = RouterPacket::Forwarded(id, port);
+                self.out.arena.get_mut(id)
+            }
+            _ => self.forward(packet, port),
+        }
     }
 
     /// Delivers a copy of a packet to an endpoint on the node, see [`crate::NodeCx::deliver`].
     #[inline(always)]
     pub(crate) fn deliver_to(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
-        let id = self.out.arena.insert(*packet);
+        let id = self.out.arena.insert_copy(packet);
         self.out.deliveries.push((id, endpoint));
         self.out.arena.get_mut(id)
+    }
+
+    /// The same with the packet of the input itself, see [`crate::NodeCx::forward_input`].
+    #[inline(always)]
+    pub(crate) fn deliver_input(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
+        match self.out.input {
+            RouterPacket::Offered(id) if self.out.deliveries.is_empty() => {
+                self.out.input = RouterPacket::Delivered(id, endpoint);
+                self.out.arena.get_mut(id)
+            }
+            _ => self.deliver_to(packet, endpoint),
+        }
     }
 
     /// Executes a command, see [`crate::NodeCx::execute`].
@@ -151,20 +175,21 @@ impl<'a> Cx<'a> {
     #[inline]
     pub fn measured_delay(&mut self, delay: Duration) {
         let nanos = delay.as_nanos();
-        let meter = &mut *self.meter;
-        meter.delay_count += 1;
-        meter.delay_sum_ns += nanos;
-        meter.delay_square_sum_ns2 += u128::from(nanos) * u128::from(nanos);
-        meter.delay_min = meter.delay_min.min(delay);
-        meter.delay_max = meter.delay_max.max(delay);
-        if let Some(delays) = &mut meter.delays {
+        let media = self.meter.media_mut();
+        media.delay_count += 1;
+        media.delay_sum_ns += nanos;
+        media.delay_square_sum_ns2 += u128::from(nanos) * u128::from(nanos);
+        media.delay_min = media.delay_min.min(delay);
+        media.delay_max = media.delay_max.max(delay);
+        if let Some(delays) = &mut media.delays {
             delays.add(delay);
         }
     }
 
     /// Reports that playback starts.
     pub fn playing(&mut self) {
-        self.meter.played_at = self.meter.played_at.min(self.now);
+        let media = self.meter.media_mut();
+        media.played_at = media.played_at.min(self.now);
     }
 
     /// Reports that the endpoint has finished a finite transfer: at a receiver all data have arrived, at a sender all data are acknowledged.
@@ -331,6 +356,17 @@ pub struct Meter {
     pub rtt_min: Duration,
     /// The latest round-trip time.
     pub rtt_last: Duration,
+    /// Counters of consumers of named data and of streams that carry frames; `None` before the first.
+    media: Option<Box<MediaMeter>>,
+    /// End of the endpoint's part of a finite transfer; [`Time::NEVER`] before.
+    pub completed_at: Time,
+    /// By [`Count`].
+    pub counts: Counts,
+}
+
+/// Counters that consumers of named data and streams with frames have in addition.
+#[derive(Clone, Debug)]
+pub struct MediaMeter {
     /// Segments with a measured delay from their first request.
     pub delay_count: u64,
     /// Sum of these delays, in nanoseconds.
@@ -343,12 +379,20 @@ pub struct Meter {
     pub delay_max: Duration,
     /// Distribution of these delays, if it is recorded.
     pub delays: Option<Box<Delays>>,
-    /// End of the endpoint's part of a finite transfer; [`Time::NEVER`] before.
-    pub completed_at: Time,
     /// Start of playback; [`Time::NEVER`] before.
     pub played_at: Time,
-    /// By [`Count`].
-    pub counts: Counts,
+}
+
+impl MediaMeter {
+    const NONE: Self = Self {
+        delay_count: 0,
+        delay_sum_ns: 0,
+        delay_square_sum_ns2: 0,
+        delay_min: Duration::MAX,
+        delay_max: Duration::ZERO,
+        delays: None,
+        played_at: Time::NEVER,
+    };
 }
 
 /// Counters by [`Count`]. Those of named-data and SDN parts and of playback take memory from their first count on.
@@ -400,14 +444,8 @@ impl Default for Meter {
             rtt_sum_ns: 0,
             rtt_min: Duration::MAX,
             rtt_last: Duration::ZERO,
-            delay_count: 0,
-            delay_sum_ns: 0,
-            delay_square_sum_ns2: 0,
-            delay_min: Duration::MAX,
-            delay_max: Duration::ZERO,
-            delays: None,
+            media: None,
             completed_at: Time::NEVER,
-            played_at: Time::NEVER,
         }
     }
 }
@@ -423,16 +461,19 @@ impl Meter {
         if more.rtt_count > 0 {
             self.rtt_last = more.rtt_last;
         }
-        self.delay_count += more.delay_count;
-        self.delay_sum_ns += more.delay_sum_ns;
-        self.delay_square_sum_ns2 += more.delay_square_sum_ns2;
-        self.delay_min = self.delay_min.min(more.delay_min);
-        self.delay_max = self.delay_max.max(more.delay_max);
-        if let Some(more) = &more.delays {
-            self.delays.get_or_insert_default().add_all(more);
+        if let Some(more) = &more.media {
+            let media = self.media_mut();
+            media.delay_count += more.delay_count;
+            media.delay_sum_ns += more.delay_sum_ns;
+            media.delay_square_sum_ns2 += more.delay_square_sum_ns2;
+            media.delay_min = media.delay_min.min(more.delay_min);
+            media.delay_max = media.delay_max.max(more.delay_max);
+            if let Some(more) = &more.delays {
+                media.delays.get_or_insert_default().add_all(more);
+            }
+            media.played_at = media.played_at.min(more.played_at);
         }
         self.completed_at = self.completed_at.min(more.completed_at);
-        self.played_at = self.played_at.min(more.played_at);
     }
 
     /// The counts since `base`, an earlier copy of this meter. Minima, maxima, instants and the distribution are as they are now.
@@ -443,10 +484,31 @@ impl Meter {
         since.goodput_bytes -= base.goodput_bytes;
         since.rtt_count -= base.rtt_count;
         since.rtt_sum_ns -= base.rtt_sum_ns;
-        since.delay_count -= base.delay_count;
-        since.delay_sum_ns -= base.delay_sum_ns;
-        since.delay_square_sum_ns2 -= base.delay_square_sum_ns2;
+        if let (Some(since), Some(base)) = (&mut since.media, &base.media) {
+            since.delay_count -= base.delay_count;
+            since.delay_sum_ns -= base.delay_sum_ns;
+            since.delay_square_sum_ns2 -= base.delay_square_sum_ns2;
+        }
         since
+    }
+
+    /// The counters of segments and frames.
+    pub fn media(&self) -> &MediaMeter {
+        self.media.as_deref().unwrap_or(&MediaMeter::NONE)
+    }
+
+    /// The same for modification. They take memory from the first call on.
+    pub fn media_mut(&mut self) -> &mut MediaMeter {
+        self.media.get_or_insert_with(|| Box::new(MediaMeter::NONE))
+    }
+
+    /// Resets what cannot be subtracted later: minima, maxima and the distribution, which is kept if it was.
+    pub fn restart(&mut self) {
+        self.rtt_min = Duration::MAX;
+        if let Some(media) = &mut self.media {
+            (media.delay_min, media.delay_max) = (Duration::MAX, Duration::ZERO);
+            media.delays = media.delays.take().map(|_| Box::default());
+        }
     }
 
     /// One counter.
@@ -460,6 +522,8 @@ impl Meter {
 pub struct Outputs {
     /// All packets.
     pub arena: Arena,
+    /// The packet of a router's input, if the driver lets the router send it on.
+    pub input: RouterPacket,
     /// Packets to be sent, in order.
     pub outbox: Vec<PacketId>,
     /// Copies that a router forwards, each with its port.
@@ -472,6 +536,20 @@ pub struct Outputs {
     pub egress: Vec<Egress>,
     /// Values and events to be recorded.
     pub notes: Notes,
+}
+
+/// The packet of a router's input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RouterPacket {
+    /// The router sends copies of it.
+    #[default]
+    None,
+    /// It is in the arena, and the router can send it on, see [`crate::NodeCx::forward_input`].
+    Offered(PacketId),
+    /// The router has forwarded it to this port, before all copies in [`Outputs::forwards`].
+    Forwarded(PacketId, PortId),
+    /// The router has delivered it to this endpoint, before all copies in [`Outputs::deliveries`].
+    Delivered(PacketId, EndpointId),
 }
 
 /// Values that parts recorded.

@@ -78,6 +78,12 @@ impl Destination {
         self.node == OWN_NODE
     }
 
+    /// Whether it is an endpoint with an address: neither a group nor the state machine of the own node.
+    #[inline]
+    pub fn is_address(self) -> bool {
+        self.node < OWN_NODE
+    }
+
     /// The node, or `None` for a group.
     #[inline]
     pub fn node(self) -> Option<NodeId> {

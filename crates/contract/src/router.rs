@@ -18,7 +18,8 @@ use crate::{
 ///    transmission begins. Messages that result from them are sent at [`Router::wake`], which can be immediately.
 /// 3. *Outputs*, after every `handle`: drain [`crate::Outputs::forwards`] (a copy for a port), [`crate::Outputs::deliveries`] (a copy for an endpoint
 ///    of the node), [`crate::Outputs::outbox`] (by the driver's routes) and [`crate::Outputs::commands`], in this order. If `handle` returns a reason,
-///    the packet of the input is dropped for it; otherwise it was consumed.
+///    the packet of the input is dropped for it; otherwise it was consumed. A driver that has the packet in the arena can offer it for sending
+///    ([`crate::Outputs::input`]), and then drains what became of it before the copies.
 /// 4. *Poll* [`Router::wake`] after every input and every observation, as with [`crate::Endpoint`].
 pub trait Router {
     /// Handles one input. A reason means that the packet of [`RouterInput::Packet`] is dropped; otherwise it was consumed.
@@ -154,6 +155,13 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.cx.forward(packet, port)
     }
 
+    /// The same with `packet`, the unchanged packet of the input, which is not copied if it is the first packet to be sent and the driver has offered it
+    /// ([`crate::RouterPacket::Offered`]).
+    #[inline(always)]
+    pub fn forward_input(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
+        self.cx.forward_input(packet, port)
+    }
+
     /// Executes a command at this node after the state machine has returned.
     pub fn execute(&mut self, command: Command) {
         self.cx.execute(command);
@@ -163,6 +171,12 @@ impl<'a, 'b> NodeCx<'a, 'b> {
     #[inline(always)]
     pub fn deliver(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
         self.cx.deliver_to(packet, endpoint)
+    }
+
+    /// The same with `packet`, the unchanged packet of the input, as [`NodeCx::forward_input`].
+    #[inline(always)]
+    pub fn deliver_input(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
+        self.cx.deliver_input(packet, endpoint)
     }
 }
 

@@ -94,7 +94,7 @@ impl Gates {
             by_nodes: BTreeMap::new(),
         };
         for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
-            let Some(emulation) = &flow.emulation else { continue };
+            let Some(emulation) = flow.emulation.as_deref() else { continue };
             let gate = || -> Factory {
                 let modes = gates.modes.clone();
                 Box::new(move |_| Box::new(Gate { modes: modes.clone() }))
@@ -105,7 +105,7 @@ impl Gates {
             gates.by_port[id.index()] = matches!(emulation, FlowEmulation::Kernel(_) | FlowEmulation::Live);
             let live = matches!(emulation, FlowEmulation::Live);
             gates.live[id.index()] = live;
-            gates.described[id.index()] = live && !matches!(flow.kind, FlowKind::Stack(_));
+            gates.described[id.index()] = live && !matches!(*flow.kind, FlowKind::Stack(_));
             // packets of unknown ports belong to commands; without commands, as for ICMP errors of TCP, to the first flow
             for receiver in &receivers {
                 let key = (sender.node, receiver.node);

@@ -29,19 +29,29 @@ pub struct Search<C, V> {
     best: Vec<C>,
     via: Vec<Option<V>>,
     frontier: BinaryHeap<Reverse<(C, usize)>>,
+    /// Nodes with a known path.
+    reached: Vec<usize>,
 }
 
 impl<C: Copy + Ord, V: Copy> Search<C, V> {
     /// A search among `nodes` nodes. All of them have the cost `unreached`, which must exceed that of any path.
     pub fn new(nodes: usize, unreached: C) -> Self {
-        Self { unreached, best: vec![unreached; nodes], via: vec![None; nodes], frontier: BinaryHeap::new() }
+        let (best, via) = (vec![unreached; nodes], vec![None; nodes]);
+        Self { unreached, best, via, frontier: BinaryHeap::new(), reached: Vec::new() }
+    }
+
+    /// Begins another search among the same nodes, in a time proportional to the nodes that the last one reached.
+    pub fn restart(&mut self) {
+        for node in self.reached.drain(..) {
+            (self.best[node], self.via[node]) = (self.unreached, None);
+        }
+        self.frontier.clear();
     }
 
     /// Adds a start at `node` with cost `cost`.
     pub fn start(&mut self, node: usize, cost: C) {
         if cost < self.best[node] {
-            (self.best[node], self.via[node]) = (cost, None);
-            self.frontier.push(Reverse((cost, node)));
+            self.reach(node, cost, None);
         }
     }
 
@@ -58,9 +68,16 @@ impl<C: Copy + Ord, V: Copy> Search<C, V> {
     /// Offers a path to `node` of cost `cost` with the last step `via`. It is kept if it is shorter than the known one.
     pub fn offer(&mut self, node: usize, cost: C, via: V) {
         if cost < self.best[node] {
-            (self.best[node], self.via[node]) = (cost, Some(via));
-            self.frontier.push(Reverse((cost, node)));
+            self.reach(node, cost, Some(via));
         }
+    }
+
+    fn reach(&mut self, node: usize, cost: C, via: Option<V>) {
+        if self.best[node] == self.unreached {
+            self.reached.push(node);
+        }
+        (self.best[node], self.via[node]) = (cost, via);
+        self.frontier.push(Reverse((cost, node)));
     }
 
     /// The cost of the shortest path to `node` so far.
@@ -135,6 +152,22 @@ mod tests {
         let found = search(5, &[(0, 2, 1), (2, 3, 1), (0, 1, 1), (1, 3, 1)], &[0]);
         assert_eq!((found.cost(3), found.via(3), found.via(0)), (2, Some(1), None));
         assert_eq!((found.reached(4), found.via(4)), (false, None));
+    }
+
+    #[test]
+    fn a_search_that_is_restarted_equals_a_new_one() {
+        let links = [(0, 1, 1), (1, 2, 1), (2, 3, 5)];
+        let mut again = search(5, &links, &[0, 3]);
+        again.restart();
+        assert_eq!((again.settle(), again.reached(1), again.via(1)), (None, false, None));
+        again.start(3, 0);
+        while let Some((node, cost)) = again.settle() {
+            links
+                .iter()
+                .filter(|link| link.1 == node)
+                .for_each(|link| again.offer(link.0, cost + link.2, node));
+        }
+        assert_eq!(again.finish(), (vec![7, 6, 5, 0, u64::MAX], vec![Some(1), Some(2), Some(3), None, None]));
     }
 
     #[test]

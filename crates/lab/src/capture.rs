@@ -66,7 +66,7 @@ impl Capture {
         let file = wire::Capture::new(BufWriter::new(File::create(path)?), names, began_ns)?;
         let file =
             file.with_names(plan.blueprint.ndn.as_ref().map(|ndn| ndn.names.clone()).unwrap_or_default());
-        let headers = plan.blueprint.flows.iter().map(|flow| match &flow.kind {
+        let headers = plan.blueprint.flows.iter().map(|flow| match &*flow.kind {
             FlowKind::Tcp(config) => config.header.as_u64() as u32,
             _ => 0,
         });

@@ -23,7 +23,7 @@ use crate::capture::Written;
 /// If the file cannot be created. A later failure is in [`Written::failure`].
 pub fn qlog(plan: &Plan, flow: FlowId, path: &Path) -> io::Result<(Log, Written)> {
     let spec = &plan.blueprint.flows[flow.index()];
-    let protocol = match spec.kind {
+    let protocol = match *spec.kind {
         FlowKind::Tcp(_) => "TCP",
         FlowKind::Ndn(_) => "NDN",
         FlowKind::Stack(_) => "QUIC",
@@ -76,7 +76,7 @@ fn begin(path: &Path, title: &str, trace: &Value, zero: Time) -> io::Result<(Log
 
 /// The controller of a flow: its scheme, or a QUIC stack's own.
 fn controller(flow: &FlowSpec) -> Option<&str> {
-    match &flow.kind {
+    match &*flow.kind {
         FlowKind::Stack(stack) => stack.controller.as_deref().or(flow.scheme.as_deref()),
         _ => flow.scheme.as_deref(),
     }
@@ -85,9 +85,9 @@ fn controller(flow: &FlowSpec) -> Option<&str> {
 /// The flows with a congestion controller that runs here, which can be logged, in the order of the plan. In an emulation, others have the controller of the
 /// kernel or of a program. Estimates of stacks for media are not logged.
 pub fn controlled(plan: &Plan, emulated: bool) -> impl Iterator<Item = (&str, FlowId)> {
-    let ours = move |flow: &FlowSpec| match &flow.emulation {
+    let ours = move |flow: &FlowSpec| match flow.emulation.as_deref() {
         Some(FlowEmulation::Kernel(_) | FlowEmulation::Commands { .. }) if emulated => false,
-        _ => match &flow.kind {
+        _ => match &*flow.kind {
             FlowKind::Datagram(_) => false,
             FlowKind::Stack(stack) => stack.encoder.is_none(),
             _ => flow.scheme.is_some(),

@@ -155,7 +155,7 @@ impl Draft {
         let file = File::from_table(&self.tree.root, Location::default(), &mut notes);
         let resolved = resolve::build(&file, Location::default(), None, &folder(name), &mut notes);
         let plan = resolved.map(|(tree, net)| {
-            let plan = lower::build(&Arc::new(tree));
+            let plan = lower::build(tree);
             warnings::build(&file, &plan, &net, &mut notes);
             plan
         });
@@ -311,7 +311,7 @@ impl Scenario {
         }
         let mut notes = Notes::default();
         match resolve::build(&self.file, Location::default(), Some(seed), &folder(&self.name), &mut notes) {
-            Some((tree, _)) => Ok(Arc::new(lower::build(&Arc::new(tree)))),
+            Some((tree, _)) => Ok(Arc::new(lower::build(tree))),
             None => Err(self.draft.refused(&self.name, &notes.into_lists().0)),
         }
     }

@@ -45,7 +45,7 @@ macro_rules! stacks {
                             let controller = match &stack.controller {
                                 Some(own) => $module::Controller::Own(own.clone()),
                                 None => {
-                                    let scheme = flow.scheme.clone().unwrap_or_default();
+                                    let scheme = flow.scheme.as_deref().unwrap_or_default().to_owned();
                                     $module::Controller::Scheme(scheme, flow.params.clone())
                                 }
                             };

@@ -44,9 +44,9 @@ fn endpoints_of_emulated_flows_are_real_nodes_and_the_plan_prints_them() {
     assert_eq!(names, ["left1", "left2", "right1", "right2"]);
     assert_eq!(first.blueprint.emulation.max_lateness, Duration::from_millis(5));
     let flows = &first.blueprint.flows;
-    assert_eq!(flows[0].emulation, Some(FlowEmulation::Kernel("cubic".to_owned())));
+    assert_eq!(flows[0].emulation.as_deref(), Some(&FlowEmulation::Kernel("cubic".to_owned())));
     assert!(
-        matches!(&flows[1].emulation, Some(FlowEmulation::Commands { receiver: Some(text), .. }) if text.ends_with("-1"))
+        matches!(flows[1].emulation.as_deref(), Some(FlowEmulation::Commands { receiver: Some(text), .. }) if text.ends_with("-1"))
     );
     assert_eq!(flows[2].emulation, None);
     assert_eq!(plan(&first.to_toml()), first);
@@ -57,7 +57,7 @@ fn a_simulation_of_an_emulation_uses_our_tcp_with_linux_headers() {
     let plan = plan(TEXT);
     let flow = &plan.blueprint.flows[0];
     assert_eq!(flow.scheme.as_deref(), Some("cubic"));
-    let FlowKind::Tcp(config) = &flow.kind else { panic!("TCP: {:?}", flow.kind) };
+    let FlowKind::Tcp(config) = &*flow.kind else { panic!("TCP: {:?}", flow.kind) };
     assert_eq!((config.segment.as_u64(), config.header.as_u64()), (1448, 52));
     let report = lab::run(&plan, &Control::default()).report;
     assert!(report.value("flow.kernel.goodput").expect("it ran") > 1e5);

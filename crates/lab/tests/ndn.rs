@@ -14,7 +14,7 @@ fn ndn(plan: &Plan) -> &NdnSpec {
 }
 
 fn consumer(plan: &Plan, flow: usize) -> &ConsumerConfig {
-    match &plan.blueprint.flows[flow].kind {
+    match &*plan.blueprint.flows[flow].kind {
         FlowKind::Ndn(config) => config,
         other => panic!("{other:?}"),
     }

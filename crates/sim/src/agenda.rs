@@ -4,9 +4,12 @@
 //! event. A small agenda is a heap ([`Heap`]). In one of thousands of events the near future is a calendar ([`Calendar`]), whose cost does not
 //! grow with their number. Both give the same order.
 
+mod bursts;
 mod calendar;
 mod heap;
 
+use bursts::Bursts;
+pub(crate) use bursts::{Burst, FanId};
 use calendar::Calendar;
 use heap::Heap;
 use units::Time;
@@ -103,6 +106,7 @@ pub(crate) struct Agenda {
     heap: Heap,
     /// The near future, once [`Agenda::arrange`] found [`MANY`] events.
     calendar: Option<Box<Calendar>>,
+    bursts: Bursts,
     pushed: u64,
 }
 
@@ -116,6 +120,11 @@ impl Agenda {
         self.pushed += 1;
         let key =
             u128::from(time.as_nanos()) << 64 | u128::from(self.pushed << WHAT_BITS) | u128::from(what.0);
+        self.push_key(key);
+    }
+
+    #[inline]
+    fn push_key(&mut self, key: Key) {
         match &mut self.calendar {
             Some(calendar) => calendar.push(key, &mut self.heap),
             None => self.heap.push(key),
@@ -158,6 +167,7 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use units::Duration;
 
     use super::*;
 
@@ -242,6 +252,28 @@ mod tests {
             }
         }
         assert_eq!(agenda.heap.len(), 0, "no event is beyond the last day");
+    }
+
+    /// Some days have no other events than those that were beyond the last day.
+    #[test]
+    fn memory_follows_the_events_that_are_pending() {
+        let mut agenda = Agenda::default();
+        let subjects = 2 * MANY as u32;
+        (0..subjects).for_each(|subject| {
+            agenda.push(Time::from_nanos(u64::from(subject)), AgendaEvent::new(Kind::Wake, subject));
+        });
+        agenda.arrange();
+        let mut capacities = Vec::new();
+        for _ in 0..10 {
+            for _ in 0..50_000 {
+                let (now, what) = agenda.pop().expect("each subject has an event");
+                // one in ten sleeps for a long time, the others have few days between them
+                let ahead = if what.index() % 10 == 0 { 1 << 30 } else { 1 << 20 };
+                agenda.push(now + Duration::from_nanos(ahead + what.index() as u64 % 64), what);
+            }
+            capacities.push(agenda.calendar.as_ref().expect("there are many events").capacity());
+        }
+        assert!(capacities[9] <= 2 * capacities[2], "{capacities:?}");
     }
 
     proptest! {

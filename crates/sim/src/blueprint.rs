@@ -250,11 +250,11 @@ pub struct FlowSpec {
     /// Its name, unique.
     pub name: String,
     /// The congestion controller: a scheme of the catalogue. `None` without congestion control.
-    pub scheme: Option<String>,
+    pub scheme: Option<Arc<str>>,
     /// Parameters of the scheme that are not default.
     pub params: ParamList,
-    /// The protocol.
-    pub kind: FlowKind,
+    /// The protocol. Flows that are alike share it.
+    pub kind: Shared<FlowKind>,
     /// The sender's node; the consumer's for named data.
     pub from: NodeId,
     /// The receivers. Empty for named data: a producer of the prefix answers, see [`NdnSpec::producers`].
@@ -266,11 +266,11 @@ pub struct FlowSpec {
     /// When it stops; [`Time::NEVER`] for the end of the run.
     pub stop: Time,
     /// If set, the sender stops and starts at random from `start` on.
-    pub churn: Option<Churn>,
+    pub churn: Option<Box<Churn>>,
     /// Class in queues with classes.
     pub class: u8,
     /// What replaces its endpoints in an emulation.
-    pub emulation: Option<FlowEmulation>,
+    pub emulation: Option<Box<FlowEmulation>>,
 }
 
 /// An application: a client at the receiver of its flows, which are its connections. A flow of an application has the start [`Time::NEVER`] and sends what was
@@ -345,7 +345,7 @@ pub struct ReceiverSpec {
     /// When it leaves; [`Time::NEVER`] for the end of the run.
     pub stop: Time,
     /// If set, it leaves and joins at random from `start` on.
-    pub churn: Option<Churn>,
+    pub churn: Option<Box<Churn>>,
 }
 
 /// Random alternation of presence and absence.
@@ -553,9 +553,17 @@ impl Blueprint {
         to: &[NodeId],
     ) -> &mut FlowSpec {
         let receiver = |&node| ReceiverSpec { node, start: Time::ZERO, stop: Time::NEVER, churn: None };
+        let mut kind = Shared::from(kind);
+        let mut scheme: Option<Arc<str>> = scheme.map(Arc::from);
+        if let Some(last) = self.flows.last() {
+            kind.share(&last.kind);
+            if scheme == last.scheme {
+                scheme.clone_from(&last.scheme);
+            }
+        }
         self.flows.push(FlowSpec {
             name: name.to_owned(),
-            scheme: scheme.map(str::to_owned),
+            scheme,
             params: Vec::new(),
             kind,
             from,

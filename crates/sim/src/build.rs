@@ -1,12 +1,14 @@
 //! The check of a blueprint, and the agenda at the start of its run.
 
-use contract::{NameId, NodeId, ParamError};
+use std::collections::BTreeSet;
+
+use contract::{FlowId, NameId, NodeId, ParamError};
 use stack::tcp;
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::agenda::{Agenda, AgendaEvent, Kind, MAX_INDEX};
 use crate::fabric::Edge;
-use crate::hosts::access_routers;
+use crate::hosts::{LateFlows, access_routers};
 use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, PortSpec, QueueSpec, TokenBucket};
 
 /// Indices of [`Kind::Run`].
@@ -29,9 +31,17 @@ pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
     if blueprint.record.every > Duration::ZERO {
         agenda.push(Time::ZERO + blueprint.record.every, AgendaEvent::new(Kind::Sample, 0));
     }
-    let receivers = blueprint.flows.iter().flat_map(|flow| &flow.to);
-    for (index, receiver) in (0u32..).zip(receivers) {
-        agenda.push(receiver.start, AgendaEvent::new(Kind::ToggleReceiver, index));
+    let late = LateFlows::of(blueprint);
+    let flows = (0u32..).map(FlowId).zip(&blueprint.flows);
+    let receivers = flows.flat_map(|(id, flow)| {
+        let late = late.contain(id, flow);
+        flow.to.iter().map(move |receiver| (receiver, late))
+    });
+    for (index, (receiver, late)) in (0u32..).zip(receivers) {
+        // those of late flows are made with their flow, and listen then
+        if !late {
+            agenda.push(receiver.start, AgendaEvent::new(Kind::ToggleReceiver, index));
+        }
     }
     for (index, flow) in (0u32..).zip(&blueprint.flows) {
         agenda.push(flow.start, AgendaEvent::new(Kind::ToggleFlow, index));
@@ -83,7 +93,7 @@ fn check_names(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> Result
         let Some(icn) = &blueprint.icn else {
             return refuse(&flow.name, "a group that is known by name needs a name-based network");
         };
-        if !matches!(flow.kind, FlowKind::Stream(_)) {
+        if !matches!(*flow.kind, FlowKind::Stream(_)) {
             return refuse(&flow.name, "only streams are sent to groups that are known by name");
         }
         let hosts = || [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node));
@@ -107,7 +117,7 @@ fn check_named_data(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> R
             conflicts_with: None,
         })
     };
-    let consumes = |flow: &&FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
+    let consumes = |flow: &&FlowSpec| matches!(*flow.kind, FlowKind::Ndn(_));
     let Some(ndn) = &blueprint.ndn else {
         return match blueprint.flows.iter().find(consumes) {
             Some(flow) => refuse(&flow.name, "named data needs nodes that forward by name"),
@@ -139,7 +149,7 @@ fn check_named_data(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> R
         );
     }
     for flow in blueprint.flows.iter().filter(consumes) {
-        let FlowKind::Ndn(config) = &flow.kind else { continue };
+        let FlowKind::Ndn(config) = &*flow.kind else { continue };
         if !flow.to.is_empty() || flow.cast != Cast::Unicast {
             return refuse(&flow.name, "a consumer has no receivers: the producer of the prefix answers");
         }
@@ -192,13 +202,12 @@ fn check_control(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> Resu
     if blueprint.flows.iter().any(ends) {
         return refuse("the controller's node is no end of a flow");
     }
-    let joined = |node: NodeId| {
-        let ends = |link: &crate::LinkSpec| {
-            link.ends == (node, sdn.controller) || link.ends == (sdn.controller, node)
-        };
-        blueprint.links.iter().any(ends)
+    let other = |link: &crate::LinkSpec| match link.ends {
+        (node, at) | (at, node) if at == sdn.controller => Some(node),
+        _ => None,
     };
-    if sdn.out_of_band && !sdn.nodes.iter().all(|&node| joined(node)) {
+    let joined: BTreeSet<NodeId> = blueprint.links.iter().filter_map(other).collect();
+    if sdn.out_of_band && !sdn.nodes.iter().all(|node| joined.contains(node)) {
         return refuse("out of band, a link joins every agent with the controller");
     }
     if sdn.config.period == Duration::ZERO || sdn.config.retry == Duration::ZERO {
@@ -275,7 +284,7 @@ fn check_apps(blueprint: &Blueprint) -> Result<(), ParamError> {
         if app.flows.is_empty() || !exists {
             return refuse("the connections of an application are flows that exist, each in one application");
         }
-        let requested = |flow: &FlowSpec| match &flow.kind {
+        let requested = |flow: &FlowSpec| match &*flow.kind {
             FlowKind::Tcp(config) => config.demand == tcp::Demand::Limited(Rate::ZERO),
             FlowKind::Stack(stack) => stack.size == Bytes::ZERO,
             FlowKind::Stream(_) | FlowKind::Datagram(_) | FlowKind::Ndn(_) => false,
@@ -318,13 +327,13 @@ pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     }
     check_traces(blueprint)?;
     for flow in &blueprint.flows {
-        if matches!(flow.kind, FlowKind::Ndn(_)) {
+        if matches!(*flow.kind, FlowKind::Ndn(_)) {
             continue;
         }
         if flow.to.is_empty() || (flow.to.len() > 1 && flow.cast == Cast::Unicast) {
             return refuse(&flow.name, "a unicast flow has one receiver, a group at least one");
         }
-        if flow.cast != Cast::Unicast && matches!(flow.kind, FlowKind::Stack(_)) {
+        if flow.cast != Cast::Unicast && matches!(*flow.kind, FlowKind::Stack(_)) {
             return refuse(&flow.name, "a flow of a transport stack is unicast");
         }
         if !exists(flow.from) || flow.to.iter().any(|to| !exists(to.node) || to.node == flow.from) {
@@ -348,7 +357,7 @@ pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     if wakes.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX
         || RUN_APP + blueprint.apps.len() > MAX_INDEX
     {
-        return refuse("scenario", "there are more than two million endpoints, ports or events");
+        return refuse("scenario", "there are more than 2^23 - 1 endpoints, ports, applications or events");
     }
     Ok(())
 }

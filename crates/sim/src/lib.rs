@@ -9,7 +9,6 @@ mod build;
 mod delays;
 mod fabric;
 mod hosts;
-mod prefetch;
 mod rate_trace;
 mod trace;
 mod world;

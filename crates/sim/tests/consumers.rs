@@ -69,7 +69,7 @@ fn steady_consumers_get_as_many_data_as_in_another_simulator() {
     for flow in &trace.flows {
         assert_eq!(flow.arrived.packets, 49_968);
         assert_eq!(flow.meter.goodput_bytes, 49_968 * 1024);
-        assert_eq!((flow.meter.delay_count, flow.meter.rtt_count), (49_968, 49_968));
+        assert_eq!((flow.meter.media().delay_count, flow.meter.rtt_count), (49_968, 49_968));
         assert_eq!((flow.meter.count(Count::Missing), flow.meter.count(Count::Ignored)), (0, 0));
     }
     assert_eq!(trace.packet_hops, 299_964 + 299_873);
@@ -84,7 +84,7 @@ fn windows(scheme: &str, queue: u32, settings: impl Fn(ConsumerConfig) -> Consum
 }
 
 fn data(flow: &FlowRecord) -> f64 {
-    flow.meter.delay_count as f64
+    flow.meter.media().delay_count as f64
 }
 
 /// N2: ndnSIM's AIMD, BIC and CUBIC all carry 115 460 ± 25 Data in 100 s over a queue of 100 packets; the shared link has room for
@@ -161,7 +161,7 @@ fn popular_contents_are_served_by_stores() {
     let total = |trace: &Trace| trace.flows.iter().map(data).sum::<f64>();
     assert!(total(&large) > 1.2 * total(&small), "{} {}", total(&small), total(&large));
     // served one link away, or by the producer
-    let min = large.flows[0].meter.delay_min;
+    let min = large.flows[0].meter.media().delay_min;
     assert!((ms(20)..ms(22)).contains(&min), "{min}");
 }
 
@@ -176,8 +176,13 @@ fn answers_of_the_local_store_do_not_stop_time() {
     let trace = run(&print);
     let flow = &trace.flows[0].meter;
     assert_eq!(trace.ended_at, Time::ZERO + Duration::from_secs(1));
-    assert_eq!(flow.delay_min, Duration::ZERO);
-    assert!(flow.rtt_count <= 10 && flow.delay_count > 1000, "{} {}", flow.rtt_count, flow.delay_count);
+    assert_eq!(flow.media().delay_min, Duration::ZERO);
+    assert!(
+        flow.rtt_count <= 10 && flow.media().delay_count > 1000,
+        "{} {}",
+        flow.rtt_count,
+        flow.media().delay_count
+    );
 }
 
 #[test]

@@ -268,7 +268,7 @@ fn churn_turns_a_flow_on_and_off_for_its_mean_times() {
     let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 20);
     let mut net = wire(Duration::from_secs(20_000), port, constant(Rate::from_kbps(80)));
     let spell = |secs| DurationDistribution::Exponential(Duration::from_secs(secs));
-    net.flows[0].churn = Some(Churn { on: spell(60), off: spell(30) });
+    net.flows[0].churn = Some(Box::new(Churn { on: spell(60), off: spell(30) }));
     let trace = run(&net);
     let share = trace.flows[0].active.as_secs_f64() / 20_000.0;
     assert!((share - 2.0 / 3.0).abs() < 0.06, "{share}");
@@ -370,8 +370,8 @@ pub(crate) fn random_plan() -> impl Strategy<Value = Blueprint> {
                     .collect();
                 let flow = net.flow(&format!("f{i}"), None, source(1000, pattern), nodes[from], &receivers);
                 flow.class = (i % 2) as u8;
-                flow.churn = (i == 1).then_some(Churn { on: spell, off: spell });
-                flow.to[0].churn = (group && i == 2).then_some(Churn { on: spell, off: spell });
+                flow.churn = (i == 1).then(|| Box::new(Churn { on: spell, off: spell }));
+                flow.to[0].churn = (group && i == 2).then(|| Box::new(Churn { on: spell, off: spell }));
             }
             for (millis, kind, link, value) in changes {
                 let link = LinkId((link % 12) as u32);

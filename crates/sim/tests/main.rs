@@ -11,6 +11,7 @@ mod departures;
 mod disciplines;
 mod engine;
 mod impairments;
+mod late;
 mod low_priority;
 mod mca;
 mod mircc;

@@ -77,7 +77,11 @@ fn a_steady_dumbbell_delivers_what_another_simulator_delivers() {
         // 6 links of 10 ms, Interests of 40 µs and Data of 880 µs on three links each: 62.76 ms; both consumers send at the same instants,
         // so that one waits for the other's Interest and Data on the shared link
         assert!(flow.meter.rtt_min >= Duration::from_micros(62_760), "{}", flow.meter.rtt_min);
-        assert!(flow.meter.delay_max <= Duration::from_micros(62_760 + 40 + 880), "{}", flow.meter.delay_max);
+        assert!(
+            flow.meter.media().delay_max <= Duration::from_micros(62_760 + 40 + 880),
+            "{}",
+            flow.meter.media().delay_max
+        );
     }
     assert!(trace.packet_hops.abs_diff(599_837) <= 20, "{}", trace.packet_hops);
     assert_eq!(trace.balance.dropped, 0);
@@ -150,7 +154,11 @@ fn a_store_answers_what_has_passed() {
         let from_afar = Duration::from_micros(62_760);
         // from the router: two links of 10 ms, 40 and 880 µs
         let expected = if hits { Duration::from_micros(20_920) } else { from_afar };
-        assert_eq!((late.meter.delay_min, late.meter.delay_max), (expected, expected), "{policy:?} {size}");
+        assert_eq!(
+            (late.meter.media().delay_min, late.meter.media().delay_max),
+            (expected, expected),
+            "{policy:?} {size}"
+        );
     }
 }
 
@@ -385,7 +393,7 @@ proptest! {
         // a consumer gets at most one reply to each Interest, and one to all but those that a reset deleted within their lifetime
         for (flow, &(node, _)) in trace.flows.iter().zip(&drawn.consumers) {
             let refused = flow.meter.count(Count::Nacks);
-            prop_assert!(flow.meter.delay_count + refused <= flow.sent_packets);
+            prop_assert!(flow.meter.media().delay_count + refused <= flow.sent_packets);
             let counters = counters(&trace, node);
             prop_assert!(counters.count(Tally::InterestsIn) >= flow.sent_packets);
         }

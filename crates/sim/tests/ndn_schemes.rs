@@ -107,10 +107,10 @@ struct Outcome {
 }
 
 fn outcome(trace: &Trace, data_per_s: f64) -> Outcome {
-    let got: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.delay_count as f64).collect();
+    let got: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.media().delay_count as f64).collect();
     let (sum, squares) = (got.iter().sum::<f64>(), got.iter().map(|x| x * x).sum::<f64>());
     let seconds = (trace.ended_at - Time::ZERO).as_secs_f64();
-    let delay: f64 = trace.flows.iter().map(|flow| flow.meter.delay_sum_ns as f64).sum();
+    let delay: f64 = trace.flows.iter().map(|flow| flow.meter.media().delay_sum_ns as f64).sum();
     let sent: u64 = trace.flows.iter().map(|flow| flow.sent_packets).sum();
     Outcome {
         share: sum / (seconds * data_per_s),

@@ -116,12 +116,12 @@ struct Outcome {
 /// `second` is the router of the second path.
 fn outcome(name: &str, net: &Net<'_>, setup: &Setup<'_>, paths: Option<[u32; 2]>) -> Outcome {
     let [earlier, trace] = [15, 20].map(|seconds| run(seconds, net, setup));
-    let got: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.delay_count as f64).collect();
+    let got: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.media().delay_count as f64).collect();
     let (sum, squares) = (got.iter().sum::<f64>(), got.iter().map(|x| x * x).sum::<f64>());
     let delay = trace.flows.iter().map(|flow| {
-        let (count, meter) = (flow.meter.delay_count as f64, &flow.meter);
-        let mean = meter.delay_sum_ns as f64 / count;
-        (mean / 1e6, (meter.delay_square_sum_ns2 as f64 / count - mean * mean).sqrt() / 1e6)
+        let (count, meter) = (flow.meter.media().delay_count as f64, &flow.meter);
+        let mean = meter.media().delay_sum_ns as f64 / count;
+        (mean / 1e6, (meter.media().delay_square_sum_ns2 as f64 / count - mean * mean).sqrt() / 1e6)
     });
     let by = |trace: &Trace| {
         paths.map_or([0.0; 2], |paths| paths.map(|port| trace.ports[port as usize].sent_packets as f64))

@@ -3,16 +3,16 @@
 /// A histogram.
 ///
 /// Each value below `2 · 2^FINE` has its own bin; above, every power of two is divided into `2^FINE` bins. The relative error of a value is
-/// thus at most `2^-FINE`. Memory covers only the bins between the smallest and the largest value, with one byte each until a bin has more
-/// than 255 counts, so that the distributions of a hundred thousand receivers fit into the caches of a processor.
+/// thus at most `2^-FINE`. Memory covers only the bins between the smallest and the largest value, with as many bytes each as the largest
+/// count needs, so that the distributions of a hundred thousand receivers fit into the caches of a processor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram<const FINE: u32> {
     /// Index of the first bin in `low`.
     first: usize,
     /// The lowest eight bits of each count.
     low: Vec<u8>,
-    /// The other bits of each count; empty as long as all of them are zero.
-    high: Vec<u32>,
+    /// The other bits of each count, in bytes, lower ones first: as many as the largest count needs.
+    high: Vec<Vec<u8>>,
 }
 
 /// The range of values of a bin.
@@ -35,7 +35,7 @@ impl Bin {
 const BLOCK: usize = 32;
 
 impl<const FINE: u32> Histogram<FINE> {
-    /// Counts a value `times` times. The count of a bin stops shortly before 2^40.
+    /// Counts a value `times` times. A bin has fewer than 2^64 counts.
     #[inline]
     pub fn add(&mut self, value: u64, times: u64) {
         let bin = Self::bin_of(value);
@@ -54,12 +54,18 @@ impl<const FINE: u32> Histogram<FINE> {
 
     /// Adds `times` · 256 to a count.
     #[cold]
-    fn carry(&mut self, index: usize, times: u64) {
-        if self.high.is_empty() {
-            self.high = vec![0; self.low.len()];
+    fn carry(&mut self, index: usize, mut times: u64) {
+        let mut byte = 0;
+        while times > 0 {
+            if byte == self.high.len() {
+                self.high.push(vec![0; self.low.len()]);
+            }
+            let high = &mut self.high[byte][index];
+            times += u64::from(*high);
+            *high = times as u8;
+            times >>= 8;
+            byte += 1;
         }
-        let high = &mut self.high[index];
-        *high = high.saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
     }
 
     /// Allocates memory for a bin, and counts in it.
@@ -72,9 +78,7 @@ impl<const FINE: u32> Histogram<FINE> {
         let before = self.first.saturating_sub(begin);
         let behind = (begin + BLOCK).saturating_sub(self.first + self.low.len());
         extend(&mut self.low, before, behind);
-        if !self.high.is_empty() {
-            extend(&mut self.high, before, behind);
-        }
+        self.high.iter_mut().for_each(|bytes| extend(bytes, before, behind));
         self.first -= before;
         let index = bin - self.first;
         self.low[index] = times as u8;
@@ -96,9 +100,10 @@ impl<const FINE: u32> Histogram<FINE> {
 
     /// Bins with their counts, in ascending order, without empty ones.
     pub fn iter(&self) -> impl Iterator<Item = (Bin, u64)> + '_ {
-        let high = self.high.iter().copied().chain(std::iter::repeat(0));
-        let counts = self.low.iter().zip(high).map(|(&low, high)| u64::from(high) << 8 | u64::from(low));
-        let counts = (self.first..).zip(counts);
+        let counts = self.low.iter().enumerate().map(|(index, &low)| {
+            let high = self.high.iter().rev().fold(0, |high, bytes| high << 8 | u64::from(bytes[index]));
+            (self.first + index, high << 8 | u64::from(low))
+        });
         counts.filter(|(_, count)| *count > 0).map(|(bin, count)| (Self::bin(bin), count))
     }
 
@@ -127,10 +132,10 @@ impl<const FINE: u32> Histogram<FINE> {
 }
 
 /// Adds zeros at both ends, without spare memory.
-fn extend<C: Copy + Default>(counts: &mut Vec<C>, before: usize, behind: usize) {
+fn extend(counts: &mut Vec<u8>, before: usize, behind: usize) {
     counts.reserve_exact(before + behind);
-    counts.splice(0..0, std::iter::repeat_n(C::default(), before));
-    counts.resize(counts.len() + behind, C::default());
+    counts.splice(0..0, std::iter::repeat_n(0, before));
+    counts.resize(counts.len() + behind, 0);
 }
 
 #[cfg(test)]
@@ -164,13 +169,17 @@ mod tests {
     }
 
     #[test]
-    fn counts_stay_at_their_maximum() {
+    fn a_count_has_any_size() {
         let mut counted = Histogram::<4>::default();
-        counted.add(7, (1 << 40) - 1);
-        counted.add(7, 256);
-        assert_eq!(counted.iter().map(|(_, count)| count).sum::<u64>(), (1 << 40) - 1);
-        counted.add(7, u64::MAX);
-        assert!(counted.iter().all(|(_, count)| count >= (1 << 40) - 256));
+        let mut expected = 0;
+        for times in [255, 1, 1 << 40, (1 << 40) - 256, u64::MAX >> 1] {
+            counted.add(7, times);
+            expected += times;
+            assert_eq!(
+                counted.iter().map(|(bin, count)| (bin.first, count)).collect::<Vec<_>>(),
+                [(7, expected)]
+            );
+        }
     }
 
     proptest! {

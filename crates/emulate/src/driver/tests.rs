@@ -102,7 +102,7 @@ fn wire_between(packets: u32) -> Blueprint {
     let (a, b) = (net.node("a"), net.node("b"));
     net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), packets));
     let flow = net.flow("bulk", Some("reno"), sim::FlowKind::Tcp(tcp::Config::default()), a, &[b]);
-    flow.emulation = Some(FlowEmulation::Kernel("reno".to_owned()));
+    flow.emulation = Some(Box::new(FlowEmulation::Kernel("reno".to_owned())));
     net.emulation.real = vec![a, b];
     net
 }
@@ -135,7 +135,7 @@ fn tree() -> Blueprint {
     let pattern = datagram::Pattern::Constant { rate: Rate::from_mbps(1) };
     let config = datagram::Config { packet: Bytes::new(1250), pattern };
     let flow = net.flow("film", None, sim::FlowKind::Datagram(config), source, &[left, right]);
-    flow.emulation = Some(FlowEmulation::Commands { sender: None, receiver: None });
+    flow.emulation = Some(Box::new(FlowEmulation::Commands { sender: None, receiver: None }));
     net.emulation.real = vec![source, left, right];
     net
 }
@@ -213,9 +213,9 @@ fn members_send_to_their_source_only() {
 fn live_tree() -> Blueprint {
     let mut net = tree();
     let flow = &mut net.flows[0];
-    flow.scheme = Some("mca".to_owned());
-    flow.kind = sim::FlowKind::Stream(stack::stream::Config::default());
-    flow.emulation = Some(FlowEmulation::Live);
+    flow.scheme = Some("mca".into());
+    flow.kind = sim::FlowKind::Stream(stack::stream::Config::default()).into();
+    flow.emulation = Some(Box::new(FlowEmulation::Live));
     flow.to[1].stop = at_ms(50);
     net
 }

@@ -102,10 +102,12 @@ pub(super) struct Live {
 pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace]) -> Result<Opened, Error> {
     let mut seats = Vec::new();
     for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
-        let (Some(FlowEmulation::Live), Some(ends)) = (&flow.emulation, gates.ends(id)) else { continue };
+        let (Some(FlowEmulation::Live), Some(ends)) = (flow.emulation.as_deref(), gates.ends(id)) else {
+            continue;
+        };
         let peers = Arc::new(gates.known_to(id));
         let field = |capable: bool| Some(if capable { Ecn::Capable } else { Ecn::NotCapable });
-        let (header, ecn) = match &flow.kind {
+        let (header, ecn) = match &*flow.kind {
             FlowKind::Tcp(config) => (config.header.as_u64() as u32, field(config.ecn)),
             FlowKind::Stream(config) => (0, field(config.ecn)),
             FlowKind::Stack(_) => (0, None),

@@ -157,7 +157,9 @@ fn open_receivers(
 ) -> Result<(), Error> {
     let mut any = false;
     for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
-        let Some(FlowEmulation::Commands { receiver: Some(text), .. }) = &flow.emulation else { continue };
+        let Some(FlowEmulation::Commands { receiver: Some(text), .. }) = flow.emulation.as_deref() else {
+            continue;
+        };
         for receiver in &flow.to {
             let Some(at) = gates.device_of(receiver.node) else { continue };
             let name = match flow.to.len() {
@@ -189,7 +191,8 @@ fn filled(text: &str, id: FlowId, flow: &FlowSpec, here: NodeId) -> String {
 /// Flows of the kernel's TCP, in order.
 fn jobs(blueprint: &Blueprint, gates: &Gates) -> Vec<Job> {
     let job = |(flow, spec): (FlowId, &sim::FlowSpec)| {
-        let (Some(FlowEmulation::Kernel(congestion)), FlowKind::Tcp(config)) = (&spec.emulation, &spec.kind)
+        let (Some(FlowEmulation::Kernel(congestion)), FlowKind::Tcp(config)) =
+            (spec.emulation.as_deref(), &*spec.kind)
         else {
             return None;
         };
@@ -241,7 +244,9 @@ impl Platform for Machine<'_> {
             return;
         }
         let spec = &self.blueprint.flows[flow.index()];
-        let Some(FlowEmulation::Commands { sender: Some(text), .. }) = &spec.emulation else { return };
+        let Some(FlowEmulation::Commands { sender: Some(text), .. }) = spec.emulation.as_deref() else {
+            return;
+        };
         let Ok(at) = self.blueprint.emulation.real.binary_search(&spec.from) else { return };
         let (name, text) = (format!("{}-sender", spec.name), filled(text, flow, spec, spec.from));
         // a command that cannot be started sends nothing, which the tables show

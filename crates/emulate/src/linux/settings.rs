@@ -51,7 +51,8 @@ impl KernelSettings {
         let mut by_node: BTreeMap<NodeId, (&str, Tuning)> = BTreeMap::new();
         let mut by_way: BTreeMap<(NodeId, NodeId), (&str, Metrics)> = BTreeMap::new();
         for flow in &blueprint.flows {
-            let (Some(FlowEmulation::Kernel(_)), FlowKind::Tcp(config)) = (&flow.emulation, &flow.kind)
+            let (Some(FlowEmulation::Kernel(_)), FlowKind::Tcp(config)) =
+                (flow.emulation.as_deref(), &*flow.kind)
             else {
                 continue;
             };
@@ -80,7 +81,7 @@ impl KernelSettings {
             }
         }
         for flow in blueprint.flows.iter().filter(|flow| flow.emulation.is_some()) {
-            let longest = match &flow.kind {
+            let longest = match &*flow.kind {
                 FlowKind::Tcp(config) => config.segment + config.header,
                 FlowKind::Stream(config) => config.packet,
                 FlowKind::Datagram(config) => config.packet,
@@ -201,7 +202,7 @@ mod tests {
             let kind =
                 FlowKind::Tcp(Config { segment: Bytes::new(1448), header: HEADERS.1, ..config.clone() });
             net.flow(&format!("f{n}"), Some("reno"), kind, a, &[b]).emulation =
-                Some(FlowEmulation::Kernel("reno".to_owned()));
+                Some(Box::new(FlowEmulation::Kernel("reno".to_owned())));
         }
         net.emulation.real = vec![a, b];
         KernelSettings::of(&net).map_err(|error| error.to_string())

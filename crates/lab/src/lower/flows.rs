@@ -32,14 +32,22 @@ pub(super) fn made(file: &File) -> impl Iterator<Item = &At<Flow>> {
 pub(super) fn flows(tree: &Resolved, ids: &Ids<'_>, ndn: &mut Option<NdnSpec>) -> Vec<FlowSpec> {
     let sizes = ndn.as_ref().map(sizes).unwrap_or_default();
     let mut controller = None;
-    made(&tree.file).map(|table| flow(table, &tree.traces, ids, &mut controller, ndn, &sizes)).collect()
+    let mut flows: Vec<FlowSpec> = Vec::with_capacity(made(&tree.file).count());
+    for table in made(&tree.file) {
+        let mut next = flow(table, &tree.traces, ids, &mut controller, ndn, &sizes);
+        if let Some(last) = flows.last() {
+            next.kind.share(&last.kind);
+        }
+        flows.push(next);
+    }
+    flows
 }
 
 /// A scheme with its parameters that are not default: copies of a flow share the table.
 #[derive(Clone)]
 struct Controller {
     table: Option<Arc<Params>>,
-    scheme: Option<String>,
+    scheme: Option<Arc<str>>,
     params: ParamList,
     is_stream: bool,
 }
@@ -56,7 +64,7 @@ impl Controller {
         if let Some(controller) = last.filter(shared) {
             return controller;
         }
-        let scheme = table.scheme.present().map(|scheme| scheme.0.clone());
+        let scheme: Option<Arc<str>> = table.scheme.present().map(|scheme| scheme.0.as_str().into());
         let entry = scheme.as_deref().and_then(schemes::find);
         Self {
             table: params.cloned(),
@@ -95,16 +103,16 @@ fn flow(
         name: table.name.resolved().clone(),
         scheme,
         params,
-        kind,
+        kind: kind.into(),
         from: ids.node(from),
         to: to.iter().map(|target| receiver(target, ids)).collect(),
         cast,
         // a flow of an application starts with its first request
         start: if table.app.present().is_some() { Time::NEVER } else { table.start.resolved().0 },
         stop: if table.app.present().is_some() { Time::NEVER } else { table.stop.resolved().0 },
-        churn: table.churn.present().map(|at| churn(at)),
+        churn: table.churn.present().map(|at| Box::new(churn(at))),
         class: u8::try_from(*table.class.resolved()).unwrap_or(u8::MAX),
-        emulation: emulation(table),
+        emulation: emulation(table).map(Box::new),
     }
 }
 
@@ -114,7 +122,7 @@ fn receiver(target: &Member, ids: &Ids<'_>) -> ReceiverSpec {
         node: ids.node(target.node.resolved()),
         start: target.start.or(Instant(Time::ZERO)).0,
         stop: target.stop.or(Instant(Time::NEVER)).0,
-        churn: target.churn.present().map(|at| churn(at)),
+        churn: target.churn.present().map(|at| Box::new(churn(at))),
     }
 }
 

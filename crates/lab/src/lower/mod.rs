@@ -8,7 +8,6 @@ mod network;
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use contract::{FlowId, LinkId, NodeId, ParamList};
 use indexmap::IndexSet;
@@ -25,13 +24,13 @@ use crate::schema::settings::Setting;
 use crate::schema::values::Nodes;
 use crate::{Expectation, Group, Plan};
 
-/// The plan of a resolved tree.
-pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
-    let Resolved { file, groups, .. } = &**tree;
+/// The plan of a resolved tree. It keeps what is printed of the tree, which of a large plan has no table for each link and flow.
+pub(crate) fn build(tree: Resolved) -> Plan {
+    let Resolved { file, groups, .. } = &tree;
     let topology = file.topology.resolved();
     let ids = Ids::of(topology);
     let mut ndn = file.ndn.present().map(|table| network::ndn(table, file, &ids));
-    let flows = flows::flows(tree, &ids, &mut ndn);
+    let flows = flows::flows(&tree, &ids, &mut ndn);
     let events = events::events(file, &ids, &flows);
     let routing = file.routing.resolved();
     let blueprint = Blueprint {
@@ -50,17 +49,16 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         flows,
         apps: apps::apps(file),
         events,
-        record: record(tree),
+        record: record(&tree),
         emulation: emulation(file, &ids),
     };
-    Plan {
-        title: file.title.resolved().clone(),
-        expect: expectations(file),
-        groups: self::groups(groups, file),
-        positions: nodes(topology).iter().map(|node| (*node.x.resolved(), *node.y.resolved())).collect(),
-        blueprint: blueprint.into(),
-        tree: tree.clone(),
-    }
+    let title = file.title.resolved().clone();
+    let expect = expectations(file);
+    let groups = self::groups(groups, file);
+    let positions = nodes(topology).iter().map(|node| (*node.x.resolved(), *node.y.resolved())).collect();
+    let Resolved { file, compact, .. } = tree;
+    let printed = compact.unwrap_or_else(|| Box::new(file));
+    Plan { title, expect, groups, positions, blueprint: blueprint.into(), printed: printed.into() }
 }
 
 /// The numbers of what a scenario names.

@@ -41,7 +41,7 @@ impl ReceiverRow<'_> {
     }
 
     pub(super) fn startup(&self) -> Option<f64> {
-        let at = Some(self.record.meter.played_at).filter(|at| self.plays && *at < Time::NEVER)?;
+        let at = Some(self.record.meter.media().played_at).filter(|at| self.plays && *at < Time::NEVER)?;
         Some(at.saturating_since(self.since?).as_secs_f64())
     }
 

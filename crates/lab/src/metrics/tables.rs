@@ -103,13 +103,13 @@ impl<'a> FlowRow<'a> {
             let completed =
                 done(&record.meter).or_else(|| received.filter_map(|receiver| done(&receiver.meter)).min());
             // a finite transfer is inactive when it is complete, though its endpoint still answers
-            let active = match (record.started_at, completed, spec.churn) {
+            let active = match (record.started_at, completed, &spec.churn) {
                 (Some(started), Some(completed), None) => {
                     record.active.min(completed.saturating_since(started.max(trace.warmup)))
                 }
                 _ => record.active,
             };
-            let plays = matches!(&spec.kind, FlowKind::Stream(config) if config.player.is_some());
+            let plays = matches!(&*spec.kind, FlowKind::Stream(config) if config.player.is_some());
             let receiver = |(record, to): (&'a ReceiverRecord, &ReceiverSpec)| ReceiverRow {
                 flow: &spec.name,
                 node: &blueprint.nodes[record.node.index()],
@@ -118,7 +118,7 @@ impl<'a> FlowRow<'a> {
                 since: trace.flows[index].started_at.map(|at| at.max(to.start)),
                 span: record.active.min(active),
             };
-            let prefix = match (&spec.kind, &blueprint.ndn) {
+            let prefix = match (&*spec.kind, &blueprint.ndn) {
                 (FlowKind::Ndn(config), Some(ndn)) => ndn.names.text(config.prefix),
                 _ => String::new(),
             };
@@ -145,7 +145,7 @@ impl<'a> FlowRow<'a> {
 
     /// The scheme, or the controller of a stack.
     pub(super) fn scheme(&self) -> Option<&str> {
-        match &self.spec.kind {
+        match &*self.spec.kind {
             FlowKind::Stack(stack) => stack.controller.as_deref().or(self.spec.scheme.as_deref()),
             _ => self.spec.scheme.as_deref(),
         }
@@ -162,7 +162,7 @@ impl<'a> FlowRow<'a> {
 
     /// Whether it is a finite transfer.
     fn finite(&self) -> bool {
-        match &self.spec.kind {
+        match &*self.spec.kind {
             FlowKind::Tcp(config) => matches!(config.demand, tcp::Demand::Finite(_)),
             FlowKind::Ndn(config) => config.size < Bytes::UNLIMITED,
             FlowKind::Stack(stack) => stack.size < Bytes::UNLIMITED && stack.size > Bytes::ZERO,
@@ -189,7 +189,7 @@ impl<'a> FlowRow<'a> {
     }
 
     fn transport(&self) -> &str {
-        match &self.spec.kind {
+        match &*self.spec.kind {
             FlowKind::Stack(stack) => &stack.name,
             FlowKind::Tcp(_) => "tcp",
             FlowKind::Stream(_) => "stream",
@@ -215,7 +215,7 @@ impl<'a> FlowRow<'a> {
     }
 
     fn loss_ratio(&self) -> Option<f64> {
-        match self.spec.kind {
+        match *self.spec.kind {
             FlowKind::Stream(_) => self.missing_ratio(),
             FlowKind::Datagram(_) if self.spec.cast != Cast::Unicast => self.missing_ratio(),
             FlowKind::Tcp(_) | FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => {
@@ -234,7 +234,7 @@ impl<'a> FlowRow<'a> {
 
     /// Whether packets arrive at its sender, as Data at a consumer.
     pub(super) fn consumes(&self) -> bool {
-        matches!(self.spec.kind, FlowKind::Ndn(_))
+        matches!(*self.spec.kind, FlowKind::Ndn(_))
     }
 
     /// Rate of the packets that its sender handed to the network, in bit/s.
@@ -291,18 +291,19 @@ impl<'a> FlowRow<'a> {
 
     /// The distributions of the delays of its segments, or of its encoder's frames, where they were recorded.
     pub(super) fn delays(&self) -> impl Iterator<Item = &Delays> {
-        self.meters().filter_map(|meter| meter.delays.as_deref())
+        self.meters().filter_map(|meter| meter.media().delays.as_deref())
     }
 
     /// Delays in the RTP queue at the sender: mean, 95th percentile and maximum; empty without an encoder that follows the scheme.
     fn rtp_queue(&self) -> [Option<f64>; 3] {
         let meter = &self.record.meter;
-        if !self.encodes() || meter.delay_count == 0 {
+        if !self.encodes() || meter.media().delay_count == 0 {
             return [None; 3];
         }
-        let mean = meter.delay_sum_ns as f64 / meter.delay_count as f64 / 1e9;
-        let p95 = meter.delays.as_ref().and_then(|delays| delays.percentile(95)).map(Duration::as_secs_f64);
-        [Some(mean), p95, Some(meter.delay_max.as_secs_f64())]
+        let mean = meter.media().delay_sum_ns as f64 / meter.media().delay_count as f64 / 1e9;
+        let p95 =
+            meter.media().delays.as_ref().and_then(|delays| delays.percentile(95)).map(Duration::as_secs_f64);
+        [Some(mean), p95, Some(meter.media().delay_max.as_secs_f64())]
     }
 
     /// Rate of arrivals, headers included, in bit/s.
@@ -341,12 +342,12 @@ impl<'a> FlowRow<'a> {
 
     /// Delay from the first Interest for a segment to its Data, or of a frame: mean, standard deviation, minimum, maximum.
     fn delay(&self) -> [Option<f64>; 4] {
-        let n: u64 = self.meters().map(|meter| meter.delay_count).sum();
+        let n: u64 = self.meters().map(|meter| meter.media().delay_count).sum();
         if n == 0 {
             return [None; 4];
         }
-        let sum: u128 = self.meters().map(|meter| u128::from(meter.delay_sum_ns)).sum();
-        let squares: u128 = self.meters().map(|meter| meter.delay_square_sum_ns2).sum();
+        let sum: u128 = self.meters().map(|meter| u128::from(meter.media().delay_sum_ns)).sum();
+        let squares: u128 = self.meters().map(|meter| meter.media().delay_square_sum_ns2).sum();
         let mean_ns = sum as f64 / n as f64;
         // Σ(x − m)² = Σx² − 2m·Σx + n·m² about an integer m near the mean, exact in integers
         let count = u128::from(n);
@@ -354,8 +355,8 @@ impl<'a> FlowRow<'a> {
         let about_m = (squares + count * m * m).saturating_sub(2 * m * sum) as f64 / n as f64;
         let off = mean_ns - m as f64;
         let variance_ns2 = (about_m - off * off).max(0.0);
-        let min = self.meters().map(|meter| meter.delay_min).min().filter(|min| *min < Duration::MAX);
-        let max = min.and_then(|_| self.meters().map(|meter| meter.delay_max).max());
+        let min = self.meters().map(|meter| meter.media().delay_min).min().filter(|min| *min < Duration::MAX);
+        let max = min.and_then(|_| self.meters().map(|meter| meter.media().delay_max).max());
         let [min, max] = [min, max].map(|delay| delay.map(Duration::as_secs_f64));
         [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), min, max]
     }
@@ -370,7 +371,7 @@ impl<'a> FlowRow<'a> {
 
     /// Frames that its source dropped; `None` if it carries no video.
     fn dropped(&self) -> Option<u64> {
-        let has_frames = matches!(&self.spec.kind, FlowKind::Stream(config) if config.video.is_some());
+        let has_frames = matches!(&*self.spec.kind, FlowKind::Stream(config) if config.video.is_some());
         has_frames.then(|| self.record.meter.count(Count::FramesDropped))
     }
 

@@ -30,8 +30,8 @@ fn plan_of(blueprint: impl Into<sim::Shared<Blueprint>>) -> Plan {
         .map(|flow| Group { name: blueprint.flows[flow as usize].name.clone(), flows: vec![FlowId(flow)] })
         .collect();
     let positions = vec![(0.0, 0.0); blueprint.nodes.len()];
-    let tree = Arc::default();
-    Plan { title: "by hand".to_owned(), blueprint, expect: Vec::new(), groups, positions, tree }
+    let printed = Arc::default();
+    Plan { title: "by hand".to_owned(), blueprint, expect: Vec::new(), groups, positions, printed }
 }
 
 fn receiver(flow: u32, node: u32, packets: u64, bytes: u64) -> ReceiverRecord {
@@ -422,11 +422,11 @@ fn a_consumer_is_measured_where_its_data_arrive() {
     }
     record.meter.goodput_bytes = 880 * 1024;
     let delays_ms: [u128; 4] = [60, 60, 100, 180];
-    record.meter.delay_count = 4;
-    record.meter.delay_sum_ns = 400_000_000;
-    record.meter.delay_square_sum_ns2 = delays_ms.iter().map(|ms| (ms * 1_000_000).pow(2)).sum();
-    record.meter.delay_min = Duration::from_millis(60);
-    record.meter.delay_max = Duration::from_millis(180);
+    record.meter.media_mut().delay_count = 4;
+    record.meter.media_mut().delay_sum_ns = 400_000_000;
+    record.meter.media_mut().delay_square_sum_ns2 = delays_ms.iter().map(|ms| (ms * 1_000_000).pow(2)).sum();
+    record.meter.media_mut().delay_min = Duration::from_millis(60);
+    record.meter.media_mut().delay_max = Duration::from_millis(180);
     trace.flows.push(record);
     let mut counters = ndn::Counters::default();
     (counters.pending, counters.pending_peak, counters.stored) = (5, 40, 9);

@@ -8,7 +8,7 @@ use contract::{FlowId, LinkId};
 use sim::{Blueprint, FlowEmulation, Shared};
 
 use crate::Expectation;
-use crate::resolve::Resolved;
+use crate::schema::file::File;
 
 /// A checked, immutable scenario with one seed.
 #[derive(Clone, Debug)]
@@ -23,14 +23,14 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Where each node is drawn: `x` to the right, `y` downwards, both in 0..=1, by [`contract::NodeId`].
     pub positions: Vec<(f64, f64)>,
-    /// The resolved tree that it is made of.
-    pub(crate) tree: Arc<Resolved>,
+    /// What is printed of it: the resolved tables that it is made of, or its generators if it is large.
+    pub(crate) printed: Arc<File>,
 }
 
 /// Plans are equal where they say the same, wherever it is written.
 impl PartialEq for Plan {
     fn eq(&self, other: &Self) -> bool {
-        let Self { title, blueprint, expect, groups, positions, tree: _ } = self;
+        let Self { title, blueprint, expect, groups, positions, printed: _ } = self;
         (title, blueprint, expect, groups, positions)
             == (&other.title, &other.blueprint, &other.expect, &other.groups, &other.positions)
     }
@@ -52,12 +52,12 @@ impl Plan {
     /// A plan of more than 20 000 flows and links has its generators of links and flows instead of a table for each, and what is drawn and relative
     /// stands as in the scenario.
     pub fn to_toml(&self) -> String {
-        text::of(&self.tree.compact.as_deref().unwrap_or(&self.tree.file).to_table())
+        text::of(&self.printed.to_table())
     }
 
     /// Whether the scenario names this series under `record`.
     pub(crate) fn records(&self, series: &str) -> bool {
-        let record = self.tree.file.record.present();
+        let record = self.printed.record.present();
         record.is_some_and(|record| record.series.items().iter().any(|name| name.value == series))
     }
 
@@ -66,8 +66,8 @@ impl Plan {
     pub fn as_emulated(&self) -> Self {
         let mut plan = self.clone();
         for flow in &mut plan.blueprint.flows {
-            match &flow.emulation {
-                Some(FlowEmulation::Kernel(name)) => flow.scheme = Some(name.clone()),
+            match flow.emulation.as_deref() {
+                Some(FlowEmulation::Kernel(name)) => flow.scheme = Some(name.as_str().into()),
                 Some(FlowEmulation::Commands { .. }) => flow.scheme = None,
                 Some(FlowEmulation::Live) | None => {}
             }
@@ -83,7 +83,7 @@ impl Plan {
 
     /// The same in JSON.
     pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(self.tree.file.to_table())
+        serde_json::to_value(self.printed.to_table())
             .expect("a plan has text, finite numbers, lists and tables only")
     }
 }

@@ -14,7 +14,7 @@ use crate::schema::values::Instant;
 use crate::topology::{Net, Paths};
 
 /// Most flows of a plan, copies and arrivals counted.
-pub(super) const MAX_FLOWS: usize = 100_000;
+pub(super) const MAX_FLOWS: usize = 1_000_000;
 
 /// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are named, by flows or
 /// as `others`.

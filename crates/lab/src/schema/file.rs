@@ -68,7 +68,7 @@ tables! {
         /// The generator.
         kind: Kind,
         /// dumbbell: hosts on each side. Default: as many as the flows need.
-        pairs: u32 where count(1, 100_000),
+        pairs: u32 where count(1, 1_000_000),
         /// dumbbell, parking_lot: links between hosts and routers. fat_tree, leaf_spine: those between hosts and switches; default: as `link`.
         edge: Link,
         /// dumbbell: the link between the routers. parking_lot: each link between routers.
@@ -245,7 +245,7 @@ tables! {
         /// Name of the group under which reports list it. Default: its own name.
         group: String,
         /// Number of copies, which are called name.1, name.2 and so on; 0: no flow.
-        count: u32 where count(0, 100_000),
+        count: u32 where count(0, 1_000_000),
         /// The congestion-control scheme, by its name in the catalogue.
         scheme: SchemeName,
         /// Parameters of the scheme, where they differ from the default.

@@ -15,7 +15,7 @@ tables! {
         /// Offered load instead of `rate`: mean payload that the new flows bring per second.
         load: Rate where within("1 bit/s", "10000 Gbit/s"),
         /// Maximum number of flows; fewer arrive if `stop` or the end of the run comes first. Default: no limit.
-        count: u32 where count(1, 100_000),
+        count: u32 where count(1, 1_000_000),
         /// TCP and QUIC: mean payload of a flow; without a shape or variation every flow has this size.
         size: Bytes where within("1 B", "1000000 GB"),
         /// Shape of Pareto-distributed sizes, above 1.

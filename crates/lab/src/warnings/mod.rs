@@ -136,7 +136,7 @@ impl Whole<'_> {
                 .warn(commands.location, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
                 .hint("run it by `thalweg emulate`, or write `scheme` or `source` to replace them in a simulation");
         }
-        if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.present()) {
+        if let (FlowKind::Tcp(config), Some(tcp)) = (&*flow.kind, table.tcp.present()) {
             let by_time = config.sack && config.loss_detection == LossDetection::Time;
             // a printed plan contains every default: only other values count as set
             let defaults = tcp::Config::default();
@@ -179,7 +179,7 @@ impl Whole<'_> {
             }
         }
         if let (FlowKind::Ndn(config), Some(consumer), Some(_)) =
-            (&flow.kind, table.consumer.present(), table.source.present())
+            (&*flow.kind, table.consumer.present(), table.source.present())
         {
             let defaults = ndn::ConsumerConfig::with_controller(config.prefix, config.payload);
             let window = config.initial_window != defaults.initial_window;
@@ -204,7 +204,7 @@ impl Whole<'_> {
                 .warn(location, "`ecn` has no effect: no queue of this network marks packets")
                 .hint("write mark_above = 30 or queue = \"codel\" on a link, or leave `ecn` out");
         }
-        if let (Some(scheme), FlowKind::Tcp(config)) = (table.scheme.present(), &flow.kind)
+        if let (Some(scheme), FlowKind::Tcp(config)) = (table.scheme.present(), &*flow.kind)
             && schemes::ecn_use(&scheme.0).is_some()
         {
             if !config.ecn || config.ecn_feedback == EcnFeedback::Classic {
@@ -243,7 +243,7 @@ impl Whole<'_> {
 
     /// Where an entry sets whether it is ECN-capable, and the value; `None` if it does not.
     fn hears_marks(&self, table: &At<Flow>, flow: &FlowSpec) -> Option<(Location, bool)> {
-        let written = match &flow.kind {
+        let written = match &*flow.kind {
             FlowKind::Tcp(_) => table.tcp.present()?.ecn.present(),
             FlowKind::Stream(_) => table.stream.present()?.ecn.present(),
             FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => None,
@@ -338,7 +338,7 @@ impl Whole<'_> {
         let templates =
             [&topology.edge, &topology.bottleneck, &topology.link].into_iter().filter_map(Field::present);
         let listed = topology.links.items();
-        let marked = |flow: &FlowSpec| match &flow.kind {
+        let marked = |flow: &FlowSpec| match &*flow.kind {
             FlowKind::Tcp(config) => config.ecn,
             FlowKind::Stream(config) => config.ecn,
             FlowKind::Ndn(config) => config.marks,
@@ -350,7 +350,7 @@ impl Whole<'_> {
         let understood = outside || self.blueprint.flows.iter().any(marked);
         let control_node = |flow: &FlowSpec| match &flow.scheme {
             // a scheme of TCP sends nothing out of band
-            Some(scheme) if !matches!(flow.kind, FlowKind::Tcp(_)) => out_of_band(scheme, &flow.params),
+            Some(scheme) if !matches!(*flow.kind, FlowKind::Tcp(_)) => out_of_band(scheme, &flow.params),
             _ => false,
         };
         let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0 || control_node(flow));
@@ -404,7 +404,7 @@ impl Whole<'_> {
     fn locations(&self, notes: &mut Notes) {
         let blueprint = self.blueprint;
         let addressed = |node: NodeId| {
-            let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
+            let by_address = blueprint.flows.iter().filter(|flow| !matches!(*flow.kind, FlowKind::Ndn(_)));
             by_address.into_iter().any(|flow| flow.from == node || flow.to.iter().any(|to| to.node == node))
         };
         let parts = blueprint.icn.is_some() || blueprint.sdn.is_some();
@@ -594,7 +594,7 @@ impl Whole<'_> {
                 .hint("take an earlier time");
         }
         let silent =
-            |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_)) && flow.cast == Cast::Unicast;
+            |flow: &FlowSpec| matches!(*flow.kind, FlowKind::Datagram(_)) && flow.cast == Cast::Unicast;
         let parts = blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some();
         if let Some(events) = record.events.present()
             && events.value
@@ -629,7 +629,7 @@ fn state((start, stop): (Time, Time), at: Time, event: Option<(Time, bool)>) -> 
 
 /// Whether a flow is a finite transfer.
 pub(crate) fn is_finite(flow: &FlowSpec) -> bool {
-    match &flow.kind {
+    match &*flow.kind {
         FlowKind::Tcp(config) => matches!(config.demand, Demand::Finite(_)),
         FlowKind::Ndn(config) => config.size != Bytes::UNLIMITED,
         FlowKind::Stack(stack) => stack.size != Bytes::UNLIMITED && stack.size != Bytes::ZERO,

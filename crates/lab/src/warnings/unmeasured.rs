@@ -57,12 +57,12 @@ fn of_a_player(last: &str) -> bool {
 }
 
 fn plays(flow: &FlowSpec) -> bool {
-    matches!(&flow.kind, FlowKind::Stream(config) if config.player.is_some())
+    matches!(&*flow.kind, FlowKind::Stream(config) if config.player.is_some())
 }
 
 /// Whether a flow has a scheme, or a controller of its stack.
 fn controlled(flow: &FlowSpec) -> bool {
-    flow.scheme.is_some() || matches!(flow.kind, FlowKind::Stack(_))
+    flow.scheme.is_some() || matches!(*flow.kind, FlowKind::Stack(_))
 }
 
 fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static str, &'static str)> {
@@ -70,10 +70,10 @@ fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static st
         return None;
     }
     let none = |able: fn(&FlowSpec) -> bool| !flows.iter().any(|flow| able(flow));
-    let consumes = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
-    let encodes = |flow: &FlowSpec| matches!(&flow.kind, FlowKind::Stream(config) if config.video.as_ref().is_some_and(Video::follows));
+    let consumes = |flow: &FlowSpec| matches!(*flow.kind, FlowKind::Ndn(_));
+    let encodes = |flow: &FlowSpec| matches!(&*flow.kind, FlowKind::Stream(config) if config.video.as_ref().is_some_and(Video::follows));
     let has_frames =
-        |flow: &FlowSpec| matches!(&flow.kind, FlowKind::Stream(config) if config.video.is_some());
+        |flow: &FlowSpec| matches!(&*flow.kind, FlowKind::Stream(config) if config.video.is_some());
     let record = &plan.blueprint.record;
     let recorded = |series: &str| record.series.iter().any(|name| name == series);
     match last {
@@ -101,7 +101,7 @@ fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static st
         _ if last.starts_with("delay_p") && none(encodes) && !record.distributions => {
             Some(("distributions are not recorded", "write distributions = true under [record]"))
         }
-        "rtt" | "rtt_min" if none(|flow| !matches!(flow.kind, FlowKind::Datagram(_))) => Some((
+        "rtt" | "rtt_min" if none(|flow| !matches!(*flow.kind, FlowKind::Datagram(_))) => Some((
             "a source without congestion control measures no round-trip time",
             "`owd` is the one-way delay of its packets",
         )),

@@ -89,7 +89,6 @@ impl Recorder {
     /// A recorder. `subjects` are those of endpoints and state machines, in the order of their addresses.
     pub(super) fn new(blueprint: &Blueprint, subjects: Vec<Subject>) -> Self {
         let mut recorder = Self {
-            probes: subjects.iter().map(|_| Vec::new()).collect(),
             with_series: with_series(blueprint, &subjects),
             subjects,
             trees: blueprint.record.events.then(BTreeSet::new),
@@ -124,7 +123,7 @@ impl Recorder {
                 "flow" => endpoints.filter(|s| matches!(s, Subject::Flow(_))).copied().collect(),
                 _ => {
                     let consumes =
-                        |flow: FlowId| matches!(blueprint.flows[flow.index()].kind, FlowKind::Ndn(_));
+                        |flow: FlowId| matches!(*blueprint.flows[flow.index()].kind, FlowKind::Ndn(_));
                     let receives = |subject: &&Subject| match subject {
                         Subject::Receiver(_) => true,
                         Subject::Flow(flow) => consumes(*flow),
@@ -138,6 +137,9 @@ impl Recorder {
                 series: SeriesRecord { subject, name, times: Vec::new(), values: Vec::new() },
                 last: 0.0,
             }));
+        }
+        if recorder.probing() {
+            recorder.probes = recorder.subjects.iter().map(|_| Vec::new()).collect();
         }
         recorder
     }
@@ -154,8 +156,10 @@ impl Recorder {
             let subject = self.subjects[endpoint];
             if note.event {
                 self.events.push(EventRecord { at: now, subject, name: note.name, value: note.value });
-            } else if self.with_series[endpoint] {
-                Self::take_probe(&mut self.probes[endpoint], &self.offered, subject, &note);
+            } else if self.with_series[endpoint]
+                && let Some(probes) = self.probes.get_mut(endpoint)
+            {
+                Self::take_probe(probes, &self.offered, subject, &note);
             }
         }
     }

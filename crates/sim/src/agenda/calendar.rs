@@ -182,8 +182,10 @@ impl Calendar {
         let today = std::mem::take(&mut self.days[slot]);
         self.spare.give(std::mem::replace(&mut self.today, today));
         self.occupied[slot / WORD] &= !(1 << (slot % WORD));
-        while far.first().is_some_and(|key| self.day_of(key) <= self.day) {
-            self.today.extend(far.pop());
+        while far.first().is_some_and(|key| self.day_of(key) <= self.day)
+            && let Some(key) = far.pop()
+        {
+            self.spare.push(&mut self.today, key);
         }
         self.today.sort_unstable_by(|a, b| b.cmp(a));
         self.begins = true;
@@ -275,10 +277,20 @@ impl Calendar {
         }
     }
 
+    /// Number of events that there is memory for.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        let spare = self.spare.0.iter().flatten();
+        self.days.iter().chain([&self.today]).chain(spare).map(Vec::capacity).sum()
+    }
+
+    /// The earliest event that is left of the present day; `None` if there is none.
+    pub(super) fn first_today(&self) -> Option<Key> {
+        self.today.last().copied().into_iter().chain(self.added.peek().map(|added| added.0)).min()
+    }
+
     /// The earliest event of the calendar; `None` if there is none.
     pub(super) fn first(&self) -> Option<Key> {
-        let today =
-            self.today.last().copied().into_iter().chain(self.added.peek().map(|added| added.0)).min();
-        today.or_else(|| self.days[self.slot_of(self.next_day()?)].iter().copied().min())
+        self.first_today().or_else(|| self.days[self.slot_of(self.next_day()?)].iter().copied().min())
     }
 }

@@ -3,6 +3,8 @@
 //! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the present instant and returns the events to schedule or the
 //! packets to drop.
 
+mod copies;
+mod fans;
 mod port;
 mod queues;
 mod ring;
@@ -12,9 +14,11 @@ mod tree;
 use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
 use units::{Duration, Rate, Time};
 
+pub(crate) use fans::FanOffer;
+use fans::Fans;
 pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Offer, OfferPath, Port};
 use port::{Discipline, Dropped, Impairments};
-pub(crate) use queues::{Departure, Due, Passage, SlowOffer};
+pub(crate) use queues::{Departure, Due, Passage, Reports, SlowOffer};
 use ring::Spare;
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
@@ -25,6 +29,7 @@ use crate::blueprint::Metric;
 use crate::delays::Delays;
 use crate::trace::PortRecord;
 use crate::{Blueprint, Cast, FlowSpec, RouteSpec};
+use memory::list_in_large_pages;
 
 /// A packet that arrives at the end of a link.
 pub(crate) struct Arrival {
@@ -49,8 +54,9 @@ pub(crate) struct Fabric {
     /// Pinned routes at present, and those at the start of the run.
     pins: Vec<RouteSpec>,
     first_pins: Vec<RouteSpec>,
-    /// The tree of each flow, whose number is also the group's; `None` for unicast flows.
+    /// The tree of each flow, whose number is also the group's; `None` for unicast flows. Empty without multicast.
     trees: Vec<Option<Tree>>,
+    fans: Fans,
     /// When packets were offered to their queue, by packet; only for queues whose departures are observed.
     queued_at: Vec<Time>,
     /// Ports with a queue discipline.
@@ -58,10 +64,6 @@ pub(crate) struct Fabric {
     /// Packets that disciplines dropped from inside their queue, which the world takes.
     pub(crate) dropped: Dropped,
 }
-
-/// Copies of a group's packet request ports so many copies ahead, and the slots of their rings, which the ports name, so many.
-const PORTS_AHEAD: usize = 16;
-const SLOTS_AHEAD: usize = 8;
 
 /// In a network of this number of ports, what an event needs is rarely in a cache.
 const MANY_PORTS: usize = 2000;
@@ -79,15 +81,17 @@ pub(crate) const fn reverse(port: PortId) -> PortId {
 impl Fabric {
     /// The ports, routes and trees at the start of a run. Trees have no members yet.
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        let ports = 2 * blueprint.links.len();
         let mut fabric = Self {
-            ports: Vec::with_capacity(2 * blueprint.links.len()),
-            spare: Spare::default(),
-            edges: Vec::with_capacity(2 * blueprint.links.len()),
+            ports: list_in_large_pages(ports),
+            spare: Spare::new(ports >= MANY_PORTS),
+            edges: Vec::with_capacity(ports),
             routes: Routes::default(),
             metric: blueprint.metric,
             pins: blueprint.routes.clone(),
             first_pins: blueprint.routes.clone(),
             trees: Vec::new(),
+            fans: Fans::default(),
             queued_at: Vec::new(),
             disciplined: Vec::new(),
             dropped: Dropped::default(),
@@ -118,12 +122,15 @@ impl Fabric {
             let source = (flow.cast == Cast::Multicast).then_some(flow.from);
             source.map(|source| Tree::new(source, FlowId(id), blueprint.nodes.len()))
         };
-        fabric.trees = (0u32..).zip(&blueprint.flows).map(tree).collect();
+        if blueprint.flows.iter().any(|flow| flow.cast == Cast::Multicast) {
+            fabric.trees = (0u32..).zip(&blueprint.flows).map(tree).collect();
+        }
         fabric
     }
 
     #[inline]
     pub(crate) fn port(&mut self, port: PortId) -> &mut Port {
+        self.settle_fan(port);
         &mut self.ports[port.index()]
     }
 
@@ -150,15 +157,10 @@ impl Fabric {
         self.edges.get(port.index()).is_some_and(|edge| edge.from == node)
     }
 
-    /// The port from a node to its neighbour.
-    pub(crate) fn port_between(&self, from: NodeId, to: NodeId) -> Option<PortId> {
-        let port = self.edges.iter().position(|edge| edge.from == from && edge.to == to)?;
-        Some(PortId(port as u32))
-    }
-
     /// The port in the form that the router of its node sees.
     #[inline]
     pub(crate) fn view(&mut self, port: PortId, now: Time) -> PortView {
+        self.settle_fan(port);
         let rate_in = self.ports[reverse(port).index()].rate();
         self.ports[port.index()].view(port, rate_in, now)
     }
@@ -191,6 +193,7 @@ impl Fabric {
 
     /// Recomputes all routes and trees.
     pub(crate) fn reroute(&mut self, blueprint: &Blueprint) {
+        self.settle_fans();
         self.routes = Routes::of(blueprint, &self.edges, &self.pins);
         self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
     }
@@ -212,19 +215,21 @@ impl Fabric {
 
     /// The branches and members of a group's tree at `node`; `None` if the flow has no tree.
     pub(crate) fn tree_at(&self, group: GroupId, node: NodeId) -> Option<&TreeNode> {
-        self.trees[group.index()].as_ref().map(|tree| tree.at(node))
+        self.trees.get(group.index())?.as_ref().map(|tree| tree.at(node))
     }
 
     /// Grafts the branch of a member, if the flow has a tree.
     pub(crate) fn join(&mut self, flow: FlowId, member: EndpointId, at: NodeId) {
-        if let Some(tree) = &mut self.trees[flow.index()] {
+        self.settle_fans_of(flow);
+        if let Some(Some(tree)) = self.trees.get_mut(flow.index()) {
             tree.join(member, at, &self.routes, &self.edges);
         }
     }
 
     /// Prunes the branch of a member, if the flow has a tree.
     pub(crate) fn leave(&mut self, flow: FlowId, member: EndpointId, at: NodeId) {
-        if let Some(tree) = &mut self.trees[flow.index()] {
+        self.settle_fans_of(flow);
+        if let Some(Some(tree)) = self.trees.get_mut(flow.index()) {
             tree.leave(member, at, &self.edges);
         }
     }
@@ -237,10 +242,10 @@ impl Fabric {
 
     // ---- packets
 
-    /// Takes the packet that arrives at the end of `port`'s link now; `None` if the event is stale.
+    /// Takes the packet that arrives at the end of `port`'s link now; `None` if the event is stale, or is a burst.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
-        let port = &mut self.ports[port.index()];
+        let port = self.ports.get_mut(port.index())?;
         let packet = port.take_arrival(now, &mut self.spare)?;
         Some(Arrival { packet, node: port.leads_to(), next: port.armed(), path: port.arrival_path() })
     }
@@ -248,14 +253,16 @@ impl Fabric {
     /// Requests the port at the end of whose link a packet arrives.
     #[inline]
     pub(crate) fn prefetch_armed(&self, port: PortId) {
-        self.ports[port.index()].prefetch_armed();
+        if let Some(port) = self.ports.get(port.index()) {
+            port.prefetch_armed();
+        }
     }
 
-    /// Requests what else the next arrival at the end of `port`'s link needs. Returns the packet and the node that it arrives at.
+    /// Requests what else the next arrival at the end of `port`'s link needs. Returns the packet and the node that it arrives at; `None` for a burst.
     #[inline]
-    pub(crate) fn prefetch_arrival(&self, port: PortId) -> (PacketId, NodeId) {
-        let port = &self.ports[port.index()];
-        (port.prefetch_arrival(), port.leads_to())
+    pub(crate) fn prefetch_arrival(&self, port: PortId) -> Option<(PacketId, NodeId)> {
+        let port = self.ports.get(port.index())?;
+        Some((port.prefetch_arrival(), port.leads_to()))
     }
 
     /// Requests the port on which a packet of `flow` to `to` will leave `at`.
@@ -270,18 +277,6 @@ impl Fabric {
     #[inline]
     pub(crate) fn prefetch_offer(&self, port: PortId) {
         self.ports[port.index()].prefetch_offer();
-    }
-
-    /// Requests what the next copies for the branches of a group's tree at `node` need, `offered` of which have been made.
-    #[inline]
-    pub(crate) fn prefetch_branches(&self, group: GroupId, node: NodeId, offered: usize) {
-        let branches = self.tree_at(group, node).map_or(&[][..], |here| &here.branches);
-        if let Some(&port) = branches.get(offered + PORTS_AHEAD) {
-            self.prefetch_offer(port);
-        }
-        if let Some(&port) = branches.get(offered + SLOTS_AHEAD) {
-            self.ports[port.index()].prefetch_slot();
-        }
     }
 
     /// The packet that arrives `ahead` packets after the first at the end of `port`'s link.
@@ -305,11 +300,13 @@ impl Fabric {
 
     /// Changes the rate of a port's link. Returns the events to schedule.
     pub(crate) fn set_rate(&mut self, port: PortId, rate: Rate, now: Time) -> Vec<Offer> {
+        self.note_change(port);
         self.ports[port.index()].set_rate(now, rate)
     }
 
     /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns the events to schedule.
     pub(crate) fn set_delay(&mut self, port: PortId, delay: Duration, now: Time) -> Vec<Offer> {
+        self.note_change(port);
         self.edges[port.index()].delay_ns = delay.as_nanos();
         self.ports[port.index()].set_delay(now, delay)
     }
@@ -317,6 +314,7 @@ impl Fabric {
     /// Takes a port's link down or up. Routes follow with the next [`Fabric::reroute`], unless the change is `hidden` from them. Returns
     /// the packets that are lost, counted as drops of the port.
     pub(crate) fn set_up(&mut self, port: PortId, up: bool, hidden: bool, now: Time) -> Vec<PacketId> {
+        self.note_change(port);
         self.edges[port.index()].up = up && !hidden;
         let port = &mut self.ports[port.index()];
         port.count_backlog(now);
@@ -339,21 +337,25 @@ impl Fabric {
 
     /// Lets each service of a discipline have an event at its instant, for records of drops in order of time.
     pub(crate) fn serve_promptly(&mut self) {
+        self.settle_fans();
         self.ports.iter_mut().for_each(Port::serve_promptly);
     }
 
     /// Ends the warm-up. Disciplines have been served up to now.
     pub(crate) fn rebase(&mut self, now: Time) {
+        self.settle_fans();
         self.ports.iter_mut().for_each(|port| port.rebase(now));
     }
 
     /// Keeps the distributions of the times that packets wait in queues.
     pub(crate) fn keep_waits(&mut self) {
+        self.settle_fans();
         self.ports.iter_mut().for_each(Port::keep_waits);
     }
 
     /// Shows the packets at the end of every link to the capture.
     pub(crate) fn tap_all(&mut self) {
+        self.settle_fans();
         self.ports.iter_mut().for_each(Port::tap);
     }
 
@@ -364,11 +366,12 @@ impl Fabric {
 
     /// Frees the memory of ports, which have no packets from now on.
     pub(crate) fn release(&mut self) {
-        (self.ports, self.spare) = (Vec::new(), Spare::default());
+        (self.ports, self.spare) = (Vec::new(), Spare::new(false));
     }
 
     /// The counters of all ports since the end of the warm-up. Disciplines have been served up to now.
     pub(crate) fn records(&mut self, now: Time) -> Vec<PortRecord> {
+        self.settle_fans();
         self.ports.iter_mut().map(|port| port.record(now)).collect()
     }
 }

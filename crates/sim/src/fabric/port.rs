@@ -7,24 +7,26 @@
 
 mod bucket;
 mod changes;
+mod cold;
 mod commands;
+mod copies;
 mod counters;
 mod cursor;
 mod departures;
 mod discipline;
 mod impair;
+mod readings;
 mod transmitter;
-
-use std::ops::{Deref, DerefMut};
 
 use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueLimit, Random};
 use units::{Bytes, Duration, Rate, Time};
 
 use bucket::Bucket;
-use counters::{Capacity, Counters, WaitTimes};
+use cold::{Cold, LazyCold, Observers};
+use counters::{Counters, WaitTimes};
 use cursor::TraceCursor;
-pub(super) use departures::NextStart;
 use departures::ObservedDepartures;
+pub(super) use departures::{Accepted, NextStart};
 pub(super) use discipline::{Discipline, Dropped};
 pub(super) use impair::Impairments;
 pub(crate) use impair::{DAMAGED, Fate};
@@ -33,8 +35,7 @@ use transmitter::Transmitter;
 use super::ring::{Ring, Slot, Spare};
 use crate::PortSpec;
 use crate::delays::Delays;
-use crate::prefetch::prefetch;
-use crate::trace::PortRecord;
+use memory::prefetch;
 
 /// The result of an offer of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +71,12 @@ pub(crate) enum OfferPath {
     /// The ring, after the policer, as of the plan of a trace or a shaper: the port is up and has any of them, no queue discipline, and nobody
     /// looks at it.
     Planned,
+    /// The ring as well, and the state machine of the node sees offers, departures or both: otherwise as [`OfferPath::Fast`].
+    Observed,
     /// Any other port.
     Slow,
+    /// The fan of which the port is, see [`super::Fabric::form_fan`].
+    Fan,
 }
 
 /// What a link does to a packet that arrives at its end.
@@ -111,6 +116,7 @@ const LINES: usize = 3;
 const _: () = assert!(size_of::<Port>() == 192, "a port is three cache lines");
 
 /// Where packets go, and whether they take the fast path.
+#[derive(Clone, Copy)]
 struct Paths {
     /// The node at the other end.
     to: NodeId,
@@ -130,6 +136,7 @@ struct Paths {
 }
 
 /// The plain FIFO, whose packets are in the ring.
+#[derive(Clone, Copy)]
 struct Fifo {
     /// Its limits.
     packets: u32,
@@ -137,98 +144,6 @@ struct Fifo {
     waiting_bytes: u64,
     /// The largest number of packets that waited, also in the queue of a discipline.
     backlog_max: u32,
-}
-
-/// The fields that few packets use.
-#[derive(Default)]
-struct Cold {
-    discipline: Option<Box<Discipline>>,
-    loss: f64,
-    /// The stream of random losses, from the first loss on.
-    loss_random: Option<Box<Random>>,
-    impairments: Option<Box<Impairments>>,
-    observers: Observers,
-    limit: RateLimit,
-    /// The place in the trace that the rate follows.
-    cursor: Option<Box<TraceCursor>>,
-    shaper: Option<Box<Bucket>>,
-    policer: Option<Box<Bucket>>,
-    capacity: Capacity,
-    drops: [u64; DropReason::ALL.len()],
-    marked_packets: u64,
-    /// Distribution of the times that packets wait, if it is recorded.
-    queueing_delays: Option<Box<Delays>>,
-    /// Counters at the end of the warm-up, which every reading subtracts; `None` before.
-    base: Option<Box<PortRecord>>,
-}
-
-impl Cold {
-    /// Their initial values.
-    const INITIAL: &Self = &Self {
-        discipline: None,
-        loss: 0.0,
-        loss_random: None,
-        impairments: None,
-        observers: Observers { router_ahead: false, tap: false, offers: false, departures: None },
-        limit: RateLimit { link: None, cap: None },
-        cursor: None,
-        shaper: None,
-        policer: None,
-        capacity: Capacity::ZERO,
-        drops: [0; DropReason::ALL.len()],
-        marked_packets: 0,
-        queueing_delays: None,
-        base: None,
-    };
-}
-
-/// These fields, without memory while all have their initial values: most ports of a large network never drop a packet. Any mutable access
-/// allocates them.
-#[derive(Default)]
-struct LazyCold(Option<Box<Cold>>);
-
-impl LazyCold {
-    /// The fields of a port that has set one of them, such as its queue discipline.
-    #[inline(always)]
-    fn present(&mut self) -> &mut Cold {
-        self.0.as_deref_mut().expect("a field is set")
-    }
-}
-
-impl Deref for LazyCold {
-    type Target = Cold;
-
-    #[inline]
-    fn deref(&self) -> &Cold {
-        self.0.as_deref().unwrap_or(Cold::INITIAL)
-    }
-}
-
-impl DerefMut for LazyCold {
-    fn deref_mut(&mut self) -> &mut Cold {
-        self.0.get_or_insert_default()
-    }
-}
-
-/// The observers of a port.
-#[derive(Default)]
-struct Observers {
-    /// The link leads to a node with a state machine.
-    router_ahead: bool,
-    /// The link is captured.
-    tap: bool,
-    /// The router of its node observes every offered packet.
-    offers: bool,
-    /// The router of its node observes every departure.
-    departures: Option<ObservedDepartures>,
-}
-
-/// The limit of a port's rate, which a controller may set.
-#[derive(Default)]
-struct RateLimit {
-    /// The rate of the link, since the limit or that rate changed.
-    link: Option<Rate>,
-    cap: Option<Rate>,
 }
 
 impl Port {
@@ -438,10 +353,12 @@ impl Port {
     }
 
     fn update_offer_path(&mut self) {
-        let observed = self.observes_offers() || self.observes_departures() || self.keeps_waits();
+        let observed = self.observes_offers() || self.observes_departures();
         let Paths { up, shaped, policed, .. } = self.paths;
         self.paths.offers = match &self.cold.discipline {
-            _ if !up || observed => OfferPath::Slow,
+            _ if !up || self.keeps_waits() => OfferPath::Slow,
+            None if observed && !self.is_planned() && !policed => OfferPath::Observed,
+            _ if observed => OfferPath::Slow,
             None if !self.is_planned() && !policed => OfferPath::Fast,
             None => OfferPath::Planned,
             Some(discipline) if !discipline.prompt && !shaped && !policed => OfferPath::Discipline,
@@ -602,7 +519,7 @@ impl Port {
     }
 
     /// Takes the first packet, which arrives now; `None` if the event is stale.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_arrival(&mut self, now: Time, spare: &mut Spare) -> Option<PacketId> {
         if self.armed != now {
             return None;
@@ -661,90 +578,5 @@ impl Port {
     /// Counts an offer to the discipline.
     pub(super) fn count_offer(&mut self) {
         self.counters.offered_packets += 1;
-    }
-
-    /// The capacity up to `now`.
-    fn capacity(&self, now: Time) -> Capacity {
-        let rate = if self.paths.up { self.rate() } else { Rate::ZERO };
-        match &self.cold.cursor {
-            Some(cursor) if self.paths.up => self.cold.capacity.until_by_trace(now, cursor.trace()),
-            _ => self.cold.capacity.until(now, rate),
-        }
-    }
-
-    /// Counts the capacity up to `now`, before the rate changes.
-    fn accumulate_capacity(&mut self, now: Time) {
-        self.cold.capacity = self.capacity(now);
-    }
-
-    fn totals(&self, now: Time) -> PortRecord {
-        let Counters { offered_packets, sent_packets, sent_bytes } = self.counters;
-        let WaitTimes { backlog_packet_ns, backlog_byte_ns } = self.waits;
-        PortRecord {
-            offered_packets,
-            sent_packets,
-            sent_bytes,
-            marked_packets: self.cold.marked_packets,
-            drops: self.cold.drops,
-            backlog_packet_ns,
-            backlog_byte_ns,
-            backlog_max: self.fifo.backlog_max,
-            capacity_bits: self.capacity(now).bit_ns / 1_000_000_000,
-        }
-    }
-
-    /// All counters at `now`, warm-up included, without packets that are accepted but not transmitted.
-    pub(crate) fn reading(&self, now: Time) -> PortRecord {
-        let mut record = self.totals(now);
-        for slot in self.ring.iter().filter(|slot| slot.depart > now) {
-            let size = u64::from(slot.size_bytes);
-            if slot.start >= now {
-                let wait = u128::from((slot.start - now).as_nanos());
-                record.backlog_packet_ns -= wait;
-                record.backlog_byte_ns -= wait * u128::from(size);
-                record.sent_packets -= 1;
-                record.sent_bytes -= size;
-            } else {
-                // at the present rate; the transmission may have started at another one
-                let left_ns = u128::from((slot.depart - now).as_nanos());
-                let remaining = match &self.cold.cursor {
-                    Some(cursor) => cursor.trace().bit_ns(now, slot.depart),
-                    None => left_ns * u128::from(self.transmitter.rate.as_bps()),
-                } / 8_000_000_000;
-                record.sent_bytes -= u64::try_from(remaining).map_or(size, |remaining| remaining.min(size));
-            }
-        }
-        record
-    }
-
-    /// Bits that the link could have carried since the last call.
-    pub(crate) fn capacity_since_last(&mut self, now: Time) -> f64 {
-        self.accumulate_capacity(now);
-        self.cold.capacity.since_last() as f64 / 1e9
-    }
-
-    /// Counters since the end of the warm-up.
-    pub(super) fn record(&self, now: Time) -> PortRecord {
-        let mut record = self.reading(now);
-        let Some(base) = &self.cold.base else { return record };
-        record.offered_packets -= base.offered_packets;
-        record.sent_packets = record.sent_packets.saturating_sub(base.sent_packets);
-        record.sent_bytes = record.sent_bytes.saturating_sub(base.sent_bytes);
-        record.marked_packets -= base.marked_packets;
-        record.drops.iter_mut().zip(base.drops).for_each(|(count, base)| *count -= base);
-        record.backlog_packet_ns = record.backlog_packet_ns.saturating_sub(base.backlog_packet_ns);
-        record.backlog_byte_ns = record.backlog_byte_ns.saturating_sub(base.backlog_byte_ns);
-        record.capacity_bits -= base.capacity_bits;
-        record
-    }
-
-    /// Ends the warm-up.
-    pub(super) fn rebase(&mut self, now: Time) {
-        self.cold.base = Some(Box::new(self.reading(now)));
-        if let Some(queueing_delays) = &mut self.cold.queueing_delays {
-            queueing_delays.clear();
-        }
-        let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
-        self.fifo.backlog_max = self.cold.discipline.as_ref().map_or(in_ring, |d| d.backlog.packets);
     }
 }

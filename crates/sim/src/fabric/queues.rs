@@ -5,7 +5,7 @@ use contract::{Arena, DropReason, Ecn, Packet, PacketId, PortId};
 use units::{Duration, Time};
 
 use super::Fabric;
-use super::port::{NextStart, Offer, OfferPath};
+use super::port::{Accepted, NextStart, Offer, OfferPath};
 
 /// The result of an offer on the slow path.
 pub(crate) enum SlowOffer {
@@ -48,6 +48,15 @@ pub(crate) enum Due {
     Start,
     /// A port with a discipline is to be served.
     Service,
+}
+
+/// What an offer to an observed FIFO leaves to report.
+pub(crate) enum Reports {
+    Nothing,
+    /// The departure of the offered packet, which has not waited.
+    Offered,
+    /// Whatever [`Fabric::next_departure`] returns.
+    Due,
 }
 
 /// The next step of reporting departures from a plain FIFO.
@@ -137,6 +146,30 @@ impl Fabric {
     #[inline]
     pub(crate) fn offer_path(&self, port: PortId) -> OfferPath {
         self.ports[port.index()].offer_path()
+    }
+
+    /// Offers a packet to the FIFO of a port with [`OfferPath::Observed`]. Returns also what to report to the router that observes departures.
+    #[inline]
+    pub(crate) fn offer_observed(
+        &mut self,
+        port: PortId,
+        id: PacketId,
+        packet: &mut Packet,
+        now: Time,
+    ) -> (Offer, Reports) {
+        let offer = self.enqueue::<false>(port, id, packet, now);
+        if let Offer::Dropped(_) = offer {
+            return (offer, Reports::Due);
+        }
+        let reports = match self.ports[port.index()].note_accepted() {
+            Accepted::Unseen => Reports::Nothing,
+            Accepted::Starts => Reports::Offered,
+            Accepted::Queued => {
+                self.note_enqueue(id, now);
+                Reports::Due
+            }
+        };
+        (offer, reports)
     }
 
     /// Offers a packet to the FIFO of a port with [`OfferPath::Planned`].

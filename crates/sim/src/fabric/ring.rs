@@ -6,10 +6,10 @@
 use contract::PacketId;
 use units::Time;
 
-use crate::prefetch::prefetch;
+use memory::prefetch;
 
 /// An accepted packet that has not arrived.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     pub packet: PacketId,
     pub size_bytes: u32,
@@ -23,30 +23,43 @@ pub(super) struct Slot {
 
 /// Slots of a ring at first.
 const FIRST: usize = 4;
-/// A ring keeps this many slots when it becomes empty.
+/// A ring keeps this many slots when it becomes empty: enough for the usual burst of an access link, and in a network whose ports do not fit into
+/// the caches as few as it had at first.
 const KEPT: usize = 16;
+const KEPT_BY_MANY: usize = FIRST;
 
-/// Slots that no ring uses, by the power of two of their number.
+/// Slots that no ring uses.
 #[derive(Debug, Default)]
-pub(super) struct Spare(Vec<Vec<Box<[Slot]>>>);
+pub(super) struct Spare {
+    /// By the power of two of their number.
+    slots: Vec<Vec<Box<[Slot]>>>,
+    /// An empty ring gives back more slots than these.
+    kept: usize,
+}
 
 impl Spare {
+    /// No slots yet, for the rings of few or of `many` ports.
+    pub(super) const fn new(many: bool) -> Self {
+        Self { slots: Vec::new(), kept: if many { KEPT_BY_MANY } else { KEPT } }
+    }
+
     /// `count` slots, a power of two.
     fn take(&mut self, count: usize) -> Box<[Slot]> {
-        let spare = self.0.get_mut(count.trailing_zeros() as usize).and_then(Vec::pop);
+        let spare = self.slots.get_mut(count.trailing_zeros() as usize).and_then(Vec::pop);
         spare.unwrap_or_else(|| vec![Slot::default(); count].into_boxed_slice())
     }
 
     /// Keeps slots for another ring.
+    #[inline(never)]
     fn give(&mut self, slots: Box<[Slot]>) {
         if slots.is_empty() {
             return;
         }
         let class = slots.len().trailing_zeros() as usize;
-        if self.0.len() <= class {
-            self.0.resize_with(class + 1, Vec::new);
+        if self.slots.len() <= class {
+            self.slots.resize_with(class + 1, Vec::new);
         }
-        self.0[class].push(slots);
+        self.slots[class].push(slots);
     }
 }
 
@@ -103,9 +116,23 @@ impl Ring {
     #[inline]
     pub(super) fn restart(&mut self, spare: &mut Spare) {
         (self.head, self.waiting, self.tail) = (0, 0, 0);
-        if self.slots.len() > KEPT {
+        if self.slots.len() > spare.kept {
             spare.give(std::mem::take(&mut self.slots));
         }
+    }
+
+    /// Replaces the packets by those of another ring, all of which have started.
+    pub(super) fn copy_from(&mut self, other: &Self, spare: &mut Spare) {
+        self.restart(spare);
+        for slot in other.iter() {
+            *self.claim(spare) = *slot;
+        }
+        (self.waiting, self.first) = (self.tail, other.first);
+    }
+
+    /// Gives up its slots and packets.
+    pub(super) fn give(&mut self, spare: &mut Spare) {
+        spare.give(std::mem::take(&mut self.slots));
     }
 
     /// Requests the slot of the packet that arrives first.

@@ -56,7 +56,7 @@ impl Routes {
     /// routers and the name resolution system. Members of other groups are reached along their tree; in an emulation they are destinations
     /// as well, because programs may address them.
     pub(super) fn of(blueprint: &Blueprint, edges: &[Edge], pinned: &[RouteSpec]) -> Self {
-        let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
+        let by_address = blueprint.flows.iter().filter(|flow| !matches!(*flow.kind, FlowKind::Ndn(_)));
         let destinations = by_address.flat_map(|flow| {
             let by_tree = flow.cast == Cast::Multicast && flow.emulation.is_none();
             let receivers = if by_tree { &[] } else { flow.to.as_slice() };

@@ -5,6 +5,7 @@
 
 use contract::{EndpointId, FlowId, NodeId, PortId};
 
+use super::fans::FanOfBranches;
 use super::reverse;
 use super::routing::{Edge, Routes};
 
@@ -14,7 +15,11 @@ pub(super) struct Tree {
     source: NodeId,
     flow: FlowId,
     nodes: Vec<TreeNode>,
+    /// By node: its member, if it is the only one and the node has no branch; otherwise [`NONE`].
+    leaves: Vec<u32>,
 }
+
+const NONE: u32 = u32::MAX;
 
 /// The branches and members of a group at a node.
 #[derive(Clone, Debug, Default)]
@@ -25,16 +30,39 @@ pub(crate) struct TreeNode {
     pub members: Vec<EndpointId>,
     /// This node's port towards the source.
     up: Option<PortId>,
+    /// The fan of the branches.
+    pub(super) fan: FanOfBranches,
 }
 
 impl Tree {
     pub(super) fn new(source: NodeId, flow: FlowId, nodes: usize) -> Self {
-        Self { source, flow, nodes: vec![TreeNode::default(); nodes] }
+        Self { source, flow, nodes: vec![TreeNode::default(); nodes], leaves: vec![NONE; nodes] }
     }
 
     #[inline]
     pub(super) fn at(&self, node: NodeId) -> &TreeNode {
         &self.nodes[node.index()]
+    }
+
+    #[inline]
+    pub(super) fn at_mut(&mut self, node: NodeId) -> &mut TreeNode {
+        &mut self.nodes[node.index()]
+    }
+
+    /// The member at a node, if it is the only one and the node has no branch.
+    #[inline]
+    pub(super) fn only_member(&self, node: NodeId) -> Option<EndpointId> {
+        let member = self.leaves[node.index()];
+        (member != NONE).then_some(EndpointId(member))
+    }
+
+    /// Updates what [`Tree::only_member`] returns, after the branches or members of a node changed.
+    fn update_leaf(&mut self, node: NodeId) {
+        let TreeNode { branches, members, .. } = &self.nodes[node.index()];
+        self.leaves[node.index()] = match members[..] {
+            [member] if branches.is_empty() => member.0,
+            _ => NONE,
+        };
     }
 
     /// Adds a member and grafts its branch. A receiver without a route is a member without a branch.
@@ -44,6 +72,7 @@ impl Tree {
             return;
         }
         node.members.push(member);
+        self.update_leaf(at);
         let mut at = at;
         // the bound ends the walk if static routes form a loop
         for _ in 0..self.nodes.len() {
@@ -54,6 +83,7 @@ impl Tree {
             self.nodes[at.index()].up = Some(up);
             let parent = edges[up.index()].to;
             self.nodes[parent.index()].branches.push(reverse(up));
+            self.update_leaf(parent);
             at = parent;
         }
     }
@@ -61,6 +91,7 @@ impl Tree {
     /// Removes a member and prunes branches without members.
     pub(super) fn leave(&mut self, member: EndpointId, at: NodeId, edges: &[Edge]) {
         self.nodes[at.index()].members.retain(|&other| other != member);
+        self.update_leaf(at);
         let mut at = at;
         loop {
             let node = &mut self.nodes[at.index()];
@@ -70,6 +101,7 @@ impl Tree {
             let Some(up) = node.up.take() else { return };
             let parent = edges[up.index()].to;
             self.nodes[parent.index()].branches.retain(|&branch| branch != reverse(up));
+            self.update_leaf(parent);
             at = parent;
         }
     }
@@ -81,6 +113,7 @@ impl Tree {
 
     /// Rebuilds the tree after routes changed.
     pub(super) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
+        self.leaves.fill(NONE);
         let members: Vec<(NodeId, Vec<EndpointId>)> = (0u32..)
             .zip(&mut self.nodes)
             .map(|(node, state)| {

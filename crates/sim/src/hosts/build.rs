@@ -2,13 +2,16 @@
 
 use contract::{Address, EndpointId, FlowId, ParamError, Random};
 use stack::ndn;
+use units::Time;
 
 use super::clocks::Clocks;
 use super::endpoint::{AnyEndpoint, EndpointState};
+use super::late::{LateEndpoints, LateFlows, Slot};
 use super::nodes::Nodes;
-use super::{FlowState, Hosts, ReceiverState};
+use super::{Distributions, FlowState, Hosts, ReceiverState};
 use crate::fabric::{Fabric, NO_FLOW};
-use crate::{Blueprint, FlowKind, FlowSpec};
+use crate::{Blueprint, FlowKind, FlowSpec, ReceiverSpec};
+use memory::list_in_large_pages;
 
 /// Maximum number of receivers and consumers for which the distribution of one-way delays is kept by default, at about 1 kB each.
 pub const MANY_RECEIVERS: usize = 10_000;
@@ -19,8 +22,23 @@ impl Hosts {
         let clocks = Clocks::new(blueprint);
         let mut nodes = Nodes::new(blueprint);
         nodes.place(blueprint, fabric, &clocks)?;
+        let late = LateFlows::of(blueprint);
+        let is_late = |(id, flow): (u32, &FlowSpec)| late.contain(FlowId(id), flow);
+        let flows = || (0u32..).zip(&blueprint.flows);
+        let before_late = flows().take_while(|flow| !is_late(*flow)).map(|(_, flow)| 1 + flow.to.len());
+        let watched = flows().map(|(_, flow)| flow.to.len() + usize::from(consumes(flow))).sum::<usize>();
+        let distributions = Distributions {
+            one_way: watched <= MANY_RECEIVERS || blueprint.record.distributions,
+            reported: blueprint.record.distributions,
+        };
         let mut hosts = Self {
-            endpoints: Vec::with_capacity(blueprint.endpoints()),
+            endpoints: list_in_large_pages(match flows().any(is_late) {
+                true => before_late.sum(),
+                false => blueprint.endpoints(),
+            }),
+            late: LateEndpoints::default(),
+            distributions,
+            warmed_at: Time::ZERO,
             nodes,
             clocks,
             flows: Vec::with_capacity(blueprint.flows.len()),
@@ -29,89 +47,136 @@ impl Hosts {
             first_at: Vec::new(),
             footprints: Vec::new(),
         };
-        for (id, flow) in (0u32..).zip(&blueprint.flows) {
-            hosts.add_flow(FlowId(id), flow, blueprint)?;
-            if let FlowKind::Stack(stack) = &flow.kind {
+        for (id, flow) in flows() {
+            hosts.add_flow(FlowId(id), flow, is_late((id, flow)), blueprint)?;
+            if let FlowKind::Stack(stack) = &*flow.kind {
                 let ends = (stack.ends.0)(flow, stack, None)?;
                 hosts.set_ends(FlowId(id), ends, blueprint);
             }
         }
         hosts.add_producers(blueprint);
-        if blueprint.record.distributions {
-            hosts.endpoints.iter_mut().for_each(EndpointState::keep_reported_delays);
-        }
-        for (state, flow) in hosts.flows.iter().zip(&blueprint.flows) {
-            // delays of frames, and in the RTP queue
-            if flow.kind.encodes() {
-                let receivers =
-                    hosts.receivers[state.receivers.clone()].iter().map(|receiver| receiver.endpoint);
-                for id in receivers.chain([state.sender]) {
-                    hosts.endpoints[id.index()].keep_reported_delays();
-                }
-            }
-        }
-        hosts.keep_delays(blueprint);
         Ok(hosts)
     }
 
-    /// Adds an endpoint with the clock of its node.
+    /// Adds the endpoint with the next number.
     fn add(&mut self, state: EndpointState) {
-        self.endpoints.push(state.with_clock(&self.clocks));
+        match self.late.is_empty() {
+            true => self.endpoints.push(state),
+            false => self.late.push(Slot::Running(Box::new(state)), self.endpoints.len()),
+        }
     }
 
-    fn add_flow(&mut self, id: FlowId, flow: &FlowSpec, blueprint: &Blueprint) -> Result<(), ParamError> {
+    /// The same, or notes that its flow is late.
+    fn add_to_flow(&mut self, state: EndpointState, late: bool) {
+        match late {
+            true => self.late.push(Slot::Waiting(state.address()), self.endpoints.len()),
+            false => self.add(state),
+        }
+    }
+
+    /// Adds a flow. The endpoints of one that is `late` are made when it starts.
+    fn add_flow(
+        &mut self,
+        id: FlowId,
+        flow: &FlowSpec,
+        late: bool,
+        blueprint: &Blueprint,
+    ) -> Result<(), ParamError> {
+        let first = self.count() as u32;
+        let begin = self.receivers.len() as u32;
         let path = format!("flow.{}", flow.name);
-        let first = self.endpoints.len() as u32;
-        let sender = Address { node: flow.from, endpoint: EndpointId(first) };
-        let first_receiver =
-            flow.to.first().map_or(sender, |to| Address { node: to.node, endpoint: EndpointId(first + 1) });
-        let random = |path: &str, purpose| Random::new(blueprint.seed, path, purpose);
-        let endpoint = self.make_sender(id, first_receiver, blueprint)?;
-        self.add(EndpointState::new(endpoint, sender, id, random(&path, "sender")));
-        let begin = self.receivers.len();
-        for (number, receiver) in flow.to.iter().enumerate() {
-            let path = format!("{path}.{}", blueprint.nodes[receiver.node.index()]);
-            let address = Address { node: receiver.node, endpoint: EndpointId(self.endpoints.len() as u32) };
-            let endpoint = self.make_receiver(id, sender, receiver.node, blueprint)?;
-            self.add(EndpointState::new(endpoint, address, id, random(&path, "receiver")));
-            let churn_random = random(&path, "churn");
-            self.receivers.push(ReceiverState { flow: id, number, endpoint: address.endpoint, churn_random });
+        for (number, receiver) in (0u32..).zip(&flow.to) {
+            let churn = |_| {
+                let path = format!("{path}.{}", blueprint.nodes[receiver.node.index()]);
+                Box::new(Random::new(blueprint.seed, &path, "churn"))
+            };
+            self.receivers.push(ReceiverState {
+                flow: id,
+                number,
+                endpoint: EndpointId(first + 1 + number),
+                churn_random: receiver.churn.as_ref().map(churn),
+            });
         }
         self.flows.push(FlowState {
-            sender: sender.endpoint,
-            receivers: begin..self.receivers.len(),
-            churn_random: random(&path, "churn"),
-            custom_sender: None,
-            custom_receiver: None,
-            log: None,
+            sender: EndpointId(first),
+            receivers: begin..self.receivers.len() as u32,
+            churn_random: flow.churn.as_ref().map(|_| Box::new(Random::new(blueprint.seed, &path, "churn"))),
+            custom: None,
         });
+        // the parameters of late flows are checked here as well
+        let state = self.new_sender(id, blueprint)?;
+        self.add_to_flow(state, late);
+        for index in self.receivers_of(id) {
+            let state = self.new_receiver(index, blueprint)?;
+            self.add_to_flow(state, late);
+        }
         Ok(())
+    }
+
+    /// The built-in sender of a flow in its initial state, with the clock of its node.
+    pub(super) fn new_sender(&self, id: FlowId, blueprint: &Blueprint) -> Result<EndpointState, ParamError> {
+        let flow = &blueprint.flows[id.index()];
+        let first = self.sender_of(id);
+        let address = Address { node: flow.from, endpoint: first };
+        let receiver = |to: &ReceiverSpec| Address { node: to.node, endpoint: EndpointId(first.0 + 1) };
+        let endpoint = self.make_sender(id, flow.to.first().map_or(address, receiver), blueprint)?;
+        let random = Random::new(blueprint.seed, &format!("flow.{}", flow.name), "sender");
+        let mut state = EndpointState::new(endpoint, address, id, random);
+        if self.distributions.reported || flow.kind.encodes() {
+            // delays in the RTP queue
+            state.keep_reported_delays();
+        }
+        if self.distributions.one_way && consumes(flow) {
+            state.keep_delays();
+        }
+        Ok(state.with_clock(&self.clocks))
+    }
+
+    /// The built-in endpoint of a receiver, likewise.
+    pub(super) fn new_receiver(
+        &self,
+        receiver: usize,
+        blueprint: &Blueprint,
+    ) -> Result<EndpointState, ParamError> {
+        let ReceiverState { flow: id, number, endpoint, .. } = self.receivers[receiver];
+        let flow = &blueprint.flows[id.index()];
+        let node = flow.to[number as usize].node;
+        let sender = Address { node: flow.from, endpoint: self.sender_of(id) };
+        let made = self.make_receiver(id, sender, node, blueprint)?;
+        let path = format!("flow.{}.{}", flow.name, blueprint.nodes[node.index()]);
+        let random = Random::new(blueprint.seed, &path, "receiver");
+        let mut state = EndpointState::new(made, Address { node, endpoint }, id, random);
+        if self.distributions.reported || flow.kind.encodes() {
+            // delays of frames
+            state.keep_reported_delays();
+        }
+        if self.distributions.one_way {
+            state.keep_delays();
+        }
+        Ok(state.with_clock(&self.clocks))
     }
 
     /// Adds the producers of named data, each active from the start.
     fn add_producers(&mut self, blueprint: &Blueprint) {
         let Some(spec) = &blueprint.ndn else { return };
         for producer in &spec.producers {
-            let id = EndpointId(self.endpoints.len() as u32);
+            let id = EndpointId(self.count() as u32);
             let address = Address { node: producer.node, endpoint: id };
             let endpoint = AnyEndpoint::Producer(Box::new(ndn::Producer::new(&producer.config)));
             let node = &blueprint.nodes[producer.node.index()];
             let path = format!("producer.{node}{}", spec.names.text(producer.config.prefix));
             let random = Random::new(blueprint.seed, &path, "producer");
-            self.add(EndpointState::new(endpoint, address, NO_FLOW, random));
+            let mut state = EndpointState::new(endpoint, address, NO_FLOW, random);
+            if self.distributions.reported {
+                state.keep_reported_delays();
+            }
+            self.add(state.with_clock(&self.clocks));
             self.producers.push(id);
         }
     }
+}
 
-    /// Enables the distributions of one-way delays at receivers and consumers.
-    fn keep_delays(&mut self, blueprint: &Blueprint) {
-        let consumers = self.flows.iter().zip(&blueprint.flows);
-        let consumers = consumers.filter(|(_, spec)| matches!(spec.kind, FlowKind::Ndn(_)));
-        let consumers = consumers.map(|(state, _)| state.sender);
-        let watched: Vec<EndpointId> =
-            self.receivers.iter().map(|receiver| receiver.endpoint).chain(consumers).collect();
-        if watched.len() <= MANY_RECEIVERS || blueprint.record.distributions {
-            watched.iter().for_each(|id| self.endpoint(*id).keep_delays());
-        }
-    }
+/// Whether a flow is a consumer of named data.
+fn consumes(flow: &FlowSpec) -> bool {
+    matches!(*flow.kind, FlowKind::Ndn(_))
 }

@@ -13,10 +13,11 @@ use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Clock, Duration, Rate, Time};
 
 use super::clocks::{Clocked, Clocks};
+use super::counters::{Base, Counters, EndedState, Sent, Totals, recorded};
 use crate::delays::Delays;
-use crate::prefetch::LINE;
 use crate::trace::{Arrivals, FlowRecord, ReceiverRecord};
 use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
+use memory::LINE;
 
 /// Any endpoint.
 #[expect(
@@ -116,7 +117,8 @@ pub(crate) struct EndpointState {
     active_since: Time,
     /// When its flow last restarted: packets sent before belong to an earlier connection.
     epoch: Time,
-    started_at: Option<Time>,
+    /// Its first start; [`Time::NEVER`] before.
+    started_at: Time,
     /// Active time after the warm-up, up to `active_since`.
     active_for: Duration,
     /// Counters at the end of the warm-up.
@@ -135,19 +137,7 @@ pub(super) enum Footprint {
 /// Cache lines of an endpoint that a packet needs: its own counters and a TCP sender without SACK.
 pub(super) const ENDPOINT_LINES: usize = 14;
 
-/// Packets that an endpoint has handed to the network.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sent {
-    packets: u64,
-    bytes: u64,
-}
-
-#[derive(Default)]
-struct Base {
-    arrived: Arrivals,
-    sent: Sent,
-    meter: Meter,
-}
+const _: () = assert!(size_of::<EndpointState>() == 1024, "an endpoint is sixteen cache lines");
 
 impl EndpointState {
     pub(super) fn new(endpoint: AnyEndpoint, address: Address, flow: FlowId, random: Random) -> Self {
@@ -166,7 +156,7 @@ impl EndpointState {
             delays: None,
             random,
             meter: Meter::default(),
-            started_at: None,
+            started_at: Time::NEVER,
             active_for: Duration::ZERO,
             base: None,
         }
@@ -193,7 +183,7 @@ impl EndpointState {
 
     /// Keeps the distribution of the delays that the endpoint itself reports.
     pub(super) fn keep_reported_delays(&mut self) {
-        self.meter.delays = Some(Box::default());
+        self.meter.media_mut().delays = Some(Box::default());
     }
 
     pub(super) fn address(&self) -> Address {
@@ -210,7 +200,7 @@ impl EndpointState {
 
     /// Whether it was active before.
     pub(super) fn has_started(&self) -> bool {
-        self.started_at.is_some()
+        self.started_at < Time::NEVER
     }
 
     /// A copy of its random stream.
@@ -236,7 +226,7 @@ impl EndpointState {
     pub(crate) fn activate(&mut self, now: Time) {
         self.active = true;
         self.active_since = now;
-        self.started_at.get_or_insert(now);
+        self.started_at = self.started_at.min(now);
     }
 
     /// Ends a period of activity.
@@ -369,11 +359,7 @@ impl EndpointState {
 
     /// Bytes sent, arrived and delivered to the application over the whole run.
     pub(super) fn totals(&self) -> Totals {
-        Totals {
-            sent_bytes: self.sent.bytes,
-            arrived_bytes: self.arrived.bytes,
-            delivered_bytes: self.meter.goodput_bytes,
-        }
+        self.counters().totals()
     }
 
     /// Ends the warm-up: the counters are relative to this instant from now on, and what cannot be subtracted later is reset.
@@ -384,9 +370,7 @@ impl EndpointState {
         if let Some(delays) = &mut self.delays {
             delays.clear();
         }
-        self.meter.rtt_min = Duration::MAX;
-        (self.meter.delay_min, self.meter.delay_max) = (Duration::MAX, Duration::ZERO);
-        self.meter.delays = self.meter.delays.take().map(|_| Box::default());
+        self.meter.restart();
         (self.active_for, self.active_since) = (Duration::ZERO, now);
     }
 
@@ -398,65 +382,63 @@ impl EndpointState {
         drops: [u64; DropReason::ALL.len()],
         keep: bool,
     ) -> FlowRecord {
-        let (arrived, sent, meter) = self.since_warmup();
-        FlowRecord {
-            sent_packets: sent.packets,
-            sent_bytes: sent.bytes,
-            drops,
-            arrived,
-            delays: self.recorded_delays(keep),
-            meter,
-            started_at: self.started_at,
-            active: self.active_until(now),
-        }
+        let delays = recorded(&mut self.delays, keep);
+        let mut record = self.counters().flow_record(now, drops, delays);
+        record.meter.completed_at = self.endpoint.true_time(record.meter.completed_at);
+        record
     }
 
     /// The record at `now` of the receiver that it is, likewise.
     pub(super) fn receiver_record(&mut self, now: Time, keep: bool) -> ReceiverRecord {
-        let (arrived, _, meter) = self.since_warmup();
-        ReceiverRecord {
+        let delays = recorded(&mut self.delays, keep);
+        let mut record = self.counters().receiver_record(now, delays);
+        record.meter.completed_at = self.endpoint.true_time(record.meter.completed_at);
+        record
+    }
+
+    fn counters(&self) -> Counters<'_> {
+        Counters {
+            address: self.address,
             flow: self.flow,
-            node: self.address.node,
-            endpoint: self.address.endpoint,
-            packets: arrived.packets,
-            bytes: arrived.bytes,
-            delay_sum_ns: arrived.delay_sum_ns,
-            delay_min: arrived.delay_min,
-            delay_max: arrived.delay_max,
-            delays: self.recorded_delays(keep),
-            meter,
-            active: self.active_until(now),
+            arrived: &self.arrived,
+            sent: self.sent,
+            meter: &self.meter,
+            base: self.base.as_deref(),
+            started_at: self.started_at,
+            active_since: self.active.then_some(self.active_since),
+            active_for: self.active_for,
         }
     }
 
-    /// The distribution of one-way delays for a record, and for later ones if it is to be kept.
-    fn recorded_delays(&mut self, keep: bool) -> Option<Box<Delays>> {
-        if keep { self.delays.clone() } else { self.delays.take() }
+    // ---- the end of a flow
+
+    /// Whether its part of a finite transfer is complete.
+    pub(super) fn is_complete(&self) -> bool {
+        self.meter.completed_at < Time::NEVER
     }
 
-    fn since_warmup(&self) -> (Arrivals, Sent, Meter) {
-        let none = Base::default();
-        let base = self.base.as_deref().unwrap_or(&none);
-        let mut meter = self.meter.since(&base.meter);
-        meter.completed_at = self.endpoint.true_time(meter.completed_at);
-        let sent =
-            Sent { packets: self.sent.packets - base.sent.packets, bytes: self.sent.bytes - base.sent.bytes };
-        let arrived = Arrivals {
-            packets: self.arrived.packets - base.arrived.packets,
-            bytes: self.arrived.bytes - base.arrived.bytes,
-            refused_bytes: self.arrived.refused_bytes - base.arrived.refused_bytes,
-            delay_sum_ns: self.arrived.delay_sum_ns - base.arrived.delay_sum_ns,
-            ..self.arrived
-        };
-        (arrived, sent, meter)
+    /// Whether it has no deadline.
+    pub(super) fn rests(&self) -> bool {
+        self.endpoint.wake() == Time::NEVER
     }
 }
 
-/// Running totals of an endpoint.
-pub(crate) struct Totals {
-    pub sent_bytes: u64,
-    pub arrived_bytes: u64,
-    pub delivered_bytes: u64,
+impl From<EndpointState> for EndedState {
+    fn from(state: EndpointState) -> Self {
+        Self {
+            address: state.address,
+            flow: state.flow,
+            active: state.active,
+            sent: state.sent,
+            arrived: state.arrived,
+            meter: state.meter,
+            delays: state.delays,
+            started_at: state.started_at,
+            active_since: state.active_since,
+            active_for: state.active_for,
+            base: state.base,
+        }
+    }
 }
 
 /// A sender for `flow`, towards `receiver` or the flow's group.
@@ -469,7 +451,7 @@ pub(super) fn make_sender(
     blueprint: &Blueprint,
 ) -> Result<AnyEndpoint, ParamError> {
     let to = destination(flow, id, receiver);
-    Ok(match &flow.kind {
+    Ok(match &*flow.kind {
         FlowKind::Tcp(config) => {
             let setup = Setup {
                 segment: config.segment,
@@ -526,7 +508,7 @@ fn logged(controller: AnyControl, log: Option<&Log>) -> AnyControl {
 
 /// The destination of a flow's sender: its receiver, its group, or the forwarder of its node.
 pub(super) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Destination {
-    match (&flow.kind, flow.cast) {
+    match (&*flow.kind, flow.cast) {
         (FlowKind::Ndn(_), _) => Destination::own_node(),
         (_, Cast::Multicast) => Destination::group(GroupId(id.0)),
         _ => receiver.into(),
@@ -539,7 +521,7 @@ pub(super) fn make_receiver(
     sender: Address,
     attachment: Option<Attachment>,
 ) -> Result<AnyEndpoint, ParamError> {
-    Ok(match &flow.kind {
+    Ok(match &*flow.kind {
         FlowKind::Tcp(config) => AnyEndpoint::TcpReceiver(tcp::Receiver::new(config, sender)),
         FlowKind::Stream(config) => {
             let Build::Stream { receiver, .. } = scheme(flow)? else {
@@ -577,10 +559,9 @@ fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
 /// Rate of the fastest link into a node at the start of the run, except control links; `None` if it has no link.
 fn access_capacity(node: NodeId, blueprint: &Blueprint) -> Option<Rate> {
     let inwards = |(id, link): (u32, &LinkSpec)| match link.ends {
-        _ if blueprint.is_control(LinkId(id)) => None,
+        ends if (ends.0 != node && ends.1 != node) || blueprint.is_control(LinkId(id)) => None,
         (from, _) if from == node => Some(link.backward.rate),
-        (_, to) if to == node => Some(link.forward.rate),
-        _ => None,
+        _ => Some(link.forward.rate),
     };
     (0u32..).zip(&blueprint.links).filter_map(inwards).max()
 }

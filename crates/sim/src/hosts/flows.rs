@@ -1,10 +1,11 @@
 //! Flows during a run: their starts, stops and churn, and endpoints that are replaced at a restart.
 
-use contract::{Address, Endpoint, EndpointId, FlowId, NodeId, ParamError, Random};
+use contract::{Address, Arena, Endpoint, EndpointId, FlowId, NodeId, ParamError, Random};
 use stack::log::Log;
 use units::Time;
 
 use super::endpoint::{self, AnyEndpoint};
+use super::late::Slot;
 use super::{Hosts, ReceiverState};
 use crate::{Blueprint, Churn, Factory, FlowKind};
 
@@ -18,13 +19,20 @@ pub(crate) struct ActivityChange {
 
 impl ActivityChange {
     /// Active at the start and inactive at `stop`; in between, with churn, the state alternates.
-    fn new(now: Time, was_on: bool, stop: Time, churn: Option<Churn>, random: &mut Random) -> Self {
+    fn new(
+        now: Time,
+        was_on: bool,
+        stop: Time,
+        churn: Option<&Churn>,
+        random: &mut Option<Box<Random>>,
+    ) -> Self {
         if now >= stop {
             return Self { on: false, next: Time::NEVER };
         }
         let on = churn.is_none() || !was_on;
-        let spell = churn.map(|churn| if on { churn.on } else { churn.off });
-        Self { on, next: spell.map_or(stop, |spell| (now + spell.draw(random)).min(stop)) }
+        let spell = churn.zip(random.as_deref_mut());
+        let spell = spell.map(|(churn, random)| (if on { churn.on } else { churn.off }).draw(random));
+        Self { on, next: spell.map_or(stop, |spell| (now + spell).min(stop)) }
     }
 }
 
@@ -38,7 +46,8 @@ impl Hosts {
     ) -> ActivityChange {
         let spec = &blueprint.flows[flow.index()];
         let on = self.is_active(self.sender_of(flow));
-        ActivityChange::new(now, on, spec.stop, spec.churn, &mut self.flows[flow.index()].churn_random)
+        let random = &mut self.flows[flow.index()].churn_random;
+        ActivityChange::new(now, on, spec.stop, spec.churn.as_deref(), random)
     }
 
     /// The next join, leave or churn event of a receiver.
@@ -50,8 +59,44 @@ impl Hosts {
     ) -> ActivityChange {
         let on = self.is_active(self.receivers[receiver].endpoint);
         let state = &mut self.receivers[receiver];
-        let spec = &blueprint.flows[state.flow.index()].to[state.number];
-        ActivityChange::new(now, on, spec.stop, spec.churn, &mut state.churn_random)
+        let spec = &blueprint.flows[state.flow.index()].to[state.number as usize];
+        ActivityChange::new(now, on, spec.stop, spec.churn.as_deref(), &mut state.churn_random)
+    }
+
+    /// Makes the endpoints of a late flow, which starts now.
+    pub(crate) fn begin(&mut self, flow: FlowId, blueprint: &Blueprint) {
+        let sender = self.sender_of(flow);
+        if !matches!(self.late.slot(sender), Some(Slot::Waiting(_))) {
+            return;
+        }
+        let accepted = "the same parameters were accepted before";
+        let state = self.new_sender(flow, blueprint).expect(accepted);
+        self.late.start(sender, state);
+        for receiver in self.receivers_of(flow) {
+            let mut state = self.new_receiver(receiver, blueprint).expect(accepted);
+            // it listens from the start of the run
+            state.activate(self.warmed_at);
+            self.late.start(self.receivers[receiver].endpoint, state);
+        }
+        let custom = self.flows[flow.index()].custom.as_ref();
+        let custom = custom.map(|custom| (custom.sender.is_some(), custom.receiver.is_some()));
+        if matches!(custom, Some((true, _))) {
+            self.remake_sender(flow, blueprint);
+        }
+        if matches!(custom, Some((_, true))) {
+            self.receivers_of(flow).for_each(|receiver| self.remake_receiver(receiver, blueprint));
+        }
+        self.late.note(flow);
+    }
+
+    /// Frees the endpoints of late flows of which nothing is left in the network, from time to time.
+    pub(crate) fn free_ended(&mut self, arena: &Arena, blueprint: &Blueprint) {
+        // what ends in the warm-up is counted relative to its end
+        if self.warmed_at.as_nanos() < blueprint.warmup.as_nanos() {
+            return;
+        }
+        let Self { late, flows, receivers, .. } = self;
+        late.free(flows, receivers, arena, |flow| flows[flow.index()].custom.is_some());
     }
 
     /// Replaces the endpoints of a flow that was active before by new ones. A new sender numbers its packets from 0, so active receivers
@@ -90,8 +135,10 @@ impl Hosts {
 
     /// Sets the factory of a flow's sender.
     pub(crate) fn set_custom_sender(&mut self, flow: FlowId, make: Factory, blueprint: &Blueprint) {
-        self.flows[flow.index()].custom_sender = Some(make);
-        self.remake_sender(flow, blueprint);
+        self.flows[flow.index()].custom().sender = Some(make);
+        if self.started(self.sender_of(flow)).is_some() {
+            self.remake_sender(flow, blueprint);
+        }
     }
 
     /// Sets the factories of both ends of a flow over a stack.
@@ -108,19 +155,23 @@ impl Hosts {
     /// Logs the congestion controller of a flow.
     pub(crate) fn set_log(&mut self, flow: FlowId, log: Log, blueprint: &Blueprint) {
         let spec = &blueprint.flows[flow.index()];
-        if let FlowKind::Stack(stack) = &spec.kind {
+        if let FlowKind::Stack(stack) = &*spec.kind {
             let ends =
                 (stack.ends.0)(spec, stack, Some(&log)).expect("they were made when the world was built");
             return self.set_ends(flow, ends, blueprint);
         }
-        self.flows[flow.index()].log = Some(log);
-        self.remake_sender(flow, blueprint);
+        self.flows[flow.index()].custom().log = Some(log);
+        if self.started(self.sender_of(flow)).is_some() {
+            self.remake_sender(flow, blueprint);
+        }
     }
 
     /// Sets the factory of a flow's receivers.
     pub(crate) fn set_custom_receiver(&mut self, flow: FlowId, make: Factory, blueprint: &Blueprint) {
-        self.flows[flow.index()].custom_receiver = Some(make);
-        self.receivers_of(flow).for_each(|receiver| self.remake_receiver(receiver, blueprint));
+        self.flows[flow.index()].custom().receiver = Some(make);
+        if self.started(self.sender_of(flow)).is_some() {
+            self.receivers_of(flow).for_each(|receiver| self.remake_receiver(receiver, blueprint));
+        }
     }
 
     /// A built-in endpoint, or one of a transport stack, in its initial state, with the clock of its node, and its random stream.
@@ -129,10 +180,10 @@ impl Hosts {
         endpoint: EndpointId,
         blueprint: &Blueprint,
     ) -> (Box<dyn Endpoint + Send>, Random) {
-        let state = &self.endpoints[endpoint.index()];
+        let state = self.state(endpoint);
         let receiver = self.receivers.iter().position(|receiver| receiver.endpoint == endpoint);
         let flow = &blueprint.flows[state.flow().index()];
-        let detached = match (&flow.kind, receiver) {
+        let detached = match (&*flow.kind, receiver) {
             (FlowKind::Stack(stack), _) => {
                 let (sender, receives) =
                     (stack.ends.0)(flow, stack, None).expect("the same parameters were accepted before");
@@ -157,7 +208,7 @@ impl Hosts {
         let spec = &blueprint.flows[flow.index()];
         let attachment = self.nodes.attachment(flow, spec.from, true, blueprint);
         // the first sender of a flow is made before the flow
-        let log = self.flows.get(flow.index()).and_then(|state| state.log.as_ref());
+        let log = self.flows.get(flow.index()).and_then(|state| state.custom.as_ref()?.log.as_ref());
         endpoint::make_sender(spec, flow, receiver, attachment, log, blueprint)
     }
 
@@ -196,7 +247,7 @@ impl Hosts {
     /// Replaces the sender of a flow by a new one. Its parameters were accepted when the world was built.
     fn remake_sender(&mut self, flow: FlowId, blueprint: &Blueprint) {
         let (spec, state) = (&blueprint.flows[flow.index()], &self.flows[flow.index()]);
-        let endpoint = match &state.custom_sender {
+        let endpoint = match state.custom.as_ref().and_then(|custom| custom.sender.as_ref()) {
             Some(make) => {
                 AnyEndpoint::Custom(make(endpoint::destination(spec, flow, self.first_receiver(flow))))
             }
@@ -211,7 +262,7 @@ impl Hosts {
     fn remake_receiver(&mut self, receiver: usize, blueprint: &Blueprint) {
         let ReceiverState { flow, endpoint: id, .. } = self.receivers[receiver];
         let state = &self.flows[flow.index()];
-        let endpoint = match &state.custom_receiver {
+        let endpoint = match state.custom.as_ref().and_then(|custom| custom.receiver.as_ref()) {
             Some(make) => AnyEndpoint::Custom(make(self.address(state.sender).into())),
             None => self.built_in_receiver(receiver, blueprint),
         };

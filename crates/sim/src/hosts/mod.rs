@@ -3,8 +3,10 @@
 mod any_node;
 mod build;
 mod clocks;
+mod counters;
 mod endpoint;
 mod flows;
+mod late;
 mod ndn;
 mod next_hops;
 mod nodes;
@@ -12,48 +14,77 @@ mod sdn;
 
 use std::ops::Range;
 
-use contract::{Address, DropReason, EndpointId, FlowId, NodeId, Packet, Random};
+use contract::{Address, DropReason, EndpointId, FlowId, Meter, NodeId, Packet, Random};
 use stack::log::Log;
-use units::Time;
+use units::{Duration, Time};
 
 pub use build::MANY_RECEIVERS;
 use clocks::Clocks;
-use endpoint::{ENDPOINT_LINES, EndpointState, Footprint, Totals};
+use counters::Totals;
+use endpoint::{ENDPOINT_LINES, EndpointState, Footprint};
+pub(crate) use late::LateFlows;
+use late::{LateEndpoints, Slot};
 use nodes::Nodes;
 pub(crate) use nodes::access_routers;
 pub(crate) use sdn::is_control_port;
 
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
-use crate::prefetch::{prefetch, prefetch_some};
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
+use memory::{prefetch, prefetch_some};
 
 /// The endpoints of a flow.
 struct FlowState {
     sender: EndpointId,
     /// Its receivers, as a range of indices.
-    receivers: Range<usize>,
-    churn_random: Random,
+    receivers: Range<u32>,
+    /// With churn only.
+    churn_random: Option<Box<Random>>,
+    /// What is not built in.
+    custom: Option<Box<Custom>>,
+}
+
+/// What replaces or observes the built-in endpoints of a flow.
+#[derive(Default)]
+struct Custom {
     /// Factories of endpoints that are not built in.
-    custom_sender: Option<Factory>,
-    custom_receiver: Option<Factory>,
+    sender: Option<Factory>,
+    receiver: Option<Factory>,
     /// The log of its congestion controller.
     log: Option<Log>,
+}
+
+impl FlowState {
+    fn receivers(&self) -> Range<usize> {
+        self.receivers.start as usize..self.receivers.end as usize
+    }
+
+    /// What is not built in, for modification.
+    fn custom(&mut self) -> &mut Custom {
+        self.custom.get_or_insert_default()
+    }
 }
 
 /// A receiver.
 struct ReceiverState {
     flow: FlowId,
     /// Its number among the flow's receivers.
-    number: usize,
+    number: u32,
     endpoint: EndpointId,
-    churn_random: Random,
+    /// With churn only.
+    churn_random: Option<Box<Random>>,
 }
 
 /// Endpoints, nodes with a state machine, clocks, and flows.
 pub(crate) struct Hosts {
+    /// The endpoints before the first one of a late flow.
     endpoints: Vec<EndpointState>,
+    late: LateEndpoints,
+    /// What new endpoints record.
+    distributions: Distributions,
+    /// End of the warm-up; the start of the run before it, and without one.
+    warmed_at: Time,
     pub nodes: Nodes,
     clocks: Clocks,
     flows: Vec<FlowState>,
@@ -66,15 +97,40 @@ pub(crate) struct Hosts {
     footprints: Vec<Footprint>,
 }
 
+const NOT_RUNNING: &str = "nothing happens at endpoints of late flows before their start and after their end";
+
+/// Distributions that endpoints keep.
+#[derive(Clone, Copy)]
+struct Distributions {
+    /// One-way delays at receivers and consumers.
+    one_way: bool,
+    /// Delays that endpoints report.
+    reported: bool,
+}
+
 const NO_ENDPOINT: u32 = u32::MAX;
 
 impl Hosts {
+    /// An endpoint of a flow that has not ended, and has started if it is late.
     #[inline]
     pub(crate) fn endpoint(&mut self, endpoint: EndpointId) -> &mut EndpointState {
-        &mut self.endpoints[endpoint.index()]
+        match self.endpoints.get_mut(endpoint.index()) {
+            Some(state) => state,
+            None => self.late.running_mut(endpoint).expect(NOT_RUNNING),
+        }
     }
 
-    /// Requests what an input of the endpoint needs.
+    /// The same without modification.
+    fn state(&self, endpoint: EndpointId) -> &EndpointState {
+        self.started(endpoint).expect(NOT_RUNNING)
+    }
+
+    /// An endpoint, unless its flow is late and has not started, or has ended.
+    fn started(&self, endpoint: EndpointId) -> Option<&EndpointState> {
+        self.endpoints.get(endpoint.index()).or_else(|| self.late.running(endpoint))
+    }
+
+    /// Requests what an input of the endpoint needs, if it exists for the whole run.
     #[inline]
     pub(crate) fn prefetch(&self, endpoint: usize) {
         let Some(state) = self.endpoints.get(endpoint) else { return };
@@ -94,24 +150,43 @@ impl Hosts {
 
     /// Notes which endpoints are at which of `nodes` nodes, and what packets need of them, for [`Hosts::prefetch_at`].
     pub(crate) fn prepare_prefetch(&mut self, nodes: usize) {
-        self.footprints = self.endpoints.iter().map(EndpointState::footprint).collect();
+        let late = self.late.slots().iter().map(|slot| match slot {
+            Slot::Running(state) => state.footprint(),
+            Slot::Waiting(_) | Slot::Ended(_) => Footprint::Answers,
+        });
+        self.footprints = self.endpoints.iter().map(EndpointState::footprint).chain(late).collect();
         self.first_at = vec![NO_ENDPOINT; nodes];
-        for (number, endpoint) in (0u32..).zip(&self.endpoints) {
-            let first = &mut self.first_at[endpoint.address().node.index()];
+        for number in 0..self.count() as u32 {
+            let node = self.address(EndpointId(number)).node;
+            let first = &mut self.first_at[node.index()];
             *first = number.min(*first);
         }
     }
 
-    /// The endpoint that a `Wake` is for; `None` if it is for the state machine of a node.
+    /// The endpoint that a `Wake` is for; `None` if it is for the state machine of a node, or for an endpoint whose flow has ended.
     #[inline]
     pub(crate) fn wake_target(&mut self, what: AgendaEvent) -> Option<&mut EndpointState> {
-        self.endpoints.get_mut(what.index())
+        match self.endpoints.get_mut(what.index()) {
+            Some(state) => Some(state),
+            None if self.late.is_empty() => None,
+            None => self.late.running_mut(EndpointId(what.index() as u32)),
+        }
+    }
+
+    /// Endpoints that exist at present.
+    pub(crate) fn existing(&self) -> usize {
+        self.endpoints.len() + self.late.existing()
+    }
+
+    /// Number of endpoints, those of late flows included.
+    pub(crate) fn count(&self) -> usize {
+        self.endpoints.len() + self.late.len()
     }
 
     /// Schedules the next `Wake` of an endpoint.
     #[inline]
     pub(crate) fn rearm(&mut self, endpoint: EndpointId, now: Time, agenda: &mut Agenda) {
-        if let Some(wake) = self.endpoints[endpoint.index()].arm(now) {
+        if let Some(wake) = self.endpoint(endpoint).arm(now) {
             agenda.push(wake, AgendaEvent::new(Kind::Wake, endpoint.0));
         }
     }
@@ -123,7 +198,7 @@ impl Hosts {
 
     /// The endpoints that receive a flow, by receiver.
     pub(crate) fn receivers_of(&self, flow: FlowId) -> Range<usize> {
-        self.flows[flow.index()].receivers.clone()
+        self.flows[flow.index()].receivers()
     }
 
     /// The flow and the endpoint of a receiver.
@@ -143,12 +218,32 @@ impl Hosts {
     }
 
     /// The address of an endpoint.
+    #[inline]
     pub(crate) fn address(&self, endpoint: EndpointId) -> Address {
-        self.endpoints[endpoint.index()].address()
+        match self.endpoints.get(endpoint.index()) {
+            Some(state) => state.address(),
+            None => self.late_address(endpoint),
+        }
+    }
+
+    #[inline(never)]
+    fn late_address(&self, endpoint: EndpointId) -> Address {
+        match self.late.slot(endpoint).expect("there is an endpoint of this number") {
+            Slot::Waiting(address) => *address,
+            Slot::Running(state) => state.address(),
+            Slot::Ended(state) => state.address(),
+        }
     }
 
     pub(crate) fn is_active(&self, endpoint: EndpointId) -> bool {
-        self.endpoints[endpoint.index()].is_active()
+        match self.endpoints.get(endpoint.index()) {
+            Some(state) => state.is_active(),
+            None => match self.late.slot(endpoint) {
+                Some(Slot::Running(state)) => state.is_active(),
+                Some(Slot::Ended(state)) => state.is_active(),
+                Some(Slot::Waiting(_)) | None => false,
+            },
+        }
     }
 
     // ---- applications
@@ -156,7 +251,7 @@ impl Hosts {
     /// Bytes delivered at the receiver of a flow.
     pub(crate) fn delivered(&self, flow: FlowId) -> u64 {
         let receiver = self.receivers_of(flow).next().map(|receiver| self.receivers[receiver].endpoint);
-        receiver.map_or(0, |endpoint| self.endpoints[endpoint.index()].totals().delivered_bytes)
+        receiver.map_or(0, |endpoint| self.totals_of(endpoint).delivered_bytes)
     }
 
     /// Sets the delivered bytes at the receiver of a flow at which its application is notified.
@@ -173,7 +268,7 @@ impl Hosts {
     /// belongs to an earlier connection.
     pub(crate) fn sent_at(&self, endpoint: EndpointId, packet: &Packet) -> Option<Time> {
         let clock = self.clocks.of(packet.source.node)?;
-        self.endpoints[endpoint.index()].sent_by_clock(clock, packet.sent_at)
+        self.state(endpoint).sent_by_clock(clock, packet.sent_at)
     }
 
     /// The true time of an instant `local_time` by the clock of `node`.
@@ -224,7 +319,7 @@ impl Hosts {
         let mut subjects = Vec::new();
         for (flow, state) in (0u32..).zip(&self.flows) {
             subjects.push(Subject::Flow(FlowId(flow)));
-            subjects.extend(state.receivers.clone().map(|index| Subject::Receiver(index as u32)));
+            subjects.extend(state.receivers.clone().map(Subject::Receiver));
         }
         subjects.extend(self.producers.iter().map(|&producer| Subject::Node(self.address(producer).node)));
         subjects.extend(self.nodes.places().map(Subject::Node));
@@ -238,7 +333,18 @@ impl Hosts {
             Subject::Receiver(index) => self.receivers[index as usize].endpoint,
             Subject::Port(_) | Subject::Node(_) => unreachable!("series of endpoints have endpoints"),
         };
-        self.endpoints[endpoint.index()].totals()
+        self.totals_of(endpoint)
+    }
+
+    fn totals_of(&self, endpoint: EndpointId) -> Totals {
+        match self.endpoints.get(endpoint.index()) {
+            Some(state) => state.totals(),
+            None => match self.late.slot(endpoint) {
+                Some(Slot::Running(state)) => state.totals(),
+                Some(Slot::Ended(state)) => state.totals(),
+                Some(Slot::Waiting(_)) | None => Totals::default(),
+            },
+        }
     }
 
     /// The records of flows at `now`, with their drops. Distributions move into them unless they are to be kept for later records.
@@ -248,23 +354,50 @@ impl Hosts {
         drops: &[[u64; DropReason::ALL.len()]],
         keep: bool,
     ) -> Vec<FlowRecord> {
-        let endpoints = &mut self.endpoints;
-        let record =
-            |(flow, drops): (&FlowState, &_)| endpoints[flow.sender.index()].flow_record(now, *drops, keep);
+        let Self { endpoints, late, .. } = self;
+        let record = |(flow, drops): (&FlowState, &_)| match endpoints.get_mut(flow.sender.index()) {
+            Some(state) => state.flow_record(now, *drops, keep),
+            None => match late.slot_mut(flow.sender) {
+                Some(Slot::Running(state)) => state.flow_record(now, *drops, keep),
+                Some(Slot::Ended(state)) => state.flow_record(now, *drops, keep),
+                _ => FlowRecord { drops: *drops, ..FlowRecord::default() },
+            },
+        };
         self.flows.iter().zip(drops).map(record).collect()
     }
 
     /// The records of receivers at `now`, likewise.
     pub(crate) fn receiver_records(&mut self, now: Time, keep: bool) -> Vec<ReceiverRecord> {
-        let endpoints = &mut self.endpoints;
-        let record =
-            |receiver: &ReceiverState| endpoints[receiver.endpoint.index()].receiver_record(now, keep);
+        let Self { endpoints, late, distributions, warmed_at, .. } = self;
+        let record = |receiver: &ReceiverState| match endpoints.get_mut(receiver.endpoint.index()) {
+            Some(state) => state.receiver_record(now, keep),
+            None => match late.slot_mut(receiver.endpoint) {
+                Some(Slot::Running(state)) => state.receiver_record(now, keep),
+                Some(Slot::Ended(state)) => state.receiver_record(now, keep),
+                // it waits for its sender from the start of the run
+                Some(Slot::Waiting(address)) => ReceiverRecord {
+                    flow: receiver.flow,
+                    node: address.node,
+                    endpoint: address.endpoint,
+                    packets: 0,
+                    bytes: 0,
+                    delay_sum_ns: 0,
+                    delay_min: Duration::MAX,
+                    delay_max: Duration::ZERO,
+                    delays: distributions.one_way.then(Box::default),
+                    meter: Meter::default(),
+                    active: now.saturating_since(*warmed_at),
+                },
+                None => unreachable!("every endpoint has a slot"),
+            },
+        };
         self.receivers.iter().map(record).collect()
     }
 
     /// Ends the warm-up.
     pub(crate) fn rebase(&mut self, now: Time) {
-        self.endpoints.iter_mut().for_each(|state| state.rebase(now));
+        self.endpoints.iter_mut().chain(self.late.all_running()).for_each(|state| state.rebase(now));
+        self.warmed_at = now;
         self.nodes.rebase();
     }
 }

@@ -13,7 +13,7 @@ use units::Bytes;
 
 use super::any_node::{AnyNode, Forwarder};
 use super::clocks::Clocks;
-use super::next_hops::{Cost, NextHops, Origin};
+use super::next_hops::{NextHops, Origin, Scratch};
 use super::nodes::{NodeState, Nodes};
 use crate::fabric::Edge;
 use crate::{Blueprint, FlowKind, NdnSpec};
@@ -111,6 +111,14 @@ impl Nodes {
         let Some(spec) = &blueprint.ndn else { return BTreeMap::new() };
         let next_hops = NextHops::new(spec, edges, blueprint.metric, blueprint.nodes.len());
         let origins = next_hops.origins(spec);
+        let prefixes = origins.iter().enumerate();
+        let mut prefixes: Vec<(NameId, usize)> = prefixes
+            .flat_map(|(index, origin)| origin.prefixes.iter().map(move |&prefix| (prefix, index)))
+            .collect();
+        prefixes.sort_unstable();
+        let mut scratch = Scratch::new(blueprint.nodes.len());
+        let mut hops = Vec::new();
+        let mut ends = Vec::new();
         let mut served: Vec<Vec<(EndpointId, NameId)>> = vec![Vec::new(); blueprint.nodes.len()];
         for (node, endpoint, prefix) in producers(blueprint) {
             served[node.index()].push((endpoint, prefix));
@@ -118,7 +126,18 @@ impl Nodes {
         let routes = |&node: &NodeId| {
             let forwarder = self.get(self.at(node)?).forwarder()?;
             let served = &served[node.index()];
-            Some((node, routes_of(spec, node, forwarder.faces(), served, &origins, &next_hops)))
+            // those of an origin, which all its prefixes have, one after the other
+            hops.clear();
+            ends.clear();
+            for origin in &origins {
+                hops_to(origin, node, forwarder.faces(), &next_hops, &mut scratch, &mut hops);
+                ends.push(hops.len());
+            }
+            let of =
+                |origin: usize| &hops[origin.checked_sub(1).map_or(0, |before| ends[before])..ends[origin]];
+            let routes = prefixes.iter().filter(|(_, origin)| !of(*origin).is_empty());
+            let routes = routes.map(|(prefix, origin)| (*prefix, of(*origin).to_vec())).collect();
+            Some((node, complete(routes, spec, node, forwarder.faces(), served, &next_hops)))
         };
         spec.nodes.iter().filter_map(routes).collect()
     }
@@ -160,7 +179,7 @@ fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)
     blueprint.flows.iter().filter_map(move |flow| {
         let endpoint = EndpointId(next);
         next += 1 + flow.to.len() as u32;
-        matches!(flow.kind, FlowKind::Ndn(_)).then_some((flow.from, endpoint))
+        matches!(*flow.kind, FlowKind::Ndn(_)).then_some((flow.from, endpoint))
     })
 }
 
@@ -228,40 +247,56 @@ fn keep_command(
     }
 }
 
-/// All next hops of the forwarder at `node`. `served` are the prefixes of the endpoints there.
-fn routes_of(
+/// Adds the next hops of the forwarder at `node` to the producers of an origin, by cost.
+fn hops_to(
+    origin: &Origin,
+    node: NodeId,
+    faces: &ndn::Faces,
+    next_hops: &NextHops,
+    scratch: &mut Scratch,
+    hops: &mut Vec<NextHop>,
+) {
+    let found = next_hops.from(node, origin, scratch);
+    // of equal cost in the order of ports, which is that of faces
+    found.sort_by_key(|(_, cost)| *cost);
+    let face = |port| faces.of_port(port).expect("a link between forwarders is a face");
+    hops.extend(found.iter().map(|&(port, cost)| NextHop { face: face(port), cost: cost.0 }));
+}
+
+/// Adds the endpoints of the node, which have the prefixes `served`, to its next hops over links, and then pinned routes instead of both.
+fn complete(
+    mut routes: NameRoutes,
     spec: &NdnSpec,
     node: NodeId,
     faces: &ndn::Faces,
     served: &[(EndpointId, NameId)],
-    origins: &[Origin],
-    next_hops: &NextHops<'_>,
-) -> Vec<(NameId, Vec<NextHop>)> {
-    let mut routes: BTreeMap<NameId, Vec<(Cost, NextHop)>> = BTreeMap::new();
+    next_hops: &NextHops,
+) -> NameRoutes {
     for &(endpoint, prefix) in served {
         let face = faces.of_local(endpoint).expect("a producer is a face of its node");
-        routes.entry(prefix).or_default().push(((0, 0), NextHop { face, cost: 0 }));
-    }
-    for origin in origins {
-        for (port, cost) in next_hops.from(node, origin) {
-            let face = faces.of_port(port).expect("a link between forwarders is a face");
-            for &prefix in &origin.prefixes {
-                routes.entry(prefix).or_default().push((cost, NextHop { face, cost: cost.0 }));
-            }
-        }
+        let hops = hops_of(&mut routes, prefix);
+        // before all links
+        let place = hops.iter().take_while(|hop| faces.port_of(hop.face).is_none()).count();
+        hops.insert(place, NextHop { face, cost: 0 });
     }
     let pinned = || spec.routes.iter().filter(|route| route.at == node);
-    pinned().for_each(|route| routes.entry(route.prefix).or_default().clear());
+    pinned().for_each(|route| hops_of(&mut routes, route.prefix).clear());
     for route in pinned() {
         if let Some(port) = next_hops.port(node, route.via) {
             let face = faces.of_port(port).expect("a link between forwarders is a face");
-            let hop = NextHop { face, cost: route.cost };
-            routes.entry(route.prefix).or_default().push(((route.cost, 0), hop));
+            let hops = hops_of(&mut routes, route.prefix);
+            hops.push(NextHop { face, cost: route.cost });
+            hops.sort_by_key(|hop| (hop.cost, hop.face));
         }
     }
-    let sorted = routes.into_iter().map(|(prefix, mut hops)| {
-        hops.sort_by_key(|(cost, hop)| (*cost, hop.face));
-        (prefix, hops.into_iter().map(|(_, hop)| hop).collect())
+    routes
+}
+
+/// The next hops of a prefix.
+fn hops_of(routes: &mut NameRoutes, prefix: NameId) -> &mut Vec<NextHop> {
+    let place = routes.binary_search_by_key(&prefix, |row| row.0).unwrap_or_else(|place| {
+        routes.insert(place, (prefix, Vec::new()));
+        place
     });
-    sorted.collect()
+    &mut routes[place].1
 }

@@ -4,7 +4,6 @@
 //! shortest path from there that excludes this node.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use contract::{NameId, NodeId, PortId};
 use graph::Search;
@@ -18,41 +17,120 @@ pub(super) type Cost = (u64, u32);
 const UNREACHABLE: Cost = (u64::MAX, u32::MAX);
 
 /// The links between forwarders.
-pub(super) struct NextHops<'a> {
-    edges: &'a [Edge],
-    metric: Metric,
-    /// Ports out of each node that are up and have a forwarder at both ends.
-    out: Vec<Vec<PortId>>,
-    /// The same ports, by the node that they lead into.
-    into: Vec<Vec<PortId>>,
+pub(super) struct NextHops {
+    /// Links out of each node that are up and have a forwarder at both ends, in the order of ports.
+    out: Links,
+    /// The same links, by the node that they lead into.
+    into: Links,
+    /// The only neighbour of each node that has one, which all its links join it with; [`NOBODY`] for others.
+    only: Vec<NodeId>,
+}
+
+const NOBODY: NodeId = NodeId(u32::MAX);
+
+/// Links by the node at one end.
+struct Links {
+    /// Where the links of each node begin, and the end of all.
+    begin: Vec<u32>,
+    all: Vec<Link>,
+}
+
+/// A link, seen from the node at one end.
+#[derive(Clone, Copy)]
+struct Link {
+    port: PortId,
+    /// The node at the other end.
+    other: NodeId,
+    /// What it adds to the cost of a path by the metric.
+    step: u64,
+}
+
+/// Memory of [`NextHops::from`].
+pub(super) struct Scratch {
+    search: Search<Cost, ()>,
+    found: Vec<(PortId, Cost)>,
+}
+
+impl Scratch {
+    /// Memory for a network of this number of nodes.
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { search: Search::new(nodes, UNREACHABLE), found: Vec::new() }
+    }
+}
+
+impl Links {
+    /// The links in `links`, each with its node. Those of a node keep their order.
+    fn new(nodes: usize, links: impl Iterator<Item = (NodeId, Link)> + Clone) -> Self {
+        let mut begin = vec![0; nodes + 1];
+        links.clone().for_each(|(node, _)| begin[node.index() + 1] += 1);
+        (0..nodes).for_each(|node| begin[node + 1] += begin[node]);
+        let mut next = begin.clone();
+        let mut all =
+            vec![Link { port: PortId(0), other: NodeId(0), step: 0 }; *begin.last().unwrap_or(&0) as usize];
+        for (node, link) in links {
+            all[next[node.index()] as usize] = link;
+            next[node.index()] += 1;
+        }
+        Self { begin, all }
+    }
+
+    /// The links of a node.
+    fn of(&self, node: NodeId) -> &[Link] {
+        &self.all[self.begin[node.index()] as usize..self.begin[node.index() + 1] as usize]
+    }
+
+    fn nodes(&self) -> usize {
+        self.begin.len() - 1
+    }
 }
 
 /// Prefixes with the same producers, and the shortest paths to these.
 pub(super) struct Origin {
     pub prefixes: Vec<NameId>,
-    paths: Forest,
+    forest: Forest,
 }
 
 /// The shortest paths of all nodes to the nearest producer; producers are the roots of trees.
 struct Forest {
-    cost: Vec<Cost>,
-    /// Nodes with a path, each before the nodes below it in its tree.
-    order: Vec<NodeId>,
-    /// Per node: its position in the order, and the end of the nodes below it.
-    span: Vec<Range<usize>>,
+    paths: Vec<Path>,
 }
 
-impl<'a> NextHops<'a> {
-    pub(super) fn new(spec: &NdnSpec, edges: &'a [Edge], metric: Metric, nodes: usize) -> Self {
-        let (mut out, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-        let forwards = |node: NodeId| spec.nodes.binary_search(&node).is_ok();
-        for (port, edge) in (0u32..).zip(edges) {
-            if edge.up && forwards(edge.from) && forwards(edge.to) {
-                out[edge.from.index()].push(PortId(port));
-                into[edge.to.index()].push(PortId(port));
-            }
-        }
-        Self { edges, metric, out, into }
+/// The shortest path of a node in a [`Forest`].
+#[derive(Clone, Copy)]
+struct Path {
+    cost: Cost,
+    /// The position of the node among those with a path, each before the nodes below it in its tree, and the end of the nodes below it.
+    start: u32,
+    end: u32,
+}
+
+impl Path {
+    /// Whether a node with the path `other` is below this one.
+    #[inline]
+    const fn is_before(&self, other: Self) -> bool {
+        // unreachable nodes have position 0, which is a producer's, so they are below none
+        self.start < other.start && other.start < self.end
+    }
+}
+
+impl NextHops {
+    pub(super) fn new(spec: &NdnSpec, edges: &[Edge], metric: Metric, nodes: usize) -> Self {
+        let mut forwards = vec![false; nodes];
+        spec.nodes.iter().for_each(|node| forwards[node.index()] = true);
+        let usable = |edge: &Edge| edge.up && forwards[edge.from.index()] && forwards[edge.to.index()];
+        let step = |edge: &Edge| if metric == Metric::Hops { 1 } else { edge.delay_ns };
+        let links = (0u32..).map(PortId).zip(edges).filter(|(_, edge)| usable(edge));
+        let out =
+            links.clone().map(|(port, edge)| (edge.from, Link { port, other: edge.to, step: step(edge) }));
+        let into = links.map(|(port, edge)| (edge.to, Link { port, other: edge.from, step: step(edge) }));
+        let (out, into) = (Links::new(nodes, out), Links::new(nodes, into));
+        let only = |node: u32| {
+            let links = || out.of(NodeId(node)).iter().chain(into.of(NodeId(node)));
+            let first = links().next().map_or(NOBODY, |link| link.other);
+            if links().all(|link| link.other == first) { first } else { NOBODY }
+        };
+        let only = (0..nodes as u32).map(only).collect();
+        Self { out, into, only }
     }
 
     /// Groups prefixes with the same producers, which share a search.
@@ -67,118 +145,120 @@ impl<'a> NextHops<'a> {
             nodes.dedup();
             by_nodes.entry(nodes).or_default().push(prefix);
         }
-        let origin = |(nodes, prefixes): (Vec<NodeId>, _)| Origin { paths: self.search(&nodes), prefixes };
+        let origin = |(nodes, prefixes): (Vec<NodeId>, _)| Origin { forest: self.search(&nodes), prefixes };
         by_nodes.into_iter().map(origin).collect()
     }
 
     /// The port of `node` to its neighbour `to`.
     pub(super) fn port(&self, node: NodeId, to: NodeId) -> Option<PortId> {
-        self.out[node.index()].iter().find(|port| self.edges[port.index()].to == to).copied()
+        self.out.of(node).iter().find(|link| link.other == to).map(|link| link.port)
     }
 
     /// Ports of `node` over which a producer can be reached without returning to the node, with the cost of the path.
-    pub(super) fn from(&self, node: NodeId, origin: &Origin) -> Vec<(PortId, Cost)> {
-        let mut around = None;
-        let mut next_hops = Vec::new();
-        for &port in &self.out[node.index()] {
-            let next = self.edges[port.index()].to;
-            let cost = match origin.paths.behind(node, next) {
-                Some(place) => around.get_or_insert_with(|| self.around(node, &origin.paths))[place],
-                None => origin.paths.cost[next.index()],
-            };
+    pub(super) fn from<'s>(
+        &self,
+        node: NodeId,
+        origin: &Origin,
+        scratch: &'s mut Scratch,
+    ) -> &'s mut [(PortId, Cost)] {
+        let forest = &origin.forest;
+        let path = forest.paths[node.index()];
+        let Scratch { search, found } = scratch;
+        found.clear();
+        for link in self.out.of(node) {
+            let next = forest.paths[link.other.index()];
+            let cost =
+                if path.is_before(next) { self.detour(node, link.other, forest, search) } else { next.cost };
             if cost != UNREACHABLE {
-                next_hops.push((port, self.add(cost, port)));
+                found.push((link.port, add(cost, link)));
             }
         }
-        next_hops
-    }
-
-    fn add(&self, cost: Cost, port: PortId) -> Cost {
-        let step = match self.metric {
-            Metric::Delay => self.edges[port.index()].delay_ns,
-            Metric::Hops => 1,
-        };
-        (cost.0.saturating_add(step), cost.1 + 1)
+        found
     }
 
     /// The shortest paths of all nodes to the nearest producer.
     fn search(&self, producers: &[NodeId]) -> Forest {
-        let mut search = Search::new(self.out.len(), UNREACHABLE);
+        let mut search = Search::new(self.out.nodes(), UNREACHABLE);
         producers.iter().for_each(|producer| search.start(producer.index(), (0, 0)));
         while let Some((node, reached)) = search.settle() {
-            for &port in &self.into[node] {
-                search.offer(
-                    self.edges[port.index()].from.index(),
-                    self.add(reached, port),
-                    NodeId(node as u32),
-                );
+            let node = NodeId(node as u32);
+            for link in self.into.of(node) {
+                search.offer(link.other.index(), add(reached, link), node);
             }
         }
         let (cost, next) = search.finish();
-        Forest::new(cost, &next, producers)
+        Forest::new(&cost, &next, producers)
     }
 
-    /// Costs without `node` for the nodes below it, in the order of the forest. The paths of other nodes do not change, so the search
-    /// covers only the nodes below, starting from their neighbours outside.
-    fn around(&self, node: NodeId, paths: &Forest) -> Vec<Cost> {
-        let Range { start, end } = paths.span[node.index()];
-        let behind = &paths.order[start + 1..end];
-        let mut search = Search::new(behind.len(), UNREACHABLE);
-        for (place, from) in behind.iter().enumerate() {
-            let others = self.out[from.index()].iter().filter_map(|&port| {
-                let to = self.edges[port.index()].to;
-                let known = paths.cost[to.index()];
-                // neither `node` nor below it
-                let usable = known != UNREACHABLE && !(start..end).contains(&paths.span[to.index()].start);
-                usable.then(|| self.add(known, port))
-            });
-            if let Some(cost) = others.min() {
-                search.start(place, cost);
-            }
+    /// The cost from `from`, which is below `node`, without `node`. The paths of nodes that are not below `node` do not change, so the search ends where it
+    /// leaves those below. It is an A* search: the cost of a node is that of the path so far plus the cost with `node`, which is never more than the
+    /// cost without.
+    fn detour(&self, node: NodeId, from: NodeId, forest: &Forest, search: &mut Search<Cost, ()>) -> Cost {
+        let path = forest.paths[node.index()];
+        let mut best = UNREACHABLE;
+        if self.only[from.index()] == node {
+            return best;
         }
-        while let Some((place, reached)) = search.settle() {
-            for &port in &self.into[behind[place].index()] {
-                if let Some(from) = paths.behind(node, self.edges[port.index()].from) {
-                    search.offer(from, self.add(reached, port), ());
+        search.restart();
+        search.start(from.index(), forest.paths[from.index()].cost);
+        while let Some((at, reached)) = search.settle().filter(|&(_, reached)| reached < best) {
+            let known = forest.paths[at].cost;
+            let so_far = (reached.0.saturating_sub(known.0), reached.1 - known.1);
+            for link in self.out.of(NodeId(at as u32)) {
+                let next = forest.paths[link.other.index()];
+                if link.other == node || next.cost == UNREACHABLE {
+                    continue;
+                }
+                let there = add(so_far, link);
+                let through = (there.0.saturating_add(next.cost.0), there.1 + next.cost.1);
+                if through >= best {
+                    continue;
+                }
+                if !path.is_before(next) {
+                    best = through;
+                } else if self.only[link.other.index()] == NOBODY {
+                    search.offer(link.other.index(), through, ());
                 }
             }
         }
-        search.finish().0
+        best
     }
 }
 
+/// The cost of a path that continues over one more link.
+fn add(cost: Cost, link: &Link) -> Cost {
+    (cost.0.saturating_add(link.step), cost.1 + 1)
+}
+
 impl Forest {
-    fn new(cost: Vec<Cost>, next: &[Option<NodeId>], roots: &[NodeId]) -> Self {
+    fn new(cost: &[Cost], next: &[Option<NodeId>], roots: &[NodeId]) -> Self {
         let nodes = cost.len();
-        let mut above: Vec<Vec<NodeId>> = vec![Vec::new(); nodes];
-        for (node, next) in (0u32..).zip(next) {
+        // the nodes whose next node is this one, linked from the last to the first
+        let (mut last, mut before) = (vec![NOBODY; nodes], vec![NOBODY; nodes]);
+        for (node, next) in (0u32..).map(NodeId).zip(next) {
             if let Some(next) = next {
-                above[next.index()].push(NodeId(node));
+                before[node.index()] = std::mem::replace(&mut last[next.index()], node);
             }
         }
-        let mut order = Vec::with_capacity(nodes);
-        let mut span = vec![0..0; nodes];
+        let mut position = 0;
+        let mut paths: Vec<Path> = cost.iter().map(|&cost| Path { cost, start: 0, end: 0 }).collect();
         // true when a node is visited the second time, after all nodes below it
         let mut open: Vec<(NodeId, bool)> = roots.iter().map(|&root| (root, false)).collect();
         while let Some((node, done)) = open.pop() {
             if done {
-                span[node.index()].end = order.len();
+                paths[node.index()].end = position;
                 continue;
             }
-            span[node.index()].start = order.len();
-            order.push(node);
+            paths[node.index()].start = position;
+            position += 1;
             open.push((node, true));
-            open.extend(above[node.index()].iter().map(|&from| (from, false)));
+            let mut from = last[node.index()];
+            while from != NOBODY {
+                open.push((from, false));
+                from = before[from.index()];
+            }
         }
-        Self { cost, order, span }
-    }
-
-    /// Position of `from` among the nodes below `node`; `None` if it is not below.
-    fn behind(&self, node: NodeId, from: NodeId) -> Option<usize> {
-        let passing = &self.span[node.index()];
-        // unreachable nodes have position 0, which is a producer's, so they are below none
-        let place = self.span[from.index()].start;
-        (passing.start < place && place < passing.end).then(|| place - passing.start - 1)
+        Self { paths }
     }
 }
 
@@ -213,8 +293,10 @@ mod tests {
         }
     }
 
-    fn from(next_hops: &NextHops<'_>, node: u32, origin: &Origin) -> Vec<(u32, Cost)> {
-        next_hops.from(NodeId(node), origin).into_iter().map(|(port, cost)| (port.0, cost)).collect()
+    fn from(next_hops: &NextHops, node: u32, origin: &Origin) -> Vec<(u32, Cost)> {
+        let mut scratch = Scratch::new(next_hops.out.nodes());
+        let found = next_hops.from(NodeId(node), origin, &mut scratch);
+        found.iter().map(|(port, cost)| (port.0, *cost)).collect()
     }
 
     #[test]

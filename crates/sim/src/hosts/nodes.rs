@@ -93,6 +93,16 @@ impl NodeState {
     }
 }
 
+/// Whether an input is a packet that is no control message, which concerns the state machine of the node and not its agent.
+#[inline(always)]
+fn is_forwarded(input: &RouterInput<'_>) -> bool {
+    match input {
+        RouterInput::Packet(packet, _) => !matches!(packet.header, Header::Control(_)),
+        RouterInput::Local(_) => true,
+        RouterInput::Timer | RouterInput::Start => false,
+    }
+}
+
 /// Gives an input to a state machine with an agent: control messages go to the agent, packets to the state machine, timers to both.
 #[inline(never)]
 fn handle_with_agent(
@@ -302,8 +312,10 @@ impl Nodes {
         let mut cx = Cx::new(now, state.address, NO_FLOW, &mut state.random, &mut state.meter, out);
         let mut cx = NodeCx::new(&mut cx, &mut view);
         match &mut state.agent {
-            None => state.machine.handle(input, &mut cx),
-            Some(agent) => handle_with_agent(agent, &mut state.machine, input, &mut cx),
+            Some(agent) if !is_forwarded(&input) => {
+                handle_with_agent(agent, &mut state.machine, input, &mut cx)
+            }
+            _ => state.machine.handle(input, &mut cx),
         }
     }
 
@@ -318,16 +330,17 @@ impl Nodes {
         packet.to == state.address.into() || state.machine.takes(packet)
     }
 
-    /// Shows a packet that is about to be offered to a queue to the node of the queue.
+    /// Shows a packet that is about to be offered to a queue to the state machine with this index, at the node of the queue.
+    #[inline(always)]
     pub(crate) fn observe_offer(
         &mut self,
+        index: usize,
         port: PortId,
         packet: &mut Packet,
         now: Time,
         fabric: &mut Fabric,
         agenda: &mut Agenda,
     ) {
-        let Some(index) = self.at(fabric.owner(port)) else { return };
         let state = &mut self.all[index];
         if let Some(agent) = &mut state.agent {
             // the agent only measures: its deadlines, marks and labels do not change
@@ -341,26 +354,23 @@ impl Nodes {
         }
     }
 
-    /// Shows a packet that leaves a queue to the node of the queue, which may mark it.
+    /// Shows a packet that leaves a queue to the state machine with this index, at the node of the queue. Returns whether that marks it.
+    #[inline(always)]
     pub(crate) fn observe_departure(
         &mut self,
-        port: PortId,
+        index: usize,
         packet: &mut Packet,
+        view: &PortView,
         waited: Duration,
         now: Time,
-        fabric: &mut Fabric,
         agenda: &mut Agenda,
-    ) {
-        let Some(index) = self.at(fabric.owner(port)) else { return };
-        let view = fabric.view(port, now);
+    ) -> bool {
         let before = packet.ecn;
         let state = &mut self.all[index];
-        let mut at = TransitCx { now, port, random: &mut state.random };
-        state.machine.on_dequeue(packet, &view, waited, &mut at);
+        let mut at = TransitCx { now, port: view.port, random: &mut state.random };
+        state.machine.on_dequeue(packet, view, waited, &mut at);
         self.rearm(index, now, agenda);
-        if before != packet.ecn && packet.ecn == Ecn::Marked {
-            fabric.port(port).count_marks(1);
-        }
+        before != packet.ecn && packet.ecn == Ecn::Marked
     }
 
     // ---- deadlines
@@ -499,7 +509,7 @@ fn make_router(
     let mut known = Vec::new();
     for flow in &blueprint.flows {
         let mut row = GroupPart { part: None, feedback: units::Bytes::ZERO };
-        if let (FlowKind::Stream(config), Cast::Named) = (&flow.kind, flow.cast) {
+        if let (FlowKind::Stream(config), Cast::Named) = (&*flow.kind, flow.cast) {
             row.feedback = config.feedback;
             let entry = schemes::find(flow.scheme.as_deref().unwrap_or_default());
             if let Some(Build::Stream { router: Some(make), .. }) = entry.map(|entry| entry.build) {

@@ -51,9 +51,32 @@ pub(crate) fn is_control_port(blueprint: &Blueprint, port: PortId) -> bool {
     blueprint.is_control(LinkId(port.0 / 2))
 }
 
-/// The port from `from` to `to` for control messages, if they have separate links.
-fn control_port(fabric: &Fabric, from: NodeId, to: NodeId, spec: &SdnSpec) -> Option<PortId> {
-    if spec.out_of_band { fabric.port_between(from, to) } else { None }
+/// The ports of each node with an agent, and those for control messages if there are separate links.
+struct AgentPorts {
+    /// Ports that carry traffic, by node, sorted.
+    measured: Vec<Vec<PortId>>,
+    /// The port to the controller, by node.
+    to_controller: Vec<Option<PortId>>,
+    /// The controller's port, by node.
+    from_controller: Vec<Option<PortId>>,
+}
+
+impl AgentPorts {
+    fn new(spec: &SdnSpec, blueprint: &Blueprint, fabric: &Fabric) -> Self {
+        let nodes = blueprint.nodes.len();
+        let (mut to_controller, mut from_controller) = (vec![None; nodes], vec![None; nodes]);
+        let mut measured = vec![Vec::new(); nodes];
+        for (port, edge) in (0u32..).map(PortId).zip(fabric.edges()) {
+            if !is_control_port(blueprint, port) {
+                measured[edge.from.index()].push(port);
+            } else if edge.to == spec.controller {
+                to_controller[edge.from.index()].get_or_insert(port);
+            } else {
+                from_controller[edge.to.index()].get_or_insert(port);
+            }
+        }
+        Self { measured, to_controller, from_controller }
+    }
 }
 
 impl Nodes {
@@ -75,13 +98,14 @@ impl Nodes {
         }
         let requirements = make_app(blueprint, spec)?.requirements();
         let served = Arc::new(served(blueprint));
+        let ports = AgentPorts::new(spec, blueprint, fabric);
         for &node in &spec.nodes {
-            let machine = self.make_agent(node, spec, requirements, &served, blueprint, fabric);
+            let machine = self.make_agent(node, spec, requirements, &served, &ports);
             let index = self.at(node).expect("it was placed");
             self.get_mut(index).agent = Some(Box::new(NodeAgent { machine, clock: clocks.of(node) }));
         }
         let index = self.at(spec.controller).expect("it was placed");
-        let controller = self.make_controller_of(blueprint, fabric, name_routes)?;
+        let controller = self.make_controller_of(blueprint, fabric, &ports, name_routes)?;
         self.get_mut(index).machine = clocks.wrap(spec.controller, controller);
         Ok(())
     }
@@ -92,14 +116,12 @@ impl Nodes {
         spec: &SdnSpec,
         requirements: Requirements,
         served: &Arc<Vec<NameId>>,
-        blueprint: &Blueprint,
-        fabric: &Fabric,
+        ports: &AgentPorts,
     ) -> Agent {
         let controller = self.address(spec.controller).expect("it was placed");
-        let port = control_port(fabric, node, spec.controller, spec);
-        let own = |port: &PortId| fabric.owns(node, *port) && !is_control_port(blueprint, *port);
-        let ports: Vec<PortId> = fabric.port_ids().filter(own).collect();
-        Agent::new(&spec.config, controller, port, requirements, &ports, Arc::clone(served))
+        let port = ports.to_controller[node.index()];
+        let measured = &ports.measured[node.index()];
+        Agent::new(&spec.config, controller, port, requirements, measured, Arc::clone(served))
     }
 
     /// A controller with its configuration and without state.
@@ -108,7 +130,10 @@ impl Nodes {
         blueprint: &Blueprint,
         fabric: &Fabric,
     ) -> Result<AnyNode, ParamError> {
-        self.make_controller_of(blueprint, fabric, &self.computed_name_routes(blueprint, fabric.edges()))
+        let spec = blueprint.sdn.as_ref().expect("there is a controller");
+        let ports = AgentPorts::new(spec, blueprint, fabric);
+        let name_routes = self.computed_name_routes(blueprint, fabric.edges());
+        self.make_controller_of(blueprint, fabric, &ports, &name_routes)
     }
 
     /// The same, with the next hops of forwarders.
@@ -116,12 +141,13 @@ impl Nodes {
         &self,
         blueprint: &Blueprint,
         fabric: &Fabric,
+        ports: &AgentPorts,
         name_routes: &BTreeMap<NodeId, NameRoutes>,
     ) -> Result<AnyNode, ParamError> {
         let spec = blueprint.sdn.as_ref().expect("there is a controller");
         let location = |&node: &NodeId| AgentLocation {
             address: self.address(node).expect("it was placed"),
-            port: control_port(fabric, spec.controller, node, spec),
+            port: ports.from_controller[node.index()],
         };
         let locations: Vec<AgentLocation> = spec.nodes.iter().map(location).collect();
         let app = make_app(blueprint, spec)?;
@@ -180,7 +206,7 @@ impl Nodes {
         let receivers = blueprint
             .flows
             .iter()
-            .filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)))
+            .filter(|flow| !matches!(*flow.kind, FlowKind::Ndn(_)))
             .flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().map(|receiver| receiver.node)));
         let receivers: std::collections::BTreeSet<NodeId> = receivers.collect();
         for &node in &spec.nodes {
@@ -200,7 +226,8 @@ impl Nodes {
         prefixes: impl Iterator<Item = NameId> + Clone,
         routes: &BTreeMap<NodeId, NameRoutes>,
     ) -> BTreeMap<(NodeId, NameId), Vec<Hop>> {
-        let mut all = BTreeMap::new();
+        // in the order of the map, which is then made at once
+        let mut all = Vec::new();
         for &node in &spec.nodes {
             let Some(forwarder) = self.at(node).and_then(|index| self.get(index).forwarder()) else {
                 continue;
@@ -213,13 +240,14 @@ impl Nodes {
                     let port = forwarder.faces().port_of(hop.face)?;
                     Some(Hop { port, cost: u32::try_from(hop.cost).unwrap_or(u32::MAX) })
                 };
-                let hops: Vec<Hop> = hops.iter().filter_map(hop).collect();
-                if !hops.is_empty() {
-                    all.insert((node, prefix), hops);
+                let mut over_links = Vec::with_capacity(hops.len());
+                over_links.extend(hops.iter().filter_map(hop));
+                if !over_links.is_empty() {
+                    all.push(((node, prefix), over_links));
                 }
             }
         }
-        all
+        all.into_iter().collect()
     }
 }
 

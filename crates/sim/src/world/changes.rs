@@ -90,6 +90,8 @@ impl World {
     }
 
     pub(super) fn start_flow(&mut self, flow: FlowId) {
+        self.hosts.begin(flow, &self.blueprint);
+        self.hosts.free_ended(&self.out.arena, &self.blueprint);
         let sender = self.hosts.sender_of(flow);
         if self.hosts.is_active(sender) {
             return;

@@ -1,6 +1,6 @@
 //! Endpoints and state machines of nodes: their inputs, outputs and deadlines.
 
-use contract::{DropReason, EndpointId, Header, Input, PacketId, RouterInput};
+use contract::{DropReason, EndpointId, Header, Input, PacketId, PortId, RouterInput, RouterPacket};
 
 use super::{LocalDelivery, World};
 use crate::agenda::AgendaEvent;
@@ -46,7 +46,8 @@ impl World {
             self.hosts.endpoint(endpoint).count_sent(size);
             self.accounts.count_sent();
             match to.as_group() {
-                None => self.forward(node, id),
+                _ if to.is_address() => self.forward(node, id),
+                None => self.keep(node, id),
                 Some(group) => self.replicate(node, group, id),
             }
         }
@@ -78,6 +79,10 @@ impl World {
     /// Handles the `Wake` of a node.
     #[cold]
     fn on_node_wake(&mut self, what: AgendaEvent) {
+        if what.index() < self.hosts.count() {
+            // its flow has ended
+            return;
+        }
         let Some(index) = self.hosts.nodes.wake_target(what, self.now) else { return };
         if !self.hosts.nodes.is_due(index, self.now) {
             return self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
@@ -89,25 +94,26 @@ impl World {
     }
 
     /// Sends the outputs of a node and schedules its next wake.
+    #[inline(never)]
     pub(super) fn after_node(&mut self, index: usize) {
+        self.drain_node(index, RouterPacket::None);
+    }
+
+    /// The same in the path of every packet, which the node may have `sent` on.
+    #[inline(always)]
+    pub(super) fn drain_node(&mut self, index: usize, sent: RouterPacket) {
         self.accounts.take_notes(self.now, &mut self.out.notes);
-        for i in 0..self.out.forwards.len() {
-            let (id, port) = self.out.forwards[i];
-            // packets of the node itself may have a given port, too
-            if self.hosts.nodes.get_mut(index).count_forward(self.out.arena.get(id)) {
-                self.accounts.count_sent();
-            } else {
+        match sent {
+            RouterPacket::Forwarded(id, port) => self.offer_from_node(index, id, port),
+            RouterPacket::Delivered(id, endpoint) => {
                 self.accounts.count_copied(1);
+                self.local.push(LocalDelivery::ToEndpoint(endpoint, id));
             }
-            self.offer(port, id);
+            RouterPacket::None | RouterPacket::Offered(_) => {}
         }
-        self.out.forwards.clear();
-        for i in 0..self.out.deliveries.len() {
-            let (id, endpoint) = self.out.deliveries[i];
-            self.accounts.count_copied(1);
-            self.local.push_back(LocalDelivery::ToEndpoint(endpoint, id));
+        if !(self.out.forwards.is_empty() && self.out.deliveries.is_empty()) {
+            self.send_forwards(index);
         }
-        self.out.deliveries.clear();
         let node = self.hosts.nodes.node(index);
         for i in 0..self.out.outbox.len() {
             let id = self.out.outbox[i];
@@ -122,23 +128,53 @@ impl World {
         self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
     }
 
+    /// Offers a packet that a node forwards to a port. Packets of the node itself may have a given port, too.
+    #[inline(always)]
+    fn offer_from_node(&mut self, index: usize, id: PacketId, port: PortId) {
+        if self.hosts.nodes.get_mut(index).count_forward(self.out.arena.get(id)) {
+            self.accounts.count_sent();
+        } else {
+            self.accounts.count_copied(1);
+        }
+        self.offer(port, id);
+    }
+
+    /// Sends the copies that a node forwards and delivers.
+    #[inline(never)]
+    fn send_forwards(&mut self, index: usize) {
+        for i in 0..self.out.forwards.len() {
+            let (id, port) = self.out.forwards[i];
+            self.offer_from_node(index, id, port);
+        }
+        self.out.forwards.clear();
+        for i in 0..self.out.deliveries.len() {
+            let (id, endpoint) = self.out.deliveries[i];
+            self.accounts.count_copied(1);
+            self.local.push(LocalDelivery::ToEndpoint(endpoint, id));
+        }
+        self.out.deliveries.clear();
+    }
+
     /// Delivers packets between endpoints and the state machine of the same node, until there are none.
     pub(super) fn deliver_local(&mut self) {
-        while let Some(next) = self.local.pop_front() {
+        while let Some(next) = self.local.pop() {
             match next {
                 LocalDelivery::ToNode(index, id) => {
+                    let index = index as usize;
                     let packet = *self.out.arena.get(id);
+                    self.out.input = RouterPacket::Offered(id);
                     let drop_reason = self.run_node(index, RouterInput::Local(&packet));
                     let node = self.hosts.nodes.node(index);
-                    self.consume(id, drop_reason, node);
-                    self.after_node(index);
+                    let sent = self.end_input(id, drop_reason, node);
+                    self.drain_node(index, sent);
                 }
                 LocalDelivery::ToEndpoint(endpoint, id) => self.deliver_from_node(endpoint, id),
             }
         }
     }
 
-    fn deliver_from_node(&mut self, endpoint: EndpointId, id: PacketId) {
+    #[inline(always)]
+    pub(super) fn deliver_from_node(&mut self, endpoint: EndpointId, id: PacketId) {
         let node = self.hosts.address(endpoint).node;
         if !self.hosts.is_active(endpoint) {
             return self.drop(id, DropReason::NotListening, Subject::Node(node));

@@ -9,13 +9,13 @@
 mod apps;
 mod changes;
 mod commands;
+mod copies;
 mod emulation;
 mod hosts;
 mod packets;
 mod prefetch;
 mod queues;
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use contract::{EndpointId, FlowId, Outputs, PacketId, ParamError};
@@ -24,6 +24,7 @@ use units::{Duration, Time};
 pub use emulation::{ExternalPayloads, Observers, Tap};
 
 use self::apps::Apps;
+use self::copies::Shares;
 use self::emulation::External;
 use crate::accounts::{Accounts, Recorded};
 use crate::agenda::{Agenda, AgendaEvent, Kind};
@@ -74,7 +75,9 @@ pub struct World {
     fabric: Fabric,
     hosts: Hosts,
     /// Packets that stay at their node; they are delivered before time advances.
-    local: VecDeque<LocalDelivery>,
+    local: LocalQueue,
+    /// Packets that stand for their copies on many links.
+    shares: Shares,
     accounts: Accounts,
     external: External,
     apps: Apps,
@@ -83,11 +86,47 @@ pub struct World {
 }
 
 /// A packet between an endpoint and the state machine of its node.
+#[derive(Clone, Copy)]
 enum LocalDelivery {
     /// To the state machine with this index.
-    ToNode(usize, PacketId),
+    ToNode(u32, PacketId),
     /// To an endpoint.
     ToEndpoint(EndpointId, PacketId),
+}
+
+/// Packets that stay at their node, in the order in which they are delivered. The memory starts again when all are.
+#[derive(Default)]
+struct LocalQueue {
+    all: Vec<LocalDelivery>,
+    /// The first that has not been taken.
+    next: usize,
+}
+
+impl LocalQueue {
+    #[inline]
+    fn push(&mut self, delivery: LocalDelivery) {
+        self.all.push(delivery);
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<LocalDelivery> {
+        match self.all.get(self.next) {
+            Some(&delivery) => {
+                self.next += 1;
+                Some(delivery)
+            }
+            None => {
+                self.all.clear();
+                self.next = 0;
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.next == self.all.len()
+    }
 }
 
 /// The phase of a run.
@@ -147,13 +186,15 @@ impl World {
             out,
             fabric,
             hosts,
-            local: VecDeque::new(),
+            local: LocalQueue::default(),
+            shares: Shares::default(),
             accounts,
             external: External::default(),
             apps: Apps::new(blueprint),
             is_large,
             blueprint: shared,
         };
+        world.agenda.set_ports(2 * world.blueprint.links.len());
         world.agenda.arrange();
         world.connect_apps();
         world.start_nodes();
@@ -213,11 +254,17 @@ impl World {
         self.phase == Phase::Paused
     }
 
+    /// Endpoints that exist at present. Those of a finite transfer over TCP that starts later, and that no event changes, exist from its start until
+    /// no packet and no deadline of it is left.
+    pub fn endpoints(&self) -> usize {
+        self.hosts.existing()
+    }
+
     /// The trace up to now; the run can continue.
     pub fn snapshot(&mut self) -> Trace {
         self.settle_all();
         let recorded = self.accounts.recorded();
-        let in_flight = self.out.arena.live() as u64;
+        let in_flight = self.in_flight();
         self.trace(recorded, in_flight, true)
     }
 
@@ -227,7 +274,7 @@ impl World {
     pub fn finish(mut self) -> Trace {
         self.settle_all();
         let recorded = self.accounts.take_recorded();
-        let in_flight = self.out.arena.live() as u64;
+        let in_flight = self.in_flight();
         // the memory of packets and events is free for the records
         (self.out, self.agenda) = (Outputs::default(), Agenda::default());
         let trace = self.trace(recorded, in_flight, false);
@@ -237,6 +284,11 @@ impl World {
             trace.balance
         );
         trace
+    }
+
+    /// The packets in the network.
+    fn in_flight(&self) -> u64 {
+        (self.out.arena.live() + self.shares.more()) as u64
     }
 
     /// The trace with `recorded`. Unless `keep`, the run cannot continue: what is recorded moves into the trace, and memory that is no longer

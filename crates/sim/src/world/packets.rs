@@ -1,11 +1,13 @@
 //! The path of a packet through the network: arrival at a node, next hop, copies for the branches of a tree, delivery, drop.
 
-use contract::{DropReason, EndpointId, GroupId, Header, NodeId, PacketId, PortId, RouterInput};
+use contract::{
+    DropReason, EndpointId, GroupId, Header, NodeId, Packet, PacketId, PortId, RouterInput, RouterPacket,
+};
 use units::Time;
 
 use super::{LocalDelivery, World};
 use crate::agenda::{AgendaEvent, Kind};
-use crate::fabric::{ArrivalPath, DAMAGED, Fate, LinkEffect, reverse};
+use crate::fabric::{Arrival, ArrivalPath, DAMAGED, Fate, LinkEffect, reverse};
 use crate::trace::Subject;
 
 /// More hops than any route has.
@@ -15,17 +17,25 @@ impl World {
     #[inline(always)]
     pub(super) fn on_arrive<const LARGE: bool>(&mut self, what: AgendaEvent) {
         let port = PortId(what.index() as u32);
-        let Some(arrival) = self.fabric.arrive(port, self.now) else { return self.arrive_held(port, what) };
+        let Some(arrival) = self.fabric.arrive(port, self.now) else {
+            return self.arrive_otherwise(port, what);
+        };
         self.agenda.push(arrival.next, what);
+        if LARGE {
+            self.prefetch_later(port, arrival.node);
+        }
+        self.end_arrival(port, arrival, what);
+    }
+
+    /// Handles a packet that was taken from its link, after the arrival of the next one was scheduled.
+    #[inline(always)]
+    pub(super) fn end_arrival(&mut self, port: PortId, arrival: Arrival, what: AgendaEvent) {
         if arrival.next == Time::NEVER {
             // the link is empty: what waits at its queue discipline follows
             self.settle(port);
         }
         self.accounts.count_event(self.now, what);
         let (id, node) = (arrival.packet, arrival.node);
-        if LARGE {
-            self.prefetch_later(port, node);
-        }
         let is_taken = match arrival.path {
             ArrivalPath::Fast => false,
             ArrivalPath::Node => self.arrive_at_node(node, port, id),
@@ -38,7 +48,7 @@ impl World {
 
     /// Delivers a packet that has arrived at a node, or sends it on.
     #[inline(always)]
-    fn arrive(&mut self, node: NodeId, id: PacketId) {
+    pub(super) fn arrive(&mut self, node: NodeId, id: PacketId) {
         let packet = self.out.arena.get_mut(id);
         packet.hops += 1;
         let (to, hops) = (packet.to, packet.hops);
@@ -46,7 +56,7 @@ impl World {
             return self.deliver(node, id);
         }
         if hops > MAX_HOPS {
-            return self.drop(id, DropReason::HopLimit, Subject::Node(node));
+            return self.exceed_hops(node, id);
         }
         match to.as_group() {
             None => self.forward(node, id),
@@ -119,7 +129,7 @@ impl World {
 
     /// Lets the next packet arrive that an impaired link held until now. No effect if none is due: the event is stale.
     #[inline(never)]
-    fn arrive_held(&mut self, by: PortId, what: AgendaEvent) {
+    pub(super) fn arrive_held(&mut self, by: PortId, what: AgendaEvent) {
         let Some((id, node)) = self.fabric.take_held(by, self.now) else { return };
         self.accounts.count_event(self.now, what);
         self.end_link(by, node, id);
@@ -151,9 +161,21 @@ impl World {
             return true;
         }
         let packet = *packet;
+        self.out.input = RouterPacket::Offered(id);
         let drop_reason = self.run_node(index, RouterInput::Packet(&packet, own));
-        self.consume(id, drop_reason, node);
-        self.after_node(index);
+        let mut sent = self.end_input(id, drop_reason, node);
+        let mut delivered = None;
+        if let RouterPacket::Delivered(id, endpoint) = sent
+            && self.local.is_empty()
+        {
+            // nothing else is delivered before
+            self.accounts.count_copied(1);
+            (sent, delivered) = (RouterPacket::None, Some((endpoint, id)));
+        }
+        self.drain_node(index, sent);
+        if let Some((endpoint, id)) = delivered {
+            self.deliver_from_node(endpoint, id);
+        }
         if !self.local.is_empty() {
             self.deliver_local();
         }
@@ -173,9 +195,9 @@ impl World {
 
     /// Handles a packet without a next hop from `node`: gives it to the state machine of the node, or drops it.
     #[cold]
-    fn keep(&mut self, node: NodeId, id: PacketId) {
+    pub(super) fn keep(&mut self, node: NodeId, id: PacketId) {
         match self.hosts.nodes.at(node).filter(|_| self.out.arena.get(id).to.is_own_node()) {
-            Some(index) => self.local.push_back(LocalDelivery::ToNode(index, id)),
+            Some(index) => self.local.push(LocalDelivery::ToNode(index as u32, id)),
             None => self.drop(id, DropReason::NoRoute, Subject::Node(node)),
         }
     }
@@ -203,10 +225,13 @@ impl World {
         }
         // the first of them gets the packet itself, each other one a copy
         let mut first = Some(id);
+        let branches = if self.send_copies(node, group, id, branches) {
+            first = None;
+            0
+        } else {
+            branches
+        };
         for i in 0..branches {
-            if self.is_large {
-                self.fabric.prefetch_branches(group, node, i);
-            }
             let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
             let Some(here) = self.fabric.tree_at(group, node) else { break };
             let branch = here.branches[i];
@@ -237,8 +262,15 @@ impl World {
             return self.deliver_by_clock(endpoint, id);
         }
         self.out.arena.release(id);
+        self.give_packet(endpoint, &packet, packet.sent_at);
+    }
+
+    /// Delivers a packet that is no longer in the network to an endpoint that accepts it, sent at `sent_at` by true time.
+    #[inline(always)]
+    pub(super) fn give_packet(&mut self, endpoint: EndpointId, packet: &Packet, sent_at: Time) {
         self.accounts.count_delivered();
-        state.receive(self.now, &packet, packet.sent_at, &mut self.out);
+        let state = self.hosts.endpoint(endpoint);
+        state.receive(self.now, packet, sent_at, &mut self.out);
         let has_news = state.has_news();
         self.after(endpoint);
         if has_news {
@@ -260,14 +292,7 @@ impl World {
             return self.drop(id, DropReason::NotListening, Subject::Node(node));
         };
         self.out.arena.release(id);
-        self.accounts.count_delivered();
-        let state = self.hosts.endpoint(endpoint);
-        state.receive(self.now, &packet, sent_at, &mut self.out);
-        let has_news = state.has_news();
-        self.after(endpoint);
-        if has_news {
-            self.on_news(endpoint);
-        }
+        self.give_packet(endpoint, &packet, sent_at);
     }
 
     /// Drops a packet with its reason, at a port or a node, and counts it for its flow. Drops at a port are also counted there, by
@@ -286,7 +311,24 @@ impl World {
         if self.blueprint.record.has_packets_at(self.now) {
             self.accounts.record_packet(self.now, place, self.out.arena.get(id), Some(why));
         }
-        self.out.arena.release(id);
+        self.release(id);
+    }
+
+    /// Accounts for a packet that was the input of a node's state machine, unless that has sent it on, or drops it with the returned reason. Returns what
+    /// became of it, for [`World::drain_node`].
+    #[inline(always)]
+    pub(super) fn end_input(
+        &mut self,
+        id: PacketId,
+        drop_reason: Option<DropReason>,
+        node: NodeId,
+    ) -> RouterPacket {
+        let sent = std::mem::take(&mut self.out.input);
+        match sent {
+            RouterPacket::Offered(_) => self.consume(id, drop_reason, node),
+            _ => self.accounts.count_delivered(),
+        }
+        sent
     }
 
     /// Accounts for a packet that a state machine took, or drops it with the returned reason.

@@ -5,7 +5,7 @@ use contract::{NodeId, PortId};
 use super::World;
 use crate::agenda::{AgendaEvent, Kind};
 use crate::fabric::reverse;
-use crate::prefetch::prefetch;
+use memory::prefetch;
 
 /// Cache lines of a packet.
 const PACKET_LINES: usize = 2;
@@ -21,7 +21,7 @@ impl World {
         let soon = |next: AgendaEvent| match next.kind() {
             Kind::Arrive => {
                 let port = PortId(next.index() as u32);
-                let (packet, node) = fabric.prefetch_arrival(port);
+                let Some((packet, node)) = fabric.prefetch_arrival(port) else { return };
                 if let Some(packet) = out.arena.slot(packet) {
                     prefetch(packet, PACKET_LINES);
                 }

@@ -5,7 +5,7 @@ use units::Duration;
 
 use super::World;
 use crate::agenda::{AgendaEvent, Kind};
-use crate::fabric::{Departure, Due, Offer, OfferPath, Passage, SlowOffer};
+use crate::fabric::{Departure, Due, Offer, OfferPath, Passage, Reports, SlowOffer};
 use crate::trace::Subject;
 
 impl World {
@@ -24,6 +24,11 @@ impl World {
         match self.fabric.offer_path(port) {
             OfferPath::Discipline => self.offer_to_discipline(port, id),
             OfferPath::Planned => self.offer_planned(port, id),
+            OfferPath::Fan => {
+                self.fabric.settle_fan(port);
+                self.offer(port, id);
+            }
+            OfferPath::Observed => self.offer_observed(port, id),
             OfferPath::Fast | OfferPath::Slow => self.offer_slowly(port, id),
         }
     }
@@ -67,13 +72,32 @@ impl World {
         self.act(port, id, offer);
     }
 
-    /// The slow path of an offer: the port is down, is observed, or has a queue discipline beside a trace, a shaper or a policer.
+    /// An offer to a FIFO that the state machine of its node observes. A packet that finds the link idle departs at once, without an event.
+    #[inline(always)]
+    fn offer_observed(&mut self, port: PortId, id: PacketId) {
+        let Self { now, fabric, hosts, agenda, out, .. } = self;
+        let Some(index) = hosts.nodes.at(fabric.owner(port)) else { return self.offer_slowly(port, id) };
+        let packet = out.arena.get_mut(id);
+        hosts.nodes.observe_offer(index, port, packet, *now, fabric, agenda);
+        let (offer, reports) = fabric.offer_observed(port, id, packet, *now);
+        self.act(port, id, offer);
+        match reports {
+            Reports::Nothing => {}
+            Reports::Offered => self.show_departure_to(index, port, id, Duration::ZERO),
+            Reports::Due => self.show_departures(port),
+        }
+    }
+
+    /// The slow path of an offer: the port is down, its waits are recorded, it is observed and has a queue discipline, a trace, a shaper or a policer,
+    /// or it has a queue discipline beside one of these.
     #[inline(never)]
     fn offer_slowly(&mut self, port: PortId, id: PacketId) {
         self.settle(port);
         let Self { now, fabric, hosts, agenda, out, .. } = self;
-        if fabric.port(port).observes_offers() {
-            hosts.nodes.observe_offer(port, out.arena.get_mut(id), *now, fabric, agenda);
+        if fabric.port(port).observes_offers()
+            && let Some(index) = hosts.nodes.at(fabric.owner(port))
+        {
+            hosts.nodes.observe_offer(index, port, out.arena.get_mut(id), *now, fabric, agenda);
         }
         match fabric.offer_slowly(port, id, &mut out.arena, *now) {
             SlowOffer::Fifo(offer) => {
@@ -166,8 +190,20 @@ impl World {
     }
 
     /// Shows a packet that leaves a queue to the node of the queue.
+    #[inline(never)]
     fn show_departure(&mut self, port: PortId, id: PacketId, waited: Duration) {
-        let Self { now, fabric, hosts, agenda, out, .. } = self;
-        hosts.nodes.observe_departure(port, out.arena.get_mut(id), waited, *now, fabric, agenda);
+        if let Some(index) = self.hosts.nodes.at(self.fabric.owner(port)) {
+            self.show_departure_to(index, port, id, waited);
+        }
+    }
+
+    /// The same for the state machine with this index, which may mark the packet.
+    #[inline(always)]
+    fn show_departure_to(&mut self, index: usize, port: PortId, id: PacketId, waited: Duration) {
+        let view = self.fabric.view(port, self.now);
+        let packet = self.out.arena.get_mut(id);
+        if self.hosts.nodes.observe_departure(index, packet, &view, waited, self.now, &mut self.agenda) {
+            self.fabric.port(port).count_marks(1);
+        }
     }
 }

@@ -49,21 +49,23 @@ impl Core {
     }
 
     /// Removes an entry. Its upstreams no longer count as pending.
-    #[inline]
+    #[inline(never)]
     pub(super) fn end(&mut self, pending: Pending) {
         let can_loop = self.can_loop();
         let Self { pit, faces, dead, .. } = self;
-        pit.end(pending, |name, record| {
-            if record.refused.is_none() {
-                faces.remove_pending(record.face);
-            }
-            if can_loop {
-                dead.add(name, record.nonce);
-            }
-        });
+        pit.end(pending, |name, record| forget_upstream(faces, dead, can_loop, name, record));
     }
 
-    /// Sends Data to the downstreams of an entry whose Interests have not expired, except to the face from which the Data arrived.
+    /// The same for an entry that was taken from the table.
+    #[inline(always)]
+    pub(super) fn end_taken(&mut self, pending: Pending) {
+        let can_loop = self.can_loop();
+        let Self { pit, faces, dead, .. } = self;
+        pit.end_taken(pending, |name, record| forget_upstream(faces, dead, can_loop, name, record));
+    }
+
+    /// Sends the Data of the input, which are `packet`, to the downstreams of an entry whose Interests have not expired, except to the face from
+    /// which the Data arrived.
     #[inline(always)]
     pub(super) fn answer(
         &mut self,
@@ -76,7 +78,7 @@ impl Core {
         while let Some(record) = next {
             if record.face != from.0 && record.expires > cx.now() {
                 self.counters.add(Tally::DataOut);
-                self.faces.send(packet, FaceId(record.face), cx).flow = FlowId(record.flow);
+                self.faces.send_input(packet, FaceId(record.face), cx).flow = FlowId(record.flow);
             }
             next = self.pit.next_in(&record);
         }
@@ -126,7 +128,7 @@ impl Core {
     }
 
     /// Records that an Interest is sent to a face.
-    #[inline(always)]
+    #[inline(never)]
     fn record_sent(
         &mut self,
         pending: Pending,
@@ -146,6 +148,23 @@ impl Core {
     }
 }
 
+/// Removes what is kept of an Interest that was sent to an upstream; its nonce can return if packets can loop.
+#[inline(always)]
+fn forget_upstream(
+    faces: &mut Faces,
+    dead: &mut DeadNonces,
+    can_loop: bool,
+    name: Name,
+    record: &super::pit::Out,
+) {
+    if record.refused.is_none() {
+        faces.remove_pending(record.face);
+    }
+    if can_loop {
+        dead.add(name, record.nonce);
+    }
+}
+
 /// The context of a strategy.
 pub(super) struct StrategyContext<'a, 'b, 'c, L> {
     pub core: &'a mut Core,
@@ -157,19 +176,22 @@ pub(super) struct StrategyContext<'a, 'b, 'c, L> {
 
 impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
     /// Sends the Interest that is being processed to a face where the link part observes no packets. Returns false if it cannot.
-    #[inline]
+    #[inline(always)]
     fn send_arrived(&mut self, pending: Pending, face: FaceId) -> bool {
         let Self { core, cx, arrived: Some((present, packet, _)), .. } = self else { return false };
         let Header::Interest(interest) = packet.header else { return false };
         if *present != pending || core.observes(face) || face.0 >= core.faces.count() {
             return false;
         }
-        if core.pit.entry(pending).is_none() {
+        if core.pit.send_first(pending, face, interest.nonce, cx.now()) {
+            core.faces.add_pending(face.0);
+        } else if core.pit.entry(pending).is_some() {
+            core.record_sent(pending, interest.name, face, interest.nonce, cx.now(), false);
+        } else {
             return false;
         }
-        core.record_sent(pending, interest.name, face, interest.nonce, cx.now(), false);
         core.counters.add(Tally::InterestsOut);
-        core.faces.send(packet, face, cx);
+        core.faces.send_input(packet, face, cx);
         true
     }
 
@@ -265,7 +287,7 @@ impl<L: LinkAlgorithm> StrategyCx for StrategyContext<'_, '_, '_, L> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_interest(&mut self, pending: Pending, face: FaceId) -> SendResult {
         if self.send_arrived(pending, face) { SendResult::Sent } else { self.send(pending, face, false) }
     }

@@ -5,10 +5,8 @@ use contract::{Address, EndpointId, FaceId, FaceView, NodeCx, Packet, PortId};
 /// The faces of a forwarder and where they lead.
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
-    /// Sorted.
-    ports: Vec<PortId>,
-    /// The forwarder at the other end, by port.
-    neighbours: Vec<Address>,
+    /// Ports, sorted, and the forwarder at the other end of each.
+    links: Vec<(PortId, Address)>,
     /// Sorted.
     locals: Vec<EndpointId>,
     /// Interests sent and not yet answered, by face.
@@ -23,12 +21,7 @@ impl Faces {
     pub fn new(links: &[(PortId, Address)], locals: &[EndpointId]) -> Self {
         debug_assert!(links.windows(2).all(|pair| pair[0].0 < pair[1].0));
         debug_assert!(locals.windows(2).all(|pair| pair[0] < pair[1]));
-        Self {
-            ports: links.iter().map(|link| link.0).collect(),
-            neighbours: links.iter().map(|link| link.1).collect(),
-            locals: locals.to_vec(),
-            pending: vec![0; links.len() + locals.len()],
-        }
+        Self { links: links.to_vec(), locals: locals.to_vec(), pending: vec![0; links.len() + locals.len()] }
     }
 
     /// The same faces without pending Interests.
@@ -44,30 +37,30 @@ impl Faces {
     /// Number of links among the faces; they come first.
     #[inline]
     pub fn links(&self) -> usize {
-        self.ports.len()
+        self.links.len()
     }
 
     /// The face of a port.
     #[inline]
     pub fn of_port(&self, port: PortId) -> Option<FaceId> {
-        let index = if self.ports.len() <= FEW {
-            self.ports.iter().position(|&other| other == port)?
+        let index = if self.links.len() <= FEW {
+            self.links.iter().position(|link| link.0 == port)?
         } else {
-            self.ports.binary_search(&port).ok()?
+            self.links.binary_search_by_key(&port, |link| link.0).ok()?
         };
         Some(FaceId(index as u32))
     }
 
     /// The port of a face; `None` for an endpoint.
     pub fn port_of(&self, face: FaceId) -> Option<PortId> {
-        self.ports.get(face.index()).copied()
+        self.links.get(face.index()).map(|link| link.0)
     }
 
     /// The face of an endpoint.
     #[inline]
     pub fn of_local(&self, endpoint: EndpointId) -> Option<FaceId> {
         let index = self.locals.binary_search(&endpoint).ok()?;
-        Some(FaceId((self.ports.len() + index) as u32))
+        Some(FaceId((self.links.len() + index) as u32))
     }
 
     /// Interests sent and not yet answered, over all faces.
@@ -76,7 +69,7 @@ impl Faces {
     }
 
     pub(super) fn view(&self, face: FaceId, cx: &mut NodeCx<'_, '_>) -> FaceView {
-        let link = self.ports.get(face.index()).map(|port| cx.port(*port));
+        let link = self.links.get(face.index()).map(|link| cx.port(link.0));
         FaceView { face, link, pending: self.pending.get(face.index()).copied().unwrap_or(0) }
     }
 
@@ -88,12 +81,31 @@ impl Faces {
         face: FaceId,
         cx: &'cx mut NodeCx<'_, '_>,
     ) -> &'cx mut Packet {
-        if let Some(port) = self.ports.get(face.index()) {
-            let sent = cx.forward(packet, *port);
-            sent.to = self.neighbours[face.index()].into();
-            sent
-        } else {
-            cx.deliver(packet, self.locals[face.index() - self.ports.len()])
+        match self.links.get(face.index()) {
+            Some(&(port, neighbour)) => {
+                let sent = cx.forward(packet, port);
+                sent.to = neighbour.into();
+                sent
+            }
+            None => cx.deliver(packet, self.locals[face.index() - self.links.len()]),
+        }
+    }
+
+    /// Sends the packet of the input itself on a face, or a copy if it has been sent already, and returns it.
+    #[inline(always)]
+    pub(super) fn send_input<'cx>(
+        &self,
+        packet: &Packet,
+        face: FaceId,
+        cx: &'cx mut NodeCx<'_, '_>,
+    ) -> &'cx mut Packet {
+        match self.links.get(face.index()) {
+            Some(&(port, neighbour)) => {
+                let sent = cx.forward_input(packet, port);
+                sent.to = neighbour.into();
+                sent
+            }
+            None => cx.deliver_input(packet, self.locals[face.index() - self.links.len()]),
         }
     }
 

@@ -58,6 +58,9 @@ impl Fib {
         self.hops.clear();
         self.latest = [NOTHING; LATEST];
         self.rows.iter_mut().for_each(|row| (row.begin, row.end) = (0, 0));
+        self.hops.reserve_exact(entries.iter().map(|(_, hops)| hops.len()).sum());
+        self.rows_of.reserve(entries.len());
+        self.rows.reserve(entries.len().saturating_sub(self.rows.len()));
         for (prefix, hops) in entries {
             let next = self.rows.len() as u32;
             let (row, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);

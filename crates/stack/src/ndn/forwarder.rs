@@ -89,11 +89,16 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     }
 
     /// Updates the cached deadline after the parts were called.
-    #[inline]
+    #[inline(always)]
     fn update_wake(&mut self) {
         if self.timed {
-            self.wake = self.algorithm.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
+            self.ask_wake();
         }
+    }
+
+    #[inline(never)]
+    fn ask_wake(&mut self) {
+        self.wake = self.algorithm.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
     }
 
     /// Replaces all routes.
@@ -340,16 +345,22 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     fn on_data(&mut self, packet: &Packet, data: Data, from: FaceId, cx: &mut NodeCx<'_, '_>) {
         let core = &mut self.core;
         core.counters.add(Tally::DataIn);
-        let Some(pending) = core.pit.find(data.name) else { return core.counters.add(Tally::Unsolicited) };
         if self.observes_data {
+            let Some(pending) = core.pit.find(data.name) else {
+                return core.counters.add(Tally::Unsolicited);
+            };
             self.on_observed_data(packet, data, from, pending, cx);
+            self.core.end(pending);
         } else {
+            let Some(pending) = core.pit.take(data.name) else {
+                return core.counters.add(Tally::Unsolicited);
+            };
             if core.config.store.policy != Policy::None {
                 core.store.insert(data, packet.size_bytes);
             }
             core.answer(pending, packet, from, cx);
+            core.end_taken(pending);
         }
-        self.core.end(pending);
         self.probe_pit_size(cx);
     }
 
@@ -534,6 +545,7 @@ impl<S: Strategy, L: LinkAlgorithm> Router for Forwarder<S, L> {
         }
     }
 
+    #[inline]
     fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
         if let (Some(algorithm), Some(face)) = (self.algorithm.as_mut(), self.core.faces.of_port(port.port)) {
             algorithm.on_dequeue(packet, face, port, waited, at);

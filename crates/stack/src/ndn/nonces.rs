@@ -21,6 +21,8 @@ pub struct DeadNonces {
     half: usize,
     /// With so many keys in the younger half the list grows before the next one.
     limit: usize,
+    /// With so many keys in the younger half there is something to do before the next one.
+    ready: usize,
 }
 
 /// The cells of both halves. Zero is an empty cell.
@@ -43,8 +45,25 @@ impl DeadNonces {
     /// Adds a nonce.
     #[inline]
     pub fn add(&mut self, name: Name, nonce: u32) {
-        if self.half == 0 {
+        if self.len >= self.ready && !self.prepare() {
             return;
+        }
+        let (key, young) = (mix(name, nonce), self.young);
+        let home = self.home(key);
+        match self.lines.get_mut(home).map(|line| &mut line.0[young % 2][own(key)]) {
+            Some(cell) if *cell == 0 => {
+                *cell = key;
+                self.len += 1;
+            }
+            _ => self.len += usize::from(self.put(key, young)),
+        }
+    }
+
+    /// Makes room for a key in the younger half. Returns false if the list stores nothing.
+    #[cold]
+    fn prepare(&mut self) -> bool {
+        if self.half == 0 {
+            return false;
         }
         if self.len == self.half {
             self.young ^= 1;
@@ -55,7 +74,8 @@ impl DeadNonces {
         if self.len >= self.limit {
             self.grow();
         }
-        self.len += usize::from(self.put(mix(name, nonce), self.young));
+        self.ready = self.half.min(self.limit);
+        true
     }
 
     /// Whether the list contains a nonce of a name.
@@ -88,7 +108,7 @@ impl DeadNonces {
     }
 
     /// Writes a key into the first empty cell. Returns false if it is present.
-    #[inline]
+    #[cold]
     fn put(&mut self, key: u64, half: usize) -> bool {
         let mut at = self.home(key);
         loop {

@@ -75,10 +75,13 @@ impl Table {
     /// The number of `key`.
     #[inline(always)]
     pub fn get(&self, key: u64) -> Option<u32> {
-        if self.lines.is_empty() {
-            return None;
+        // an empty table has no line
+        let home = self.home(key);
+        let line = self.lines.get(home)?;
+        if line.holds(own(key), key) {
+            return Some(line.values[own(key)]);
         }
-        self.find(key).map(|(line, cell)| self.lines[line].values[cell])
+        if line.elsewhere == 0 { None } else { self.get_elsewhere(home, key) }
     }
 
     /// The number of `key`. If it has none, inserts the result of `make` and returns true.
@@ -108,7 +111,7 @@ impl Table {
         let (old, new) = self.get_or_insert_with(key, || value);
         if !new
             && old != value
-            && let Some((line, cell)) = self.find(key)
+            && let Some((line, cell)) = self.find(self.home(key), key)
         {
             self.lines[line].values[cell] = value;
         }
@@ -117,29 +120,37 @@ impl Table {
     /// Removes `key` and returns its number.
     #[inline(always)]
     pub fn remove(&mut self, key: u64) -> Option<u32> {
-        if self.lines.is_empty() {
-            return None;
-        }
-        let (line, cell) = self.find(key)?;
         let home = self.home(key);
-        if (line, cell) != (home, own(key)) {
-            self.forget_detour(home, line, cell != own(key));
+        let line = self.lines.get_mut(home)?;
+        if line.holds(own(key), key) {
+            line.taken &= !(1 << own(key));
+            self.len -= 1;
+            return Some(line.values[own(key)]);
         }
-        self.len -= 1;
-        let line = &mut self.lines[line];
-        line.taken &= !(1 << cell);
-        Some(line.values[cell])
+        if line.elsewhere == 0 { None } else { self.remove_elsewhere(home, key) }
     }
 
-    /// Updates the counts of displaced keys before one is removed.
+    /// Removes a key that is not in its own cell, and updates the counts of displaced keys.
     #[cold]
-    fn forget_detour(&mut self, home: usize, line: usize, aside: bool) {
+    fn remove_elsewhere(&mut self, home: usize, key: u64) -> Option<u32> {
+        let (line, cell) = self.find(home, key)?;
         let mut at = home;
         while at != line {
             self.lines[at].elsewhere -= 1;
             at = self.after(at);
         }
-        self.lines[line].elsewhere -= u32::from(aside);
+        self.len -= 1;
+        let line = &mut self.lines[line];
+        line.elsewhere -= u32::from(cell != own(key));
+        line.taken &= !(1 << cell);
+        Some(line.values[cell])
+    }
+
+    /// Makes room for `keys` keys.
+    pub fn reserve(&mut self, keys: usize) {
+        while self.limit < keys {
+            self.grow();
+        }
     }
 
     /// Removes all keys.
@@ -159,19 +170,14 @@ impl Table {
         (line + 1) & (self.lines.len() - 1)
     }
 
-    /// The line and cell of a key. The table must have lines.
-    #[inline(always)]
-    fn find(&self, key: u64) -> Option<(usize, usize)> {
-        let home = self.home(key);
-        let line = &self.lines[home];
-        if line.holds(own(key), key) {
-            return Some((home, own(key)));
-        }
-        if line.elsewhere == 0 { None } else { self.find_elsewhere(home, key) }
+    /// The number of a key that is not in its own cell.
+    #[cold]
+    fn get_elsewhere(&self, home: usize, key: u64) -> Option<u32> {
+        self.find(home, key).map(|(line, cell)| self.lines[line].values[cell])
     }
 
-    #[cold]
-    fn find_elsewhere(&self, home: usize, key: u64) -> Option<(usize, usize)> {
+    /// The line and cell of a key. The table must have lines.
+    fn find(&self, home: usize, key: u64) -> Option<(usize, usize)> {
         let mut at = home;
         loop {
             let line = &self.lines[at];

@@ -7,7 +7,7 @@ use contract::{
     Address, Admission, ArrivingInterest, Backlog, Cx, Data, DropReason, Ecn, EndpointId, FaceId, FibEntry,
     FlowId, Header, Interest, InterestQueueId, Label, LinkAlgorithm, LinkCx, Meter, Nack, NackReason, Name,
     NameId, Names, NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReturnPath,
-    Router, RouterInput, Strategy, StrategyCx, Transit, TransitCx,
+    Router, RouterInput, RouterPacket, Strategy, StrategyCx, Transit, TransitCx,
 };
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
@@ -114,15 +114,15 @@ impl<S: Strategy, L: LinkAlgorithm> Node<S, L> {
         self.machine.handle(input, &mut NodeCx::new(&mut cx, &mut Ports))
     }
 
-    /// Passes a packet to the forwarder by a face. Returns the packets that it sent.
+    /// Passes a packet to the forwarder by a face, which may send it on itself. Returns the packets that it sent.
     fn take(&mut self, face: u32, packet: Packet) -> Vec<Gone> {
+        let local = (face as usize).checked_sub(LINKS.len()).map(|local| EndpointId(LOCALS[local]));
+        let source = local.map_or(packet.source, |endpoint| Address { node: ME.node, endpoint });
+        let packet = Packet { source, ..packet };
+        self.out.input = RouterPacket::Offered(self.out.arena.insert(packet));
         let fate = match LINKS.get(face as usize) {
             Some(port) => self.input(RouterInput::Packet(&packet, PortId(*port))),
-            None => {
-                let endpoint = EndpointId(LOCALS[face as usize - LINKS.len()]);
-                let source = Address { node: ME.node, endpoint };
-                self.input(RouterInput::Local(&Packet { source, ..packet }))
-            }
+            None => self.input(RouterInput::Local(&packet)),
         };
         assert_eq!(fate, None, "it is taken");
         self.gone()
@@ -130,8 +130,14 @@ impl<S: Strategy, L: LinkAlgorithm> Node<S, L> {
 
     /// Packets sent since the last call, links first.
     fn gone(&mut self) -> Vec<Gone> {
-        let Outputs { arena, forwards, deliveries, outbox, .. } = &mut self.out;
+        let Outputs { arena, input, forwards, deliveries, outbox, .. } = &mut self.out;
         assert!(outbox.is_empty(), "forwarders speak by faces alone");
+        match std::mem::take(input) {
+            RouterPacket::None => {}
+            RouterPacket::Offered(id) => arena.release(id),
+            RouterPacket::Forwarded(id, port) => forwards.insert(0, (id, port)),
+            RouterPacket::Delivered(id, endpoint) => deliveries.insert(0, (id, endpoint)),
+        }
         let mut gone = Vec::new();
         for (id, port) in forwards.drain(..) {
             let face = LINKS.iter().position(|known| *known == port.0).expect("a port of the node") as u32;
@@ -252,6 +258,23 @@ fn interests_for_the_same_name_wait_together_and_each_downstream_gets_the_data()
     let mut flows: Vec<u32> = back.iter().map(|gone| gone.packet.flow.0).collect();
     flows.sort_unstable();
     assert_eq!(flows, [11, 12, 13]);
+}
+
+#[test]
+fn the_packet_of_an_input_is_sent_itself_and_a_further_face_gets_a_copy() {
+    let mut node = plain(&Config::default());
+    node.take(0, interest(0, 11));
+    node.take(2, interest(0, 12));
+    assert_eq!(node.out.arena.live(), 0);
+    let id = node.out.arena.insert(data(0));
+    node.out.input = RouterPacket::Offered(id);
+    node.input(RouterInput::Packet(&data(0), PortId(LINKS[1])));
+    assert_eq!(node.out.input, RouterPacket::Forwarded(id, PortId(LINKS[0])));
+    let [(copy, port)] = node.out.forwards[..] else { panic!("one copy") };
+    assert_eq!((node.out.arena.live(), port), (2, PortId(LINKS[2])));
+    let flows = [id, copy].map(|id| node.out.arena.get(id).flow);
+    assert_eq!(flows, [FlowId(11), FlowId(12)], "each counts for the flow of its downstream");
+    assert_eq!(observed(&node.gone()), [(0, 'D', 0), (2, 'D', 0)]);
 }
 
 #[test]

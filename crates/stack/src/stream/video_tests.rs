@@ -240,11 +240,11 @@ fn playing_begins_when_the_buffer_holds_enough_and_stalls_when_it_is_empty() {
     let mut screen = Screen::new(player(120, 80));
     screen.frame(0, 0);
     screen.frame(40, 1);
-    assert_eq!(screen.bench.meter.played_at, Time::NEVER);
+    assert_eq!(screen.bench.meter.media().played_at, Time::NEVER);
     for frame in 2..10 {
         screen.frame(40 * u64::from(frame), frame);
     }
-    assert_eq!(screen.bench.meter.played_at, at(80));
+    assert_eq!(screen.bench.meter.media().played_at, at(80));
     // at 360 ms frame 7 was played as frame 9 came
     assert_eq!(screen.counts(), [8, 0, 0, 0, 0]);
     // frame 10 is due at 480 ms and missing; the time of the stall is counted while it lasts

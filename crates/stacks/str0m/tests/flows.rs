@@ -118,10 +118,18 @@ fn frames_have_delays_and_those_of_the_model_sizes() {
         run(&net(Rate::from_mbps(20), 60, 10), &config).receivers[0].meter.clone()
     });
     // a frame of 6250 bytes is complete after 20 ms of propagation, and before the next one
-    assert!(equal.delay_count > 280 && equal.delay_min > Duration::from_millis(20), "{equal:?}");
-    assert!(equal.delay_max < Duration::from_millis(53), "{equal:?}");
+    assert!(
+        equal.media().delay_count > 280 && equal.media().delay_min > Duration::from_millis(20),
+        "{equal:?}"
+    );
+    assert!(equal.media().delay_max < Duration::from_millis(53), "{equal:?}");
     // key frames are three times as large and take longer; the mean rate is the same
-    assert!(keys.delay_max > equal.delay_max, "{:?} {:?}", keys.delay_max, equal.delay_max);
+    assert!(
+        keys.media().delay_max > equal.media().delay_max,
+        "{:?} {:?}",
+        keys.media().delay_max,
+        equal.media().delay_max
+    );
     let ratio = keys.goodput_bytes as f64 / equal.goodput_bytes as f64;
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }

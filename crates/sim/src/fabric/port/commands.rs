@@ -3,7 +3,8 @@
 use contract::{QueueDiscipline, QueueLimit};
 use units::{Bytes, Rate, Time};
 
-use super::{Offer, Port, RateLimit};
+use super::cold::RateLimit;
+use super::{Offer, Port};
 use crate::PortSpec;
 
 impl Port {

@@ -22,6 +22,13 @@ impl Counters {
         self.sent_bytes += size;
     }
 
+    /// Adds other counts.
+    pub(super) fn add(&mut self, more: &Self) {
+        self.offered_packets += more.offered_packets;
+        self.sent_packets += more.sent_packets;
+        self.sent_bytes += more.sent_bytes;
+    }
+
     /// Reverts this count, because the link failed before.
     pub(super) fn take_back_sent(&mut self, size_bytes: u32) {
         self.sent_packets -= 1;

@@ -23,6 +23,16 @@ impl Default for ObservedDepartures {
     }
 }
 
+/// What an accepted packet means for the router that observes departures.
+pub(in crate::fabric) enum Accepted {
+    /// No router observes them.
+    Unseen,
+    /// The transmission of the packet starts now, and is to be reported.
+    Starts,
+    /// The packet is reported by [`Port::next_departure`].
+    Queued,
+}
+
 /// The start of the next transmission that a router has not seen.
 pub(in crate::fabric) enum NextStart {
     /// The transmission of this packet has started.
@@ -42,6 +52,21 @@ impl Port {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Notes a packet that the FIFO, which transmits at a constant rate, has accepted now. Returns what to do about departures.
+    #[inline]
+    pub(in crate::fabric) fn note_accepted(&mut self) -> Accepted {
+        let starts = self.ring.waiting == self.ring.tail;
+        match self.cold.present().observers.departures.as_mut() {
+            None => Accepted::Unseen,
+            // nothing else is to be reported before
+            Some(observed) if starts && observed.unobserved == 0 => Accepted::Starts,
+            Some(observed) => {
+                observed.unobserved += 1;
+                Accepted::Queued
+            }
         }
     }
 

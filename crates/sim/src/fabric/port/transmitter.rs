@@ -5,6 +5,7 @@ use units::{Bytes, Carry, Duration, Rate, Time};
 use crate::PortSpec;
 
 /// The transmitter of a port, and its link.
+#[derive(Clone, PartialEq)]
 #[repr(C)]
 pub(super) struct Transmitter {
     pub(super) busy_until: Time,

@@ -387,7 +387,7 @@ fn jitter_delays_interests_by_chance() {
         assert!((195..=305).contains(&count), "{count} between {from} and {to} ms");
     }
     // delays start when Interests leave
-    assert_eq!((net.bench.meter.delay_min, net.bench.meter.delay_max), (span(10), span(10)));
+    assert_eq!((net.bench.meter.media().delay_min, net.bench.meter.media().delay_max), (span(10), span(10)));
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn a_coarse_clock_holds_what_a_window_permits() {
         [(0, 0.0), (1, 0.0), (2, 0.0), (3, 25.0), (4, 25.0), (5, 25.0), (6, 50.0), (7, 50.0), (8, 50.0)];
     assert_eq!(net.departures(), expected);
     // timers and delays run from the departure, not from when it was generated
-    assert_eq!(net.bench.meter.delay_max, span(10));
+    assert_eq!(net.bench.meter.media().delay_max, span(10));
     assert_eq!((net.bench.meter.rtt_count, net.bench.meter.rtt_min), (6, span(10)));
 }
 
@@ -503,8 +503,8 @@ fn expired_interests_are_retransmitted_first_with_a_new_nonce() {
     );
     assert_eq!(net.consumer.controller.episodes(), [(Cause::Loss, true)]);
     // from the first Interest, and no sample for the second
-    assert_eq!(net.bench.meter.delay_max, span(220));
-    assert_eq!(net.bench.meter.delay_count, 60);
+    assert_eq!(net.bench.meter.media().delay_max, span(220));
+    assert_eq!(net.bench.meter.media().delay_count, 60);
     assert_eq!(net.bench.meter.rtt_count, 59);
     assert_eq!(net.bench.meter.rtt_sum_ns, 59 * 10_000_000);
     assert!(net.bench.meter.completed_at < Time::NEVER);
@@ -517,9 +517,9 @@ fn the_delay_of_a_segment_runs_from_its_first_interest() {
     let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD), ..config() };
     let net = Net::run(&config, Controller::window(3.0), 1000.0, lost(&[2]));
     let meter = &net.bench.meter;
-    assert_eq!((meter.delay_count, meter.delay_sum_ns), (3, 230_000_000));
-    assert_eq!(meter.delay_square_sum_ns2, 2 * 10_000_000u128.pow(2) + 210_000_000u128.pow(2));
-    assert_eq!((meter.delay_min, meter.delay_max), (span(10), span(210)));
+    assert_eq!((meter.media().delay_count, meter.media().delay_sum_ns), (3, 230_000_000));
+    assert_eq!(meter.media().delay_square_sum_ns2, 2 * 10_000_000u128.pow(2) + 210_000_000u128.pow(2));
+    assert_eq!((meter.media().delay_min, meter.media().delay_max), (span(10), span(210)));
 }
 
 #[test]
@@ -544,7 +544,7 @@ fn a_controller_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond(
     let controller = Controller { timer: Some(span(160)), ..Controller::window(3.0) };
     let net = Net::run(&config, controller, 1000.0, lost(&[2, 3]));
     assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (2, 40.0), (2, 80.0)]);
-    assert_eq!(net.bench.meter.delay_max, span(90));
+    assert_eq!(net.bench.meter.media().delay_max, span(90));
 }
 
 /// Silence differs from loss: no Data has arrived since the Interest left.
@@ -801,7 +801,7 @@ fn answers_of_the_local_forwarder_do_not_stop_time() {
     assert_eq!(net.consumer.controller.observed, []);
     assert_eq!(net.bench.meter.rtt_count, 0);
     assert_eq!(net.bench.meter.goodput_bytes, 42 * PAYLOAD);
-    assert_eq!(net.bench.meter.delay_max, Duration::ZERO);
+    assert_eq!(net.bench.meter.media().delay_max, Duration::ZERO);
 }
 
 // ---- a catalogue
@@ -863,7 +863,7 @@ proptest! {
         let net = Net::run(&config, controller, 1e9, &mut fate);
         prop_assert_eq!(net.bench.meter.goodput_bytes, segments * PAYLOAD);
         prop_assert!(net.bench.meter.completed_at < Time::NEVER);
-        prop_assert_eq!(net.bench.meter.delay_count, segments);
+        prop_assert_eq!(net.bench.meter.media().delay_count, segments);
         prop_assert_eq!(net.consumer.in_flight(), 0);
         prop_assert_eq!(net.consumer.wake(), Time::NEVER);
         let nonces: std::collections::BTreeSet<u32> = net.sent.iter().map(|sent| sent.2).collect();

@@ -1,120 +1,192 @@
 //! PIT entries in the order of their expiry.
 //!
-//! Interests of one lifetime expire in the order of their arrival. Each lifetime has a linked list through the entries, so that adding,
-//! removing and finding the first take constant time. If a network has more lifetimes than lists, the last list holds the rest, sorted by
-//! insertion from its end.
+//! Interests of one lifetime expire in the order of their arrival. Each lifetime has a ring of entries, to which they are added at the end. An entry that
+//! ends leaves a gap, and gaps at the front are skipped, so that adding, removing and finding the first take constant time and touch no other
+//! entry. A full ring closes its gaps, and grows if it is more than half full then. If a network has more lifetimes than rings, the last ring holds
+//! the rest, sorted by insertion from its end.
 
 use units::Time;
 
 use super::Entry;
 use super::records::NONE;
 
-/// Lists of entries by lifetime.
+/// Rings of entries by lifetime.
 #[derive(Debug)]
 pub(super) struct Deadlines {
-    classes: Vec<Class>,
+    rings: Vec<Ring>,
     /// The first expiry of all entries, cached because it is needed after every packet.
     earliest: Time,
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Self { classes: Vec::new(), earliest: Time::NEVER }
+        Self { rings: Vec::new(), earliest: Time::NEVER }
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Class {
+/// Entries of one lifetime. The first one is no gap.
+#[derive(Clone, Debug)]
+struct Ring {
     lifetime_ms: u32,
-    first: u32,
-    last: u32,
+    /// The number of the first entry, and of the next one.
+    head: u32,
+    tail: u32,
+    /// The latest expiry that was added.
+    last: Time,
+    /// Slots by number; the length is a power of two, or zero. [`NONE`] is a gap.
+    slots: Box<[u32]>,
 }
 
-/// Number of lists: more lifetimes than a network usually has.
-const CLASSES: usize = 16;
+/// Number of rings: more lifetimes than a network usually has.
+const RINGS: usize = 16;
+/// Slots of a ring at first.
+const FIRST: usize = 8;
+
+impl Ring {
+    /// The place of a number.
+    #[inline]
+    const fn place(&self, number: u32) -> usize {
+        number as usize & self.slots.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    const fn is_full(&self) -> bool {
+        self.tail.wrapping_sub(self.head) as usize == self.slots.len()
+    }
+
+    /// The first entry to expire, and when.
+    #[inline]
+    fn first(&self, entries: &[Entry]) -> Option<(Time, u32)> {
+        let slot = *self.slots.get(self.place(self.head)).filter(|_| self.head != self.tail)?;
+        Some((entries[slot as usize].expires, slot))
+    }
+
+    /// Adds an entry behind those that expire by `expires`.
+    #[inline(always)]
+    fn add(&mut self, entries: &mut [Entry], slot: u32, expires: Time) {
+        if self.is_full() {
+            self.make_room(entries);
+        }
+        if expires < self.last {
+            return self.insert(entries, slot, expires);
+        }
+        self.last = expires;
+        let number = self.tail;
+        self.tail = number.wrapping_add(1);
+        let place = self.place(number);
+        self.slots[place] = slot;
+        entries[slot as usize].number = number;
+    }
+
+    /// Adds an entry before those that expire later.
+    #[cold]
+    fn insert(&mut self, entries: &mut [Entry], slot: u32, expires: Time) {
+        let mut number = self.tail;
+        self.tail = number.wrapping_add(1);
+        while number != self.head {
+            let before = self.slots[self.place(number.wrapping_sub(1))];
+            if let Some(entry) = entries.get_mut(before as usize) {
+                if entry.expires <= expires {
+                    break;
+                }
+                entry.number = number;
+            }
+            let place = self.place(number);
+            self.slots[place] = before;
+            number = number.wrapping_sub(1);
+        }
+        let place = self.place(number);
+        self.slots[place] = slot;
+        entries[slot as usize].number = number;
+    }
+
+    /// Closes the gaps of the full ring, and doubles it if it is still more than half full.
+    #[cold]
+    fn make_room(&mut self, entries: &mut [Entry]) {
+        let mut end = self.head;
+        let mut number = self.head;
+        while number != self.tail {
+            let slot = self.slots[self.place(number)];
+            if let Some(entry) = entries.get_mut(slot as usize) {
+                entry.number = end;
+                let place = self.place(end);
+                self.slots[place] = slot;
+                end = end.wrapping_add(1);
+            }
+            number = number.wrapping_add(1);
+        }
+        self.tail = end;
+        if 2 * end.wrapping_sub(self.head) as usize >= self.slots.len() {
+            let longer = vec![NONE; (2 * self.slots.len()).max(FIRST)].into_boxed_slice();
+            let old = std::mem::replace(&mut self.slots, longer);
+            let mut number = self.head;
+            while number != end {
+                let place = self.place(number);
+                self.slots[place] = old[number as usize & (old.len() - 1)];
+                number = number.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Removes an entry. If it was the first one, returns the slot of the next, or [`NONE`].
+    #[inline(always)]
+    fn remove(&mut self, number: u32) -> Option<u32> {
+        let Self { slots, head, tail, .. } = self;
+        let mask = slots.len().wrapping_sub(1);
+        slots[number as usize & mask] = NONE;
+        if number != *head {
+            return None;
+        }
+        let (mut first, mut next) = (NONE, number);
+        while first == NONE {
+            next = next.wrapping_add(1);
+            if next == *tail {
+                break;
+            }
+            first = slots[next as usize & mask];
+        }
+        *head = next;
+        Some(first)
+    }
+}
 
 impl Deadlines {
     /// Adds an entry that expires `lifetime_ms` from now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, entries: &mut [Entry], slot: u32, lifetime_ms: u32) {
-        let class = match self.classes.first() {
+        let ring = match self.rings.first() {
             Some(first) if first.lifetime_ms == lifetime_ms => 0,
-            _ => self.class(lifetime_ms),
+            _ => self.ring(lifetime_ms),
         };
-        let expires = entries[slot as usize].expires;
-        self.earliest = self.earliest.min(expires);
-        let list = &mut self.classes[class];
-        let before = std::mem::replace(&mut list.last, slot);
-        match entries.get_mut(before as usize) {
-            Some(entry) if entry.expires > expires => {
-                list.last = before;
-                return self.insert(entries, slot, class);
-            }
-            Some(entry) => entry.after = slot,
-            None => list.first = slot,
-        }
         let entry = &mut entries[slot as usize];
-        (entry.before, entry.after, entry.class) = (before, NONE, class as u8);
+        entry.ring = ring as u8;
+        let expires = entry.expires;
+        self.earliest = self.earliest.min(expires);
+        self.rings[ring].add(entries, slot, expires);
     }
 
-    /// The list of a lifetime.
+    /// The ring of a lifetime.
     #[cold]
-    fn class(&mut self, lifetime_ms: u32) -> usize {
-        let known = self.classes.iter().position(|class| class.lifetime_ms == lifetime_ms);
+    fn ring(&mut self, lifetime_ms: u32) -> usize {
+        let known = self.rings.iter().position(|ring| ring.lifetime_ms == lifetime_ms);
         known.unwrap_or_else(|| {
-            if self.classes.len() < CLASSES {
-                self.classes.push(Class { lifetime_ms, first: NONE, last: NONE });
+            if self.rings.len() < RINGS {
+                let slots = Box::default();
+                self.rings.push(Ring { lifetime_ms, head: 0, tail: 0, last: Time::ZERO, slots });
             }
-            self.classes.len() - 1
+            self.rings.len() - 1
         })
     }
 
-    /// Inserts an entry into a list before those that expire later.
-    #[cold]
-    fn insert(&mut self, entries: &mut [Entry], slot: u32, class: usize) {
-        let expires = entries[slot as usize].expires;
-        let list = &mut self.classes[class];
-        let (mut before, mut after) = (list.last, NONE);
-        while let Some(entry) = entries.get(before as usize).filter(|entry| entry.expires > expires) {
-            (before, after) = (entry.before, before);
-        }
-        match entries.get_mut(before as usize) {
-            Some(entry) => entry.after = slot,
-            None => list.first = slot,
-        }
-        match entries.get_mut(after as usize) {
-            Some(entry) => entry.before = slot,
-            None => list.last = slot,
-        }
-        let entry = &mut entries[slot as usize];
-        (entry.before, entry.after, entry.class) = (before, after, class as u8);
-    }
-
-    /// Removes an entry.
-    #[inline]
-    pub(super) fn remove(&mut self, entries: &mut [Entry], slot: u32) {
-        let Entry { before, after, class, .. } = entries[slot as usize];
-        let list = &mut self.classes[usize::from(class)];
-        match entries.get_mut(before as usize) {
-            Some(entry) => entry.after = after,
-            None => list.first = after,
-        }
-        let next = match entries.get_mut(after as usize) {
-            Some(entry) => {
-                entry.before = before;
-                entry.expires
-            }
-            None => {
-                list.last = before;
-                Time::NEVER
-            }
+    /// Removes the entry with this number in its ring.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, entries: &[Entry], number: u32, ring: u8) {
+        let Some(first) = self.rings[usize::from(ring)].remove(number) else { return };
+        self.earliest = match entries.get(first as usize) {
+            _ if self.rings.len() > 1 => self.first(entries).map_or(Time::NEVER, |(expires, _)| expires),
+            Some(entry) => entry.expires,
+            None => Time::NEVER,
         };
-        if before == NONE {
-            self.earliest = match self.classes.len() {
-                1 => next,
-                _ => self.first(entries).map_or(Time::NEVER, |(expires, _)| expires),
-            };
-        }
     }
 
     /// The first expiry; [`Time::NEVER`] without entries.
@@ -127,11 +199,9 @@ impl Deadlines {
     #[inline]
     pub(super) fn first(&self, entries: &[Entry]) -> Option<(Time, u32)> {
         let mut earliest = None;
-        for class in &self.classes {
-            if let Some(entry) = entries.get(class.first as usize)
-                && earliest.is_none_or(|(expires, _)| entry.expires < expires)
-            {
-                earliest = Some((entry.expires, class.first));
+        for first in self.rings.iter().filter_map(|ring| ring.first(entries)) {
+            if earliest.is_none_or(|(expires, _)| first.0 < expires) {
+                earliest = Some(first);
             }
         }
         earliest

@@ -39,10 +39,13 @@ pub struct Entry {
     pub name: Name,
     /// The last expiry of its Interests.
     pub expires: Time,
-    before: u32,
+    /// Its number in the ring of its lifetime.
+    number: u32,
+    /// The next free entry.
     after: u32,
     generation: u32,
-    class: u8,
+    /// The ring of its lifetime.
+    ring: u8,
     /// Whether the Interest is ECN-capable.
     pub capable: bool,
     /// Size of the latest Interest on the wire.
@@ -151,35 +154,49 @@ impl Pit {
     /// Repeats the request of an entry. Its expiry becomes `expires`, `lifetime_ms` from now, if that is later.
     pub fn renew(&mut self, pending: Pending, lifetime_ms: u32, expires: Time) {
         if expires > self.entries[pending.slot as usize].expires {
-            self.deadlines.remove(&mut self.entries, pending.slot);
+            let Entry { number, ring, .. } = self.entries[pending.slot as usize];
+            self.deadlines.remove(&self.entries, number, ring);
             self.entries[pending.slot as usize].expires = expires;
             self.deadlines.add(&mut self.entries, pending.slot, lifetime_ms);
         }
     }
 
-    /// Removes an entry with all its records. Calls `ends` with each of its out-records.
-    #[inline]
-    pub fn end(&mut self, pending: Pending, mut ends: impl FnMut(Name, &Out)) {
-        let Self { places, entries, free, deadlines, ins, outs, .. } = self;
-        let Some(entry) = entries.get_mut(pending.slot as usize) else { return };
-        if entry.generation != pending.generation {
-            return;
-        }
+    /// Removes an entry with all its records, if it has not ended. Calls `ends` with each of its out-records.
+    #[inline(always)]
+    pub fn end(&mut self, pending: Pending, ends: impl FnMut(Name, &Out)) {
+        let Some(name) = self.entry(pending).map(|entry| entry.name) else { return };
+        self.places.remove(name.key());
+        self.end_taken(pending, ends);
+    }
+
+    /// Takes the entry of a name, which [`Pit::find`] does not find any more, for [`Pit::end_taken`].
+    #[inline(always)]
+    pub fn take(&mut self, name: Name) -> Option<Pending> {
+        let slot = self.places.remove(name.key())?;
+        Some(Pending { slot, generation: self.entries[slot as usize].generation })
+    }
+
+    /// Removes an entry that was taken, as [`Pit::end`].
+    #[inline(always)]
+    pub fn end_taken(&mut self, pending: Pending, mut ends: impl FnMut(Name, &Out)) {
+        let Self { entries, free, deadlines, ins, outs, .. } = self;
+        let entry = &mut entries[pending.slot as usize];
         entry.generation = entry.generation.wrapping_add(1);
-        let name = entry.name;
-        if entry.first_out.face != NONE {
-            ends(name, &entry.first_out);
-            let mut next = outs.after(&entry.first_out);
-            while let Some(record) = next {
+        entry.after = std::mem::replace(free, pending.slot);
+        let Entry { name, number, ring, first_in, first_out, .. } = *entry;
+        if first_out.face != NONE {
+            let mut record = first_out;
+            loop {
                 ends(name, &record);
-                next = outs.after(&record);
+                match outs.after(&record) {
+                    Some(next) => record = next,
+                    None => break,
+                }
             }
-            outs.release_chain(entry.first_out.next);
+            outs.release_chain(first_out.next);
         }
-        ins.release_chain(entry.first_in.next);
-        places.remove(name.key());
-        deadlines.remove(entries, pending.slot);
-        entries[pending.slot as usize].after = std::mem::replace(free, pending.slot);
+        ins.release_chain(first_in.next);
+        deadlines.remove(entries, number, ring);
     }
 
     /// The first entry that has expired by `now`.
@@ -250,8 +267,20 @@ impl Pit {
         entry.generation == pending.generation && self.ins.remove(&mut entry.first_in, face.0)
     }
 
+    /// Writes the first out-record of an entry: the Interest is sent to a face now. Returns false without effect if the entry has ended or has an
+    /// out-record.
+    #[inline(always)]
+    pub fn send_first(&mut self, pending: Pending, face: FaceId, nonce: u32, now: Time) -> bool {
+        match self.entry_mut(pending) {
+            Some(entry) if entry.first_out.face == NONE => {
+                entry.first_out = Out { face: face.0, nonce, sent_at: now, ..Out::ABSENT };
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Writes the out-record of a face: the Interest is sent there now. Returns the previous record.
-    #[inline]
     pub fn send(
         &mut self,
         pending: Pending,
@@ -309,10 +338,10 @@ impl Entry {
     const FREE: Self = Self {
         name: Name { prefix: NameId(0), segment: 0 },
         expires: Time::ZERO,
-        before: NONE,
+        number: 0,
         after: NONE,
         generation: 0,
-        class: 0,
+        ring: 0,
         capable: false,
         size: 0,
         strategy_note: 0,

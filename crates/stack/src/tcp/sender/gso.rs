@@ -50,7 +50,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Whether the next new segment waits: for the pacer, or until the batch has more segments. `room` is what window and receiver allow, in bytes.
     #[inline]
     pub(super) fn holds_back(&mut self, room: u64, now: Time) -> bool {
-        match self.batch {
+        match self.batch.as_deref().copied() {
             None => self.waits_for_pacer(now),
             Some(batch) if batch.left > 0 => false,
             Some(batch) => self.waits_for_pacer(now) || self.waits_for_batch(batch, room, now),
@@ -71,7 +71,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         // not more than half a window at once                                          [Linux: tcp_cwnd_test]
         let size = segments.min(window / segment / 2).min(largest).min(whole).min(unsent / segment).max(1);
-        self.batch = Some(Batch { left: size, several: size > 1, ..batch });
+        if let Some(next) = &mut self.batch {
+            **next = Batch { left: size, several: size > 1, ..batch };
+        }
         false
     }
 

@@ -66,7 +66,7 @@ pub struct Sender<C> {
     marks: MarkCounter,
     pacing: Pacing,
     /// With segmentation offload only.
-    batch: Option<Batch>,
+    batch: Option<Box<Batch>>,
     app_data: AppData,
     recovery: Recovery,
     /// With SACK only.
@@ -156,9 +156,9 @@ impl<C: CongestionControl> Sender<C> {
             timer: RetransmissionTimer::new(config),
             marks: MarkCounter::default(),
             pacing: Pacing { pacer: Pacer::default(), next_at: Time::NEVER, last_sent_at: Time::NEVER },
-            batch: config
-                .gso
-                .then(|| Batch::new(config.segment.as_u64().max(1), u64::from(config.initial_window))),
+            batch: config.gso.then(|| {
+                Box::new(Batch::new(config.segment.as_u64().max(1), u64::from(config.initial_window)))
+            }),
             app_data: AppData::new(config.demand, config.segment),
             recovery: Recovery::default(),
             scoreboard: config.sack.then(Box::default),

@@ -1,0 +1,62 @@
+//! Requests to the processor and to the system about memory. They have no effect but on time.
+//!
+//! The memory that the next event of a simulation needs is requested, so that it arrives in the caches while the present one is handled.
+//! In a network of a hundred thousand flows nearly every event is at a port and an endpoint whose memory is not in any cache. Their addresses are
+//! known one event before.
+//!
+//! The lists of all ports and endpoints are in large pages where the system has them, because a processor finds the place of few small ones without
+//! walking through tables in memory.
+
+/// Size of a cache line, in bytes.
+pub const LINE: usize = 64;
+
+/// Requests the first `lines` cache lines of `value`, at most all of it. A hint: it never waits, and does nothing on processors for which the
+/// compiler offers none.
+#[inline(always)]
+pub fn prefetch<T>(value: &T, lines: usize) {
+    (0..lines.min(size_of::<T>().div_ceil(LINE))).for_each(|line| request(value, line));
+}
+
+/// Requests those cache lines of `value` whose bits are set, from the lowest bit for the first line.
+#[inline(always)]
+pub fn prefetch_some<T>(value: &T, mut lines: u32) {
+    while lines != 0 {
+        request(value, lines.trailing_zeros() as usize);
+        lines &= lines - 1;
+    }
+}
+
+/// Smallest list, in bytes, that is to be in large pages, and the granularity of the advice.
+#[cfg(target_os = "linux")]
+const LARGE_LIST: usize = 4 << 20;
+#[cfg(target_os = "linux")]
+const ADVISED: usize = 64 << 10;
+
+/// An empty list with the capacity for `count` elements; in large pages if it is large and the system has them (`transparent_hugepage` of Linux).
+pub fn list_in_large_pages<T>(count: usize) -> Vec<T> {
+    let list = Vec::with_capacity(count);
+    #[cfg(target_os = "linux")]
+    {
+        let (begin, size) = (list.as_ptr() as usize, list.capacity() * size_of::<T>());
+        let start = begin.next_multiple_of(ADVISED);
+        if size >= LARGE_LIST {
+            let length = (begin + size - start) / ADVISED * ADVISED;
+            // SAFETY: the range is in the memory of the list, whose content the advice does not change
+            unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
+        }
+    }
+    list
+}
+
+#[inline(always)]
+fn request<T>(value: &T, line: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start = std::ptr::from_ref(value).cast::<i8>();
+        // SAFETY: the instruction reads nothing, and does not fault
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line * LINE)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (value, line);
+}
