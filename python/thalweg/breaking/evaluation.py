@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from .. import jobs
 from ..errors import ResultError, ScenarioError
 from ..scenario import Scenario
-from .bounds import Network, Space
+from .bounds import Network
 from .properties import Property, finite
+from .space import Space
 
 if TYPE_CHECKING:
     from .._native import Control

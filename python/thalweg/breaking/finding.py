@@ -14,11 +14,13 @@ from .._native import Relation
 from .._part import Keys
 from ..scenario import Scenario
 from . import properties
-from .bounds import HOST_DELAY_MS, Network, Space, digits
+from .bounds import Network, digits
 from .emulated import Emulate, Emulated, emulate
 from .evaluation import Evaluator
 from .properties import Property, is_own, shares
+from .scenario import HOST_DELAY_MS
 from .shrink import SEEDS, Shrunk
+from .space import Space
 
 if TYPE_CHECKING:
     from ..result import Result
