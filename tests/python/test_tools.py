@@ -378,9 +378,8 @@ def test_a_new_scheme_of_each_kind_builds_and_passes() -> None:
     # of `lab`, and are left to CI.
     whole = "THALWEG_SLOW" in os.environ
     tree = ROOT / "target" / "new-scheme"
-    lab = {name for name in dependencies.ALLOWED["lab"] if not name.startswith("stack-")} - {"schemes"} | {
-        "lab"
-    }
+    below = dependencies.ALLOWED["lab"] | dependencies.ALLOWED["sim"]
+    lab = {name for name in below if not name.startswith("stack-")} - {"schemes"} | {"lab"}
     shutil.rmtree(tree, ignore_errors=True)
     cut_tree(tree, sorted(lab if whole else dependencies.ALLOWED["schemes"]))
     names = {f"new_{kind}": kind for kind in new_scheme.FILES}
