@@ -137,7 +137,10 @@ pub(super) enum Footprint {
 /// Cache lines of an endpoint that a packet needs: its own counters and a TCP sender without SACK.
 pub(super) const ENDPOINT_LINES: usize = 14;
 
-const _: () = assert!(size_of::<EndpointState>() == 1024, "an endpoint is sixteen cache lines");
+const _: () = assert!(
+    size_of::<EndpointState>() <= 1024,
+    "an endpoint is at most sixteen cache lines: box a large scheme"
+);
 
 impl EndpointState {
     pub(super) fn new(endpoint: AnyEndpoint, address: Address, flow: FlowId, random: Random) -> Self {
