@@ -459,13 +459,7 @@ impl Port {
             self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
             self.fifo.waiting_bytes += size;
         }
-        // the slot is filled field by field: a copy of a slot would stall on its own stores
-        let slot = self.ring.claim(spare);
-        slot.packet = packet;
-        slot.size_bytes = size_bytes;
-        slot.start = start;
-        slot.depart = depart;
-        slot.arrive = arrive;
+        self.ring.push((packet, size_bytes), (start, depart, arrive), spare);
         if start <= now {
             self.ring.waiting = self.ring.tail;
         }

@@ -92,9 +92,25 @@ impl Ring {
         self.tail.wrapping_sub(self.head) as usize
     }
 
+    /// Adds a packet with the times of its transmission, field by field: a copy of a slot would stall on its own stores.
+    #[inline(always)]
+    pub(super) fn push(
+        &mut self,
+        (packet, size_bytes): (PacketId, u32),
+        (start, depart, arrive): (Time, Time, Time),
+        spare: &mut Spare,
+    ) {
+        let slot = self.claim(spare);
+        slot.packet = packet;
+        slot.size_bytes = size_bytes;
+        slot.start = start;
+        slot.depart = depart;
+        slot.arrive = arrive;
+    }
+
     /// The next slot, to be filled.
-    #[inline]
-    pub(super) fn claim(&mut self, spare: &mut Spare) -> &mut Slot {
+    #[inline(always)]
+    fn claim(&mut self, spare: &mut Spare) -> &mut Slot {
         if self.len() == self.slots.len() {
             self.grow(spare);
         }

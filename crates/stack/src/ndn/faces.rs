@@ -81,14 +81,7 @@ impl Faces {
         face: FaceId,
         cx: &'cx mut NodeCx<'_, '_>,
     ) -> &'cx mut Packet {
-        match self.links.get(face.index()) {
-            Some(&(port, neighbour)) => {
-                let sent = cx.forward(packet, port);
-                sent.to = neighbour.into();
-                sent
-            }
-            None => cx.deliver(packet, self.locals[face.index() - self.links.len()]),
-        }
+        self.send_as::<false>(packet, face, cx)
     }
 
     /// Sends the packet of the input itself on a face, or a copy if it has been sent already, and returns it.
@@ -99,14 +92,23 @@ impl Faces {
         face: FaceId,
         cx: &'cx mut NodeCx<'_, '_>,
     ) -> &'cx mut Packet {
-        match self.links.get(face.index()) {
-            Some(&(port, neighbour)) => {
-                let sent = cx.forward_input(packet, port);
-                sent.to = neighbour.into();
-                sent
-            }
-            None => cx.deliver_input(packet, self.locals[face.index() - self.links.len()]),
-        }
+        self.send_as::<true>(packet, face, cx)
+    }
+
+    #[inline(always)]
+    fn send_as<'cx, const INPUT: bool>(
+        &self,
+        packet: &Packet,
+        face: FaceId,
+        cx: &'cx mut NodeCx<'_, '_>,
+    ) -> &'cx mut Packet {
+        let Some(&(port, neighbour)) = self.links.get(face.index()) else {
+            let endpoint = self.locals[face.index() - self.links.len()];
+            return if INPUT { cx.deliver_input(packet, endpoint) } else { cx.deliver(packet, endpoint) };
+        };
+        let sent = if INPUT { cx.forward_input(packet, port) } else { cx.forward(packet, port) };
+        sent.to = neighbour.into();
+        sent
     }
 
     #[inline]

@@ -30,12 +30,7 @@ impl Port {
         let size = u64::from(size_bytes);
         let (depart, arrive) = self.transmitter.send(now, now, size);
         self.counters.count_sent(size);
-        let slot = self.ring.claim(spare);
-        slot.packet = packet;
-        slot.size_bytes = size_bytes;
-        slot.start = now;
-        slot.depart = depart;
-        slot.arrive = arrive;
+        self.ring.push((packet, size_bytes), (now, depart, arrive), spare);
         self.ring.waiting = self.ring.tail;
         self.arm()
     }

@@ -12,7 +12,7 @@ use super::counters::WaitTimes;
 use super::{Cold, Offer, Port};
 use crate::PortSpec;
 use crate::fabric::queues::{DisciplineOffer, Passage};
-use crate::fabric::ring::{Slot, Spare};
+use crate::fabric::ring::Spare;
 
 /// Any queue except a plain FIFO.
 pub(in crate::fabric) struct Discipline {
@@ -136,13 +136,7 @@ impl Port {
         let (depart, arrive) = self.transmitter.send(now, now, u64::from(size_bytes));
         discipline.next = depart;
         self.counters.count_sent(u64::from(size_bytes));
-        // field by field: a copy of a slot would stall on its own stores
-        let slot = self.ring.claim(spare);
-        slot.packet = packet;
-        slot.size_bytes = size_bytes;
-        slot.start = now;
-        slot.depart = depart;
-        slot.arrive = arrive;
+        self.ring.push((packet, size_bytes), (now, depart, arrive), spare);
         self.ring.waiting = self.ring.tail;
         Passage::Through(self.arm())
     }
@@ -271,7 +265,7 @@ impl Port {
             self.waits.count_wait(start - at, size);
             self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
         }
-        *self.ring.claim(spare) = Slot { packet, size_bytes, start, depart, arrive };
+        self.ring.push((packet, size_bytes), (start, depart, arrive), spare);
         self.ring.waiting = self.ring.tail;
         depart
     }
