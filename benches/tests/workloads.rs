@@ -1,11 +1,14 @@
 //! The workloads do what other simulators say they do.
 
-use sim::{Control, Trace, World};
-use units::Duration;
+use sim::{Blueprint, Control, PortSpec, Trace, World};
+use units::{Duration, Rate, Time};
 
 fn run(name: &str, seconds: Option<u64>) -> Trace {
-    let blueprint = benches::workload(name, seconds.map(Duration::from_secs)).expect("a workload");
-    let mut world = World::new(&blueprint).expect("a valid blueprint");
+    trace(&benches::workload(name, seconds.map(Duration::from_secs)).expect("a workload"))
+}
+
+fn trace(blueprint: &Blueprint) -> Trace {
+    let mut world = World::new(blueprint).expect("a valid blueprint");
     world.run(&Control::default());
     world.finish()
 }
@@ -72,4 +75,24 @@ fn a_group_by_name_moves_the_packets_of_the_same_stream_over_ip() {
     }
     let [router, _] = &named.nodes[..] else { panic!("a router and a name resolution system") };
     assert!(router.forwarded_packets.abs_diff(64 * 4000) < 64 * 8, "{}", router.forwarded_packets);
+}
+
+/// Thousands of links and of events that wait are enough for the calendar of events, and for requests of what the next events need.
+#[test]
+fn a_large_network_has_the_order_of_events_of_a_small_one() {
+    let seconds = Duration::from_secs(2);
+    let small = benches::dumbbell(10, Rate::from_mbps(100), 100, Duration::from_millis(10), seconds);
+    let mut large = small.clone();
+    let kind: &sim::FlowKind = &small.flows[0].kind;
+    let mut from = large.node("n");
+    for i in 0..5000 {
+        let to = large.node(&format!("n{i}"));
+        large.link(&format!("n{i}"), (from, to), PortSpec::new(Rate::from_mbps(1), Duration::ZERO, 10));
+        let flow = large.flow(&format!("later.{i}"), Some("reno"), kind.clone(), from, &[to]);
+        flow.start = Time::ZERO + seconds + Duration::from_nanos(i);
+        from = to;
+    }
+    let (small, large) = (trace(&small), trace(&large));
+    assert_eq!((small.hash, small.events_handled), (large.hash, large.events_handled));
+    assert!(small.packet_hops > 100_000, "{}", small.packet_hops);
 }

@@ -209,7 +209,11 @@ impl Agenda {
             burst.handled = end;
             let order = burst.first + u64::from(next.number);
             self.bursts.list[number] = burst;
-            return self.push_key(entry(now, order, what));
+            let key = entry(now, order, what);
+            return match &mut self.calendar {
+                Some(calendar) => calendar.push(key, &mut self.heap),
+                None => self.heap.push(key),
+            };
         }
         let score = self.bursts.score + burst.members.len() as isize - FAIR;
         self.bursts.score = score.clamp(0, MAX_SCORE);
@@ -223,7 +227,10 @@ impl Agenda {
     fn first_near(&self) -> Option<Key> {
         match &self.calendar {
             Some(calendar) => calendar.first_today(),
-            None => self.heap.first(),
+            None => {
+                let other = self.heap.first().unwrap_or(Key::MAX);
+                Some(self.sorted.first().min(other)).filter(|first| *first != Key::MAX)
+            }
         }
     }
 }

@@ -105,8 +105,8 @@ impl Spare {
 }
 
 impl Calendar {
-    /// A calendar that takes all events from `heap`.
-    pub(super) fn new(heap: &mut Heap) -> Self {
+    /// A calendar of the events `keys`; `far` takes those beyond its last day.
+    pub(super) fn new(keys: Vec<Key>, far: &mut Heap) -> Self {
         let mut calendar = Self {
             today: Vec::new(),
             added: BinaryHeap::new(),
@@ -122,8 +122,7 @@ impl Calendar {
             counts: Counts::default(),
             check_after: CHECKED,
         };
-        let keys = std::iter::from_fn(|| heap.pop()).collect();
-        calendar.set_days(SHIFT, DAYS.0, keys, heap);
+        calendar.set_days(SHIFT, DAYS.0, keys, far);
         calendar
     }
 

@@ -45,6 +45,20 @@ impl Heap {
     /// Removes the earliest entry; `None` if there is none.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Key> {
+        let first = self.close();
+        self.take(first)
+    }
+
+    /// Removes the earliest entry, as [`Heap::close`] has just returned it.
+    #[inline(always)]
+    pub(super) fn take(&mut self, first: Key) -> Option<Key> {
+        self.open = first != ABSENT;
+        self.open.then_some(first)
+    }
+
+    /// Fills the place of the entry that was popped last, if no push has. Returns the earliest entry; [`Key::MAX`] if there is none.
+    #[inline(always)]
+    pub(super) fn close(&mut self) -> Key {
         if self.open {
             self.open = false;
             self.end -= 1;
@@ -53,12 +67,7 @@ impl Heap {
                 self.sift_down(last);
             }
         }
-        if self.end <= ROOT {
-            return None;
-        }
-        let key = *self.at(ROOT);
-        self.open = true;
-        Some(key)
+        self.families.first().map_or(ABSENT, |Family(top)| top[ROOT])
     }
 
     /// The earliest entry; `None` if there is none.

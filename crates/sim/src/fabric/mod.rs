@@ -65,8 +65,8 @@ pub(crate) struct Fabric {
     pub(crate) dropped: Dropped,
 }
 
-/// In a network of this number of ports, what an event needs is rarely in a cache.
-const MANY_PORTS: usize = 2000;
+/// In a network of this number of ports, what an event needs is rarely in a cache. With 4000, requests for it take more time than they save.
+const MANY_PORTS: usize = 5000;
 
 /// Both directions of a link.
 pub(crate) const fn both(link: LinkId) -> [PortId; 2] {
