@@ -40,8 +40,8 @@ pub struct Bic {
     max_increment: f64,
     on_timeout: OnTimeout,
     state: State,
-    /// The state before the last reduction.
-    undo: Option<State>,
+    /// The state before the last reduction, which a spurious one restores. Beside the others, because few packets need it.
+    undo: Option<Box<State>>,
 }
 
 /// The variables of BIC.
@@ -145,7 +145,10 @@ impl Bic {
     }
 
     fn cut(&mut self) {
-        self.undo = Some(self.state);
+        match &mut self.undo {
+            Some(undo) => **undo = self.state,
+            None => self.undo = Some(Box::new(self.state)),
+        }
         let Self { beta, low, state: s, .. } = self;
         let w = s.window;
         if w >= *low {
@@ -194,7 +197,7 @@ impl CongestionControl for Bic {
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         if let Some(undo) = self.undo.take() {
             let window = self.state.window.max(undo.window);
-            self.state = undo;
+            self.state = *undo;
             self.set(window);
         }
     }

@@ -60,14 +60,14 @@ contract::params! {
 pub enum Control {
     /// That of NDN consumers.
     Ndn(Bic),
-    /// That of Linux.
-    Linux(Linux<LinuxBic>),
+    /// That of Linux, in memory of its own because it is large.
+    Linux(Box<Linux<LinuxBic>>),
 }
 
 /// Makes the congestion control of one consumer or connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
     match params.variant {
         Variant::Ndn => Control::Ndn(Bic::new(params, setup)),
-        Variant::Linux => Control::Linux(Linux::new(LinuxBic::new(params), setup)),
+        Variant::Linux => Control::Linux(Box::new(Linux::new(LinuxBic::new(params), setup))),
     }
 }

@@ -44,10 +44,10 @@ contract::params! {
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "our choice: AB18 names none; two segments are what a delayed acknowledgement waits for";
 }
 
-/// The whole congestion control.
-pub type Control = Copa;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Copa>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Copa::new(params, setup)
+    Box::new(Copa::new(params, setup))
 }

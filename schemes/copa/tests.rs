@@ -3,15 +3,15 @@
 use contract::{Ack, Cause, CongestionControl};
 use units::{Duration, Rate};
 
-use super::{Copa, Params, control};
+use super::{Control, Params, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
-fn copa(params: &Params, initial: u64) -> (Bench, Copa) {
+fn copa(params: &Params, initial: u64) -> (Bench, Control) {
     (Bench::new(), control(params, &setup(initial)))
 }
 
 /// Acknowledges one segment after `rtt_ms`; `ends` is whether it ends a round. Earlier samples no longer count for RTTstanding.
-fn ack(bench: &mut Bench, copa: &mut Copa, rtt_ms: u64, ends: bool) -> f64 {
+fn ack(bench: &mut Bench, copa: &mut Control, rtt_ms: u64, ends: bool) -> f64 {
     bench.now += Duration::from_millis(100);
     bench.rtt = Duration::from_millis(rtt_ms);
     let ack = Ack { round_ended: ends, ..bench.an_ack(copa) };
@@ -20,7 +20,7 @@ fn ack(bench: &mut Bench, copa: &mut Copa, rtt_ms: u64, ends: bool) -> f64 {
 }
 
 /// After slow start, at 20 segments, with RTTmin = 100 ms: at 200 ms λ = 20/0.2 = 100 exceeds λ_t = 1/(0.5·0.1) = 20.
-fn avoiding(params: &Params) -> (Bench, Copa) {
+fn avoiding(params: &Params) -> (Bench, Control) {
     let (mut bench, mut copa) = copa(params, 19);
     assert_eq!(ack(&mut bench, &mut copa, 100, false), 20.0);
     assert_eq!(ack(&mut bench, &mut copa, 200, false), 20.0);

@@ -34,11 +34,11 @@ contract::params! {
     max_window: u32 = 65_535, within 2..=10_000_000, from "LINUX: hybla_init: snd_cwnd_clamp";
 }
 
-/// The whole congestion control.
-pub type Control = Linux<Hybla>;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Linux<Hybla>>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
     // the window is ρ, which is 1 while there is no round-trip time                       [Linux: hybla_init]
-    Linux::starting_at(1, Hybla::new(params), setup)
+    Box::new(Linux::starting_at(1, Hybla::new(params), setup))
 }

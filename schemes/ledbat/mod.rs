@@ -43,10 +43,10 @@ contract::params! {
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
 }
 
-/// The whole congestion control.
-pub type Control = Ledbat;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Ledbat>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Ledbat::new(params, setup)
+    Box::new(Ledbat::new(params, setup))
 }

@@ -3,15 +3,15 @@
 use contract::{Ack, Cause, Congestion, CongestionControl};
 use units::{Bytes, Duration, Time};
 
-use super::{Ledbat, Params, control};
+use super::{Control, Params, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
-fn ledbat() -> (Bench, Ledbat) {
+fn ledbat() -> (Bench, Control) {
     (Bench::new(), control(&Params::default(), &setup(10)))
 }
 
 /// With a window of this many segments.
-fn at_window(segments: f64) -> (Bench, Ledbat) {
+fn at_window(segments: f64) -> (Bench, Control) {
     (Bench::new(), control(&Params { init_cwnd: segments, ..Params::default() }, &setup(10)))
 }
 
@@ -20,19 +20,19 @@ fn close(a: f64, b: f64) {
 }
 
 /// An acknowledgement of one segment with this one-way delay in milliseconds.
-fn ack(bench: &Bench, controller: &Ledbat, delay_ms: u64) -> Ack {
+fn ack(bench: &Bench, controller: &Control, delay_ms: u64) -> Ack {
     let sent_at = bench.now;
     let ack_sent_at = sent_at + Duration::from_millis(delay_ms);
     Ack { sent_at, ack_sent_at, ..bench.an_ack(controller) }
 }
 
-fn deliver_ack(bench: &mut Bench, controller: &mut Ledbat, delay_ms: u64) {
+fn deliver_ack(bench: &mut Bench, controller: &mut Control, delay_ms: u64) {
     let ack = ack(bench, controller, delay_ms);
     bench.deliver_ack(controller, &ack);
 }
 
 /// Four alike, so that the filter says the same.
-fn settle(bench: &mut Bench, controller: &mut Ledbat, delay_ms: u64) {
+fn settle(bench: &mut Bench, controller: &mut Control, delay_ms: u64) {
     for _ in 0..4 {
         deliver_ack(bench, controller, delay_ms);
     }

@@ -53,10 +53,10 @@ contract::params! {
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "LEDBATPP §4.1, §4.4";
 }
 
-/// The whole congestion control.
-pub type Control = LedbatPp;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<LedbatPp>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    LedbatPp::new(params, setup)
+    Box::new(LedbatPp::new(params, setup))
 }

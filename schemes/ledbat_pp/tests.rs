@@ -3,11 +3,11 @@
 use contract::{Ack, Cause, CongestionControl};
 use units::{Bytes, Duration, Time};
 
-use super::{LedbatPp, Params, control};
+use super::{Control, Params, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 /// A connection whose round trips take this many milliseconds where the queue is empty.
-fn controller(base_ms: u64) -> (Bench, LedbatPp) {
+fn controller(base_ms: u64) -> (Bench, Control) {
     let mut bench = Bench::new();
     bench.now = Time::ZERO + Duration::from_secs(1);
     bench.rtt = Duration::from_millis(base_ms);
@@ -19,14 +19,14 @@ fn close(a: f64, b: f64) {
 }
 
 /// One segment acknowledged, the queue adding this many milliseconds.
-fn ack(bench: &mut Bench, controller: &mut LedbatPp, queue_ms: u64, round_ended: bool) {
+fn ack(bench: &mut Bench, controller: &mut Control, queue_ms: u64, round_ended: bool) {
     let rtt = bench.rtt + Duration::from_millis(queue_ms);
     let ack = Ack { rtt: Some(rtt), rtt_smoothed: rtt, round_ended, ..bench.an_ack(controller) };
     bench.deliver_ack(controller, &ack);
 }
 
 /// Puts the controller into congestion avoidance with an even window: slow start up to twice that, then a loss.
-fn avoiding(bench: &mut Bench, controller: &mut LedbatPp, window: f64) {
+fn avoiding(bench: &mut Bench, controller: &mut Control, window: f64) {
     while controller.window().0 < 2.0 * window {
         ack(bench, controller, 0, false);
     }

@@ -8,8 +8,6 @@ mod control;
 #[cfg(test)]
 mod tests;
 
-pub use control::Control;
-
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "prague",
@@ -42,7 +40,10 @@ contract::params! {
     pace_start: f64 = 2.0, within 1.0..=10.0, from "PRAGUE04, packet pacing: twice the window per round trip";
 }
 
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<control::Control>;
+
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Control::new(params, setup)
+    Box::new(control::Control::new(params, setup))
 }

@@ -15,8 +15,8 @@ pub struct Classic<L> {
     allowed: Bytes,
     segment: Bytes,
     update: L,
-    /// The state before the last reduction.
-    undo: Option<UndoState<L>>,
+    /// The state before the last reduction, which a spurious one restores. Beside the others, because few packets need it.
+    undo: Option<Box<UndoState<L>>>,
     initial: f64,
 }
 
@@ -113,8 +113,12 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         if event.first {
-            self.undo =
-                Some(UndoState { window: self.window, ssthresh: self.ssthresh, update: self.update.clone() });
+            let state =
+                UndoState { window: self.window, ssthresh: self.ssthresh, update: self.update.clone() };
+            match &mut self.undo {
+                Some(undo) => **undo = state,
+                None => self.undo = Some(Box::new(state)),
+            }
             let cut = Cut { cause: event.cause, flight: event.in_flight.in_segments(self.segment) };
             let reduced = self.update.ssthresh(Segments(self.window), &cut, cx).0;
             // ssthresh = max(…, 2·SMSS)                                                 [RFC5681 §3.1, eq. 4]

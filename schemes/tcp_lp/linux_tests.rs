@@ -15,7 +15,7 @@ fn linux(params: Params, window: u64) -> (Bench, Linux<LinuxLp>) {
         panic!("it is Linux's");
     };
     controller.set(window, window);
-    (Bench::new(), controller)
+    (Bench::new(), *controller)
 }
 
 /// Without offset of the timestamps [net.ipv4.tcp_timestamps = 2].

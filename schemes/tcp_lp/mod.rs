@@ -72,21 +72,20 @@ contract::params! {
     uptime: Duration = Duration::from_secs(300), within "1 s"..="4000000 s", from "our choice: a host that has just been started; LINUXLP has no such parameter";
 }
 
-/// The whole congestion control.
+/// The whole congestion control, in memory of its own because it is large.
 #[derive(Clone, Debug, Delegate)]
 #[delegate(CongestionControl)]
-#[allow(clippy::large_enum_variant, reason = "one per connection")]
 pub enum Control {
     /// The paper's.
-    Paper(TcpLp),
+    Paper(Box<TcpLp>),
     /// That of Linux.
-    Linux(Linux<LinuxLp>),
+    Linux(Box<Linux<LinuxLp>>),
 }
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
     match params.variant {
-        Variant::Paper => Control::Paper(TcpLp::new(params, setup)),
-        Variant::Linux => Control::Linux(Linux::new(LinuxLp::new(params), setup)),
+        Variant::Paper => Control::Paper(Box::new(TcpLp::new(params, setup))),
+        Variant::Linux => Control::Linux(Box::new(Linux::new(LinuxLp::new(params), setup))),
     }
 }

@@ -38,10 +38,10 @@ contract::params! {
     initial_rtt: u32 = 20, within 1..=1000, from "LINUX: TCP_WESTWOOD_INIT_RTT: 20·HZ";
 }
 
-/// The whole congestion control.
-pub type Control = Linux<Westwood>;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Linux<Westwood>>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Linux::new(Westwood::new(params), setup)
+    Box::new(Linux::new(Westwood::new(params), setup))
 }

@@ -48,10 +48,10 @@ contract::params! {
     min_samples: u32 = 3, within 1..=1000, from "LINUX: tcp_yeah_cong_avoid: with two, each may be of a delayed acknowledgement";
 }
 
-/// The whole congestion control.
-pub type Control = Linux<Yeah>;
+/// The whole congestion control, in memory of its own because it is large.
+pub type Control = Box<Linux<Yeah>>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Linux::new(Yeah::new(params), setup)
+    Box::new(Linux::new(Yeah::new(params), setup))
 }

@@ -395,15 +395,15 @@ impl MediaMeter {
     };
 }
 
-/// Counters by [`Count`]. Those of named-data and SDN parts and of playback take memory from their first count on.
+/// Counters by [`Count`]. All but those of every transport take memory from the first count of one of them on.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     common: [u64; COMMON],
     rare: Option<Box<[u64; Count::ALL.len() - COMMON]>>,
 }
 
-/// The first of [`Count::ALL`], which transports count.
-const COMMON: usize = Count::Signals as usize;
+/// The first of [`Count::ALL`], which all transports count.
+const COMMON: usize = Count::Feedback as usize;
 
 impl Counts {
     /// Each counter with its number.

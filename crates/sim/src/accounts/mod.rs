@@ -12,7 +12,7 @@ use crate::Blueprint;
 use crate::agenda::AgendaEvent;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
-use crate::trace::{Balance, MAX_PACKETS, PacketRecord, PortRecord, Subject, Trace};
+use crate::trace::{Balance, MAX_PACKETS, PacketRecord, Subject, Trace};
 
 /// The counters of a run, and its recorder.
 pub(crate) struct Accounts {
@@ -164,15 +164,13 @@ impl Accounts {
         self.recorder.take_recorded()
     }
 
-    /// The trace of a run at `now`, with `recorded`, `in_flight` packets, and the records of ports. Distributions of hosts move into it unless
-    /// `keep`.
-    #[expect(clippy::too_many_arguments, reason = "the parts of the world, each once")]
+    /// The trace of a run at `now`, with `recorded` and `in_flight` packets, and without records of applications and ports. Distributions of hosts
+    /// move into it unless `keep`.
     pub(crate) fn trace(
         &mut self,
         recorded: Recorded,
         now: Time,
         in_flight: u64,
-        ports: Vec<PortRecord>,
         hosts: &mut Hosts,
         blueprint: &Blueprint,
         keep: bool,
@@ -189,7 +187,7 @@ impl Accounts {
             apps: Vec::new(),
             receivers: hosts.receiver_records(now, keep),
             nodes: hosts.nodes.records(),
-            ports,
+            ports: Vec::new(),
             queueing_delays: Vec::new(),
             series,
             events,

@@ -1,7 +1,9 @@
 //! The accepted packets of a port, in the order of their arrival at the other end.
 //!
 //! A ring that has become empty starts again at its first slot, so that an access link uses the same cache lines for every packet. What it needed for a
-//! burst goes back to the [`Spare`] rings of the network: memory grows with the packets on links, not with the largest burst of every port.
+//! burst goes back to the [`Spare`] rings of the network: memory grows with the packets on links, not with the largest burst of every port. In a network
+//! whose ports do not fit into the caches, an empty ring gives back all its slots, and the next packet on any idle link takes those that were used last,
+//! which are in the caches.
 
 use contract::PacketId;
 use units::Time;
@@ -23,10 +25,12 @@ pub(super) struct Slot {
 
 /// Slots of a ring at first.
 const FIRST: usize = 4;
-/// A ring keeps this many slots when it becomes empty: enough for the usual burst of an access link, and in a network whose ports do not fit into
-/// the caches as few as it had at first.
+/// A ring keeps this many slots when it becomes empty: enough for the usual burst of an access link, and none in a network whose ports do not fit into
+/// the caches.
 const KEPT: usize = 16;
-const KEPT_BY_MANY: usize = FIRST;
+const KEPT_BY_MANY: usize = 0;
+/// More slots than these are freed, because few ports need so many.
+const LARGEST_SPARE: usize = 1024;
 
 /// Slots that no ring uses.
 #[derive(Debug, Default)]
@@ -52,7 +56,7 @@ impl Spare {
     /// Keeps slots for another ring.
     #[inline(never)]
     fn give(&mut self, slots: Box<[Slot]>) {
-        if slots.is_empty() {
+        if slots.is_empty() || slots.len() > LARGEST_SPARE {
             return;
         }
         let class = slots.len().trailing_zeros() as usize;

@@ -113,6 +113,8 @@ pub(crate) struct EndpointState {
     arrived: Arrivals,
     meter: Meter,
     endpoint: AnyEndpoint,
+    /// Counters at the end of the warm-up.
+    base: Option<Box<Base>>,
     random: Random,
     active_since: Time,
     /// When its flow last restarted: packets sent before belong to an earlier connection.
@@ -121,8 +123,6 @@ pub(crate) struct EndpointState {
     started_at: Time,
     /// Active time after the warm-up, up to `active_since`.
     active_for: Duration,
-    /// Counters at the end of the warm-up.
-    base: Option<Box<Base>>,
 }
 
 /// What a packet needs of an endpoint.
@@ -135,11 +135,11 @@ pub(super) enum Footprint {
 }
 
 /// Cache lines of an endpoint that a packet needs: its own counters and a TCP sender without SACK.
-pub(super) const ENDPOINT_LINES: usize = 14;
+pub(super) const ENDPOINT_LINES: usize = 11;
 
 const _: () = assert!(
-    size_of::<EndpointState>() <= 1024,
-    "an endpoint is at most sixteen cache lines: box a large scheme"
+    size_of::<EndpointState>() <= 768,
+    "an endpoint is at most twelve cache lines: box a large scheme"
 );
 
 impl EndpointState {

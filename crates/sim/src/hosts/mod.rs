@@ -314,6 +314,11 @@ impl Hosts {
 
     // ---- records
 
+    /// Frees the memory of endpoints, to which nothing happens from now on.
+    pub(crate) fn release(&mut self) {
+        (self.endpoints, self.late) = (Vec::new(), LateEndpoints::default());
+    }
+
     /// The subjects of endpoints and of state machines of nodes, in the order of their addresses.
     pub(crate) fn subjects(&self) -> Vec<Subject> {
         let mut subjects = Vec::new();

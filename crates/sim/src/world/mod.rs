@@ -294,16 +294,17 @@ impl World {
     /// The trace with `recorded`. Unless `keep`, the run cannot continue: what is recorded moves into the trace, and memory that is no longer
     /// needed is free for the records that follow.
     fn trace(&mut self, recorded: Recorded, in_flight: u64, keep: bool) -> Trace {
-        let apps = self.apps.records(self.now);
-        let ports = self.fabric.records(self.now);
-        let queueing_delays = self.fabric.queueing_delays(keep);
+        let mut trace =
+            self.accounts.trace(recorded, self.now, in_flight, &mut self.hosts, &self.blueprint, keep);
+        if !keep {
+            self.hosts.release();
+        }
+        trace.apps = self.apps.records(self.now);
+        trace.ports = self.fabric.records(self.now);
+        trace.queueing_delays = self.fabric.queueing_delays(keep);
         if !keep {
             self.fabric.release();
         }
-        let mut trace =
-            self.accounts.trace(recorded, self.now, in_flight, ports, &mut self.hosts, &self.blueprint, keep);
-        trace.apps = apps;
-        trace.queueing_delays = queueing_delays;
         trace
     }
 

@@ -12,10 +12,11 @@ pub struct Rtt {
     /// RTO, exponential backoff included.
     rto: Duration,
     min: Duration,
-    min_rto: Duration,
-    /// Minimum of the variation term, in nanoseconds.
-    variation_floor: u64,
+    /// Minimum of the timeout, or of its variation term.
+    floor: Duration,
     max_rto: Duration,
+    /// Whether `floor` is that of the variation term.
+    floors_variation: bool,
     backed_off: bool,
 }
 
@@ -27,9 +28,9 @@ impl Rtt {
             variation_4: 0,
             rto: initial,
             min: Duration::MAX,
-            min_rto,
-            variation_floor: 1,
+            floor: min_rto,
             max_rto,
+            floors_variation: false,
             backed_off: false,
         }
     }
@@ -37,7 +38,7 @@ impl Rtt {
     /// Makes `min_rto` the minimum of the variation term that is added to SRTT, as in Linux, instead of the minimum of the whole timeout.
     #[must_use]
     pub const fn floor_of_variation(self) -> Self {
-        Self { variation_floor: self.min_rto.as_nanos(), min_rto: Duration::ZERO, ..self }
+        Self { floors_variation: true, ..self }
     }
 
     /// Takes a round-trip time. The caller must not give one that could belong to either of two transmissions [RFC6298 §3].
@@ -55,8 +56,10 @@ impl Rtt {
         }
         self.min = self.min.min(rtt);
         // RTO ← SRTT + max(G, 4·RTTVAR), with a clock granularity G of one nanosecond      [RFC6298 §2.3]
-        let rto = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(self.variation_floor));
-        self.rto = rto.max(self.min_rto).min(self.max_rto);
+        let (floor, variation_floor) =
+            if self.floors_variation { (Duration::ZERO, self.floor.as_nanos()) } else { (self.floor, 1) };
+        let rto = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(variation_floor));
+        self.rto = rto.max(floor).min(self.max_rto);
         self.backed_off = false;
     }
 

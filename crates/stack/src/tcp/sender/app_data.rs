@@ -1,7 +1,7 @@
 //! Application data: how much there is to send, and when there will be more.
 
 use contract::{Cx, Request};
-use units::{Bytes, Carry, Rate, Time};
+use units::{Bytes, Carry, Duration, Rate, Time};
 
 use crate::tcp::Demand;
 
@@ -14,11 +14,25 @@ pub(super) struct AppData {
     pub(super) last: u64,
     /// When the next segment will be ready.
     pub(super) next_data_at: Time,
-    /// Whether the application or the receive window left the congestion window unused (app-limited).
-    pub(super) app_limited: bool,
+    /// With [`Demand::Limited`] only.
+    production: Option<Box<Production>>,
+}
+
+/// An application that produces whole segments at a rate.
+#[derive(Clone, Debug)]
+struct Production {
     rate: Rate,
     carry: Carry,
     segment: Bytes,
+}
+
+impl Production {
+    /// The time that the next segment takes.
+    fn next_gap(&mut self) -> Duration {
+        let (gap, carry) = self.rate.serialise(self.segment, self.carry);
+        self.carry = carry;
+        gap
+    }
 }
 
 impl AppData {
@@ -28,40 +42,27 @@ impl AppData {
             Demand::Finite(size) => (size.as_u64(), size.as_u64(), Rate::ZERO),
             Demand::Limited(rate) => (0, u64::MAX, rate),
         };
-        Self {
-            ready,
-            last,
-            next_data_at: Time::NEVER,
-            app_limited: false,
-            rate,
-            carry: Carry::default(),
-            segment,
-        }
+        let production = || Box::new(Production { rate, carry: Carry::default(), segment });
+        Self { ready, last, next_data_at: Time::NEVER, production: (rate != Rate::ZERO).then(production) }
     }
 
     /// Starts the application, which produces whole segments at its rate.
     pub(super) fn start(&mut self, cx: &Cx<'_>) {
-        if self.rate != Rate::ZERO {
-            self.next_data_at = cx.now();
-            self.produce();
+        if let Some(production) = &mut self.production {
+            self.next_data_at = cx.now() + production.next_gap();
         }
-    }
-
-    fn produce(&mut self) {
-        let (gap, carry) = self.rate.serialise(self.segment, self.carry);
-        self.carry = carry;
-        self.next_data_at += gap;
     }
 
     /// Adds the segments that have become ready. They are whole, so that a slow application makes no small packets.
     pub(super) fn refill(&mut self, now: Time) {
-        if self.rate == Rate::UNLIMITED {
+        let Some(production) = &mut self.production else { return };
+        if production.rate == Rate::UNLIMITED {
             self.ready = u64::MAX;
             self.next_data_at = Time::NEVER;
         }
         while self.next_data_at <= now {
-            self.ready += self.segment.as_u64();
-            self.produce();
+            self.ready += production.segment.as_u64();
+            self.next_data_at += production.next_gap();
         }
     }
 
@@ -85,7 +86,6 @@ impl AppData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Duration;
 
     #[test]
     fn an_application_of_8_mbps_makes_a_segment_of_1000_bytes_each_millisecond() {

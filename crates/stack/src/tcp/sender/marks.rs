@@ -5,15 +5,15 @@ use crate::tcp::receiver::{ACE, FIRST_ACE};
 /// Marked packets that acknowledgements reported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MarkCounter {
-    /// All of them, with accurate feedback [RFC9768 §3.2.1: s.cep].
-    seen: u64,
+    /// All of them, with accurate feedback, modulo 2³² [RFC9768 §3.2.1: s.cep]. Only the low three bits are compared.
+    seen: u32,
     /// Those that the controller does not know yet.
     pub(super) pending: u32,
 }
 
 impl Default for MarkCounter {
     fn default() -> Self {
-        Self { seen: FIRST_ACE, pending: 0 }
+        Self { seen: FIRST_ACE as u32, pending: 0 }
     }
 }
 
@@ -22,9 +22,9 @@ impl MarkCounter {
     /// than seven could have been marked, the largest number that fits [RFC9768 §3.2.2.5.2, appendix A.2.1].
     pub(super) fn read(&mut self, ace: u8, packets: u32) -> u32 {
         let bits = ACE as u32;
-        let lowest = u32::from(ace).wrapping_sub(self.seen as u32) & bits;
+        let lowest = u32::from(ace).wrapping_sub(self.seen) & bits;
         let marks = if packets <= bits { lowest } else { packets - (packets.wrapping_sub(lowest) & bits) };
-        self.seen += u64::from(marks);
+        self.seen = self.seen.wrapping_add(marks);
         marks
     }
 }

@@ -59,6 +59,8 @@ pub struct Sender<C> {
     to: Address,
     settings: Settings,
     phase: Phase,
+    /// Whether the application or the receive window left the congestion window unused.
+    app_limited: bool,
     seq: SendSequence,
     segment_ends: SegmentEnds,
     send_buffer: SendBuffer,
@@ -150,6 +152,7 @@ impl<C: CongestionControl> Sender<C> {
                 pacing: config.pacing,
             },
             phase: Phase::Closed,
+            app_limited: false,
             seq: SendSequence::new(config.first_window()),
             segment_ends: SegmentEnds::default(),
             send_buffer: SendBuffer::new(config.send_buffer, config.segment, config.initial_window),
@@ -297,13 +300,13 @@ impl<C: CongestionControl> Sender<C> {
             rtt: Some(rtt),
             rtt_smoothed: self.timer.rtt().smoothed(),
             rtt_min: self.timer.rtt().min(),
-            app_limited: self.app_data.app_limited,
+            app_limited: self.app_limited,
             recovering: reducing,
             round_ended,
             from: packet.source.endpoint,
             label: Label::default(),
         };
-        self.app_data.app_limited = false;
+        self.app_limited = false;
         self.controller.on_ack(&ack, cx);
         self.read_allowance();
     }
@@ -436,7 +439,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Records that the application, the receive window or the send buffer leaves the congestion window unused.
     #[cold]
     fn on_app_limited(&mut self) {
-        self.app_data.app_limited = true;
+        self.app_limited = true;
         let in_flight = self.flight();
         if let Some(sampler) = &mut self.sampler {
             sampler.limit(in_flight);
@@ -502,7 +505,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         let (bytes, in_flight) = (Bytes::new(len), Bytes::new(in_flight));
         self.controller
-            .on_sent(&Sent { bytes, in_flight, retransmission, app_limited: self.app_data.app_limited }, cx);
+            .on_sent(&Sent { bytes, in_flight, retransmission, app_limited: self.app_limited }, cx);
     }
 
     /// Called when nothing is in flight. If the sender resumes after an idle time of one retransmission timeout, the window is no longer

@@ -10,23 +10,30 @@ pub(super) struct SegmentEnds {
     complete: u64,
     /// Bytes after it that are acknowledged already, and counted in no segment.
     partial: u64,
-    /// Ends of the segments in flight that are not full, in order.
-    short: VecDeque<u64>,
+    /// Those that are not full; `None` before the first.
+    short: Option<Box<ShortSegments>>,
 }
+
+/// Ends of the segments in flight that are not full, in order.
+#[derive(Clone, Debug, Default)]
+struct ShortSegments(VecDeque<u64>);
 
 impl SegmentEnds {
     /// A segment that is not full, and ends at `end`, is sent.
     #[cold]
     pub(super) fn on_short(&mut self, end: u64) {
-        if self.short.back().is_none_or(|last| *last < end) {
-            self.short.push_back(end);
+        let ends = &mut self.short.get_or_insert_default().0;
+        if ends.back().is_none_or(|last| *last < end) {
+            ends.push_back(end);
         }
     }
 
     /// All bytes from `una` on are retransmitted, perhaps in other segments.
     #[cold]
     pub(super) fn restart(&mut self, una: u64) {
-        self.short.clear();
+        if let Some(short) = &mut self.short {
+            short.0.clear();
+        }
         (self.complete, self.partial) = (una, 0);
     }
 
@@ -35,13 +42,15 @@ impl SegmentEnds {
     #[inline]
     pub(super) fn complete(&mut self, ack: u64, bytes: u64, segment: u64) -> u32 {
         let is_next = bytes == segment && self.partial == 0 && ack == self.complete + segment;
-        if is_next && self.short.is_empty() {
+        if is_next && self.short.as_ref().is_none_or(|short| short.0.is_empty()) {
             self.complete = ack;
             return 1;
         }
-        while let Some(&end) = self.short.front().filter(|end| **end <= ack) {
-            self.short.pop_front();
-            self.complete = end;
+        if let Some(short) = &mut self.short {
+            while let Some(&end) = short.0.front().filter(|end| **end <= ack) {
+                short.0.pop_front();
+                self.complete = end;
+            }
         }
         let partial = ack.saturating_sub(self.complete) % segment;
         let whole = (bytes + self.partial).saturating_sub(partial);

@@ -8,11 +8,15 @@ use units::Bytes;
 /// window is full, to twice what a window takes \[Linux: tcp_sndbuf_expand\]. Segments above a hole stay in it, so a retransmission that is
 /// lost again and again stops new data, which lets it pass. Application data that was never sent counts in the kernel as well and does not
 /// here: it delays nothing.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SendBuffer {
+#[derive(Clone, Debug)]
+pub(super) struct SendBuffer(Option<Box<Size>>);
+
+/// The size of a send buffer; without a limit there is none.
+#[derive(Clone, Debug)]
+struct Size {
     /// In bytes of memory.
     memory: u64,
-    /// Payload that fits; [`u64::MAX`] without a limit.
+    /// Payload that fits.
     payload: u64,
     segment: u64,
 }
@@ -26,36 +30,36 @@ const DESCRIPTOR: u64 = 256;
 impl SendBuffer {
     /// A buffer of `memory`, or of twice the initial window if that is larger; [`Bytes::UNLIMITED`] is no limit.
     pub(super) fn new(memory: Bytes, segment: Bytes, initial_window: u32) -> Self {
-        let mut buffer =
-            Self { memory: memory.as_u64(), payload: u64::MAX, segment: segment.as_u64().max(1) };
-        if memory != Bytes::UNLIMITED {
-            buffer.memory = buffer.memory.max(buffer.memory_of(u64::from(initial_window)));
-            buffer.resize();
-        }
-        buffer
+        let limited = || {
+            let mut size = Size { memory: memory.as_u64(), payload: 0, segment: segment.as_u64().max(1) };
+            size.memory = size.memory.max(size.memory_of(u64::from(initial_window)));
+            size.resize();
+            Box::new(size)
+        };
+        Self((memory != Bytes::UNLIMITED).then(limited))
     }
 
     /// One past the last byte that may be sent while `una` is the oldest that is not acknowledged.
     #[inline]
-    pub(super) const fn edge(&self, una: u64) -> u64 {
-        una.saturating_add(self.payload)
+    pub(super) fn edge(&self, una: u64) -> u64 {
+        self.0.as_ref().map_or(u64::MAX, |size| una.saturating_add(size.payload))
     }
 
     /// Makes room for twice a congestion window of this many bytes. Returns whether the buffer has grown.
     #[cold]
     pub(super) fn grow(&mut self, window: u64) -> bool {
-        if self.payload == u64::MAX {
-            return false;
-        }
-        let memory = self.memory_of(window / self.segment);
-        let grows = memory > self.memory;
+        let Some(size) = &mut self.0 else { return false };
+        let memory = size.memory_of(window / size.segment);
+        let grows = memory > size.memory;
         if grows {
-            self.memory = memory;
-            self.resize();
+            size.memory = memory;
+            size.resize();
         }
         grows
     }
+}
 
+impl Size {
     fn memory_of(&self, segments: u64) -> u64 {
         2 * segments * ((self.segment + HEADERS).next_power_of_two() + DESCRIPTOR)
     }
