@@ -52,6 +52,11 @@ SECONDS = {
     "m10k": 10,
     "m100k": 2,
     "n3k": 4,
+    "n10k": 4,
+    "t1k": 5,
+    "t10k": 5,
+    "t100k": 5,
+    "t1m": 14,
 }
 COUNTED_SECONDS = {
     "w1": 5,
@@ -77,6 +82,11 @@ COUNTED_SECONDS = {
     "m10k": 0.5,
     "m100k": 0.1,
     "n3k": 0.2,
+    "n10k": 0.2,
+    "t1k": 0.2,
+    "t10k": 0.2,
+    "t100k": 0.2,
+    "t1m": 0.2,
 }
 TITLES = {
     "w1": "10 TCP flows, dumbbell",
@@ -102,9 +112,14 @@ TITLES = {
     "m10k": "multicast, 10 000 receivers",
     "m100k": "multicast, 100 000",
     "n3k": "1 000 routers, controller",
+    "n10k": "10 000 routers, controller",
+    "t1k": "tables of 1 000 names",
+    "t10k": "tables of 10 000 names",
+    "t100k": "tables of 100 000 names",
+    "t1m": "tables of 1 000 000 names",
 }
 # these run once: a run takes minutes
-LONG = {"s10k", "s100k", "s1m", "m100k"}
+LONG = {"s10k", "s100k", "s1m", "m100k", "n10k", "t1m"}
 # these take gigabytes, and run only if they are named
 HUGE = {"s1m"}
 # ndnSIM 2.8 on n1 and n2 (BIC), 100 simulated seconds: packet-hops per CPU second as released, and with its timer leak

@@ -36,6 +36,11 @@ DURATIONS_S: dict[str, dict[str, tuple[float, float]]] = {
         "f16p": (0.01, 0.02),
         "n3": (2, 6),
         "n3k": (1, 3),
+        "n10k": (1, 3),
+        "t1k": (2, 6),
+        "t10k": (2, 6),
+        "t100k": (2, 6),
+        "t1m": (12, 16),
     },
     "ns-2": {"s10": (10, 500), "s100": (5, 25), "s1k": (1, 4), "f8p": (0.02, 0.06)},
     "ns-3": {"s100": (1, 2), "s1k": (0.2, 0.5)},
@@ -46,7 +51,8 @@ SIZES = {
     "flows": {"s10": 10, "s100": 100, "s1k": 1000, "s10k": 10_000, "s100k": 100_000},
     "receivers": {"w4": 64, "m1k": 1000, "m10k": 10_000, "m100k": 100_000},
     "switches": {"f8p": 80, "f16p": 320},
-    "routers": {"n3": 200, "n3k": 1000},
+    "routers": {"n3": 200, "n3k": 1000, "n10k": 10_000},
+    "names": {"t1k": 1000, "t10k": 10_000, "t100k": 100_000, "t1m": 1_000_000},
 }
 """What the workloads vary, and how much of it each has."""
 
@@ -121,8 +127,9 @@ def draw(rows: list[dict[str, Any]]) -> None:
         ("multicast, receivers", "o-", "Thalweg", "receivers"),
         ("fat tree, switches", "s-", "Thalweg", "switches"),
         ("named data and a controller, routers", "^-", "Thalweg", "routers"),
+        ("named data, names in each table", "v-", "Thalweg", "names"),
     ]
-    figure("scale-size", "receivers of a group, switches, routers", cost, ours, "hop_ns", 1)
+    figure("scale-size", "receivers of a group, switches, routers, names", cost, ours, "hop_ns", 1)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,18 +1,19 @@
 //! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star again
 //! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data;
-//! N3 a network of 200 forwarders of named data under a controller, N3k one of 1000; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
+//! N3 a network of 200 forwarders of named data under a controller, N3k one of 1000, N10k one of 10 000 with the traffic of N3k; T1k … T1m
+//! a dumbbell of named data whose tables hold a thousand to a million names; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
 //! the same share of the bottleneck each; F8p and F8i a fat tree of 128 hosts with a permutation and with incast, F16p and F16i one of 1024
 //! hosts; M10k and M100k multicast stars of that many receivers.
 
-use contract::{EcnFeedback, NodeId, ParamValue};
-use sim::{Blueprint, Cast, FlowKind, IcnSpec, NdnSpec, PortSpec, ProducerSpec, SdnSpec};
+use contract::{EcnFeedback, NameId, NodeId, ParamValue};
+use sim::{Blueprint, Cast, FlowKind, IcnSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, SdnSpec};
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
 /// The names of the workloads.
 pub const NAMES: &[&str] = &[
     "w1", "w2", "w3", "w4", "w4s", "w4n", "n1", "n2", "n3", "s10", "s100", "s1k", "s10k", "s100k", "s1m",
-    "f8p", "f8i", "f16p", "f16i", "m1k", "m10k", "m100k", "n3k",
+    "f8p", "f8i", "f16p", "f16i", "m1k", "m10k", "m100k", "n3k", "n10k", "t1k", "t10k", "t100k", "t1m",
 ];
 
 /// The workload called `name`, one of [`NAMES`], of the given duration or the usual one; `None` for another name.
@@ -28,8 +29,13 @@ pub fn workload(name: &str, duration: Option<Duration>) -> Option<Blueprint> {
         "w4n" => Some(stream_star(64, Cast::Named, run(400))),
         "n1" => Some(named(None, run(100))),
         "n2" => Some(named(Some("bic"), run(100))),
-        "n3" => Some(controlled(200, run(20))),
-        "n3k" => Some(controlled(1000, run(20))),
+        "n3" => Some(controlled(200, 1, run(20))),
+        "n3k" => Some(controlled(1000, 1, run(20))),
+        "n10k" => Some(controlled(10_000, 10, run(20))),
+        "t1k" => Some(tables(1000, run(20))),
+        "t10k" => Some(tables(10_000, run(20))),
+        "t100k" => Some(tables(100_000, run(20))),
+        "t1m" => Some(tables(1_000_000, run(20))),
         "s10" => Some(scaled(10, run(10))),
         "s100" => Some(scaled(100, run(10))),
         "s1k" => Some(scaled(1000, run(10))),
@@ -219,10 +225,64 @@ pub fn named(controller: Option<&str>, duration: Duration) -> Blueprint {
     net
 }
 
+/// Two routers whose tables hold `count` names each: next hops for that number of prefixes, as many pending Interests, and as many Data in the content
+/// store of the first router. The traffic is the same for every `count`.
+///
+/// A hundred consumers at one host request 1000 Data a second each, of prefixes that are spread over the table of next hops; their producer takes
+/// so long to answer that `count` Interests are pending at every node of their path. A consumer at another host requests 100 000 Data a second,
+/// drawn from twice as many contents as a store holds. All links have 10 Gbit/s and 0.1 ms.
+pub fn tables(count: u32, duration: Duration) -> Blueprint {
+    const CONSUMERS: u32 = 100;
+    const REQUESTS_PER_S: u64 = 100_000;
+    let mut net = Blueprint::new(duration);
+    let nodes = ["c1", "c2", "r1", "r2", "p1", "p2"].map(|name| net.node(name));
+    let [c1, c2, r1, r2, p1, p2] = nodes;
+    let wire = PortSpec::new(Rate::from_mbps(10_000), Duration::from_micros(100), 1000);
+    for (name, ends) in
+        [("c1", (c1, r1)), ("c2", (c2, r1)), ("core", (r1, r2)), ("p1", (r2, p1)), ("p2", (r2, p2))]
+    {
+        net.link(name, ends, wire.clone());
+    }
+    let store = ndn::Store { policy: ndn::Policy::Lru, size: count };
+    let mut spec = NdnSpec { nodes: nodes.to_vec(), stores: vec![(r1, store)], ..NdnSpec::default() };
+    let payload = Bytes::new(1024);
+    let data = payload + ndn::OVERHEAD;
+    let pending = Duration::from_nanos(u64::from(count) * 1_000_000_000 / REQUESTS_PER_S);
+    let prefixes = [("/p1", p1, pending), ("/p2", p2, Duration::ZERO)].map(|(text, node, delay)| {
+        let prefix = spec.names.intern(text);
+        spec.producers
+            .push(ProducerSpec { node, config: ndn::ProducerConfig { prefix, payload, data, delay } });
+        prefix
+    });
+    let below: Vec<NameId> = (0..count).map(|i| spec.names.intern(&format!("/p1/{i}"))).collect();
+    let route = |(at, via)| move |&prefix: &NameId| NameRoute { at, prefix, via, cost: 1 };
+    spec.routes = [(r1, r2), (r2, p1)].into_iter().flat_map(|hop| below.iter().map(route(hop))).collect();
+    net.ndn = Some(spec);
+    let rate = |per_s: u64| Rate::from_bps(data.as_bits() * per_s);
+    for i in 0..CONSUMERS {
+        let prefix = below[(i * (count / CONSUMERS)) as usize];
+        let each = rate(REQUESTS_PER_S / u64::from(CONSUMERS));
+        let config = ndn::ConsumerConfig::new(prefix, payload, each);
+        // longer than any Interest is pending
+        let config = ndn::ConsumerConfig { lifetime: pending * 2 + Duration::from_secs(1), ..config };
+        let flow = net.flow(&format!("slow.{i}"), None, FlowKind::Ndn(config), c1, &[]);
+        flow.start = Time::from_nanos(u64::from(i) * 1_000_000_000 / REQUESTS_PER_S);
+    }
+    let pattern = ndn::Pattern::Zipf { contents: 2 * count, segments: 1, exponent: 0.0, shift: 0.0 };
+    let config = ndn::ConsumerConfig::new(prefixes[1], payload, rate(REQUESTS_PER_S));
+    let config = ndn::ConsumerConfig { pattern, ..config };
+    net.flow("cached", None, FlowKind::Ndn(config), c2, &[]);
+    net
+}
+
 /// Routers in a ring with chords, half as many consumers and a tenth as many producers at nodes of their own, all of them under ndnSieve with
 /// its controller; all links 10 Mbit/s, those of the controller apart.
-pub fn controlled(count: usize, duration: Duration) -> Blueprint {
+///
+/// With `sparse` above 1 there are fewer consumers and producers by this factor, and each consumer asks one of the producers around it, so that traffic
+/// and lengths of paths are those of a ring that is smaller by this factor.
+pub fn controlled(count: usize, sparse: usize, duration: Duration) -> Blueprint {
     const CHORD: usize = 14;
+    let producers = count / 10 / sparse;
     let mut net = Blueprint::new(duration);
     let routers: Vec<NodeId> = (0..count).map(|i| net.node(&format!("r{i}"))).collect();
     let wire = |delay_ms: u64| PortSpec::new(Rate::from_mbps(10), Duration::from_millis(delay_ms), 500);
@@ -235,18 +295,23 @@ pub fn controlled(count: usize, duration: Duration) -> Blueprint {
     let mut spec = NdnSpec { link: Some("ndnsieve".to_owned()), ..NdnSpec::default() };
     let payload = Bytes::new(1024);
     let data = payload + ndn::OVERHEAD;
-    for j in 0..count / 10 {
+    for j in 0..producers {
         let node = net.node(&format!("p{j}"));
-        net.link(&format!("p{j}"), (routers[10 * j + 5], node), wire(1));
+        net.link(&format!("p{j}"), (routers[sparse * (10 * j + 5)], node), wire(1));
         let prefix = spec.names.intern(&format!("/{j}"));
         let config = ndn::ProducerConfig { prefix, payload, data, delay: Duration::ZERO };
         spec.producers.push(ProducerSpec { node, config });
     }
-    for k in 0..count / 2 {
+    for k in 0..5 * producers {
         let node = net.node(&format!("c{k}"));
-        net.link(&format!("c{k}"), (node, routers[2 * k]), wire(1));
+        net.link(&format!("c{k}"), (node, routers[sparse * 2 * k]), wire(1));
+        let producer = match sparse {
+            1 => 7 * k % producers,
+            // the producers within half of the smaller ring to either side
+            _ => (k / 5 + producers + 7 * k % (producers / sparse) - producers / sparse / 2) % producers,
+        };
         // each has content of its own, so that nothing is aggregated
-        let prefix = spec.names.intern(&format!("/{}/{k}", 7 * k % (count / 10)));
+        let prefix = spec.names.intern(&format!("/{producer}/{k}"));
         let config = ndn::ConsumerConfig::with_controller(prefix, payload);
         let flow = net.flow(&format!("consumer.{k}"), Some("ndnsieve"), FlowKind::Ndn(config), node, &[]);
         flow.start = Time::ZERO + Duration::from_millis(10 * k as u64);

@@ -1,6 +1,7 @@
 //! The workloads do what other simulators say they do.
 
 use sim::{Blueprint, Control, PortSpec, Trace, World};
+use stack::ndn::Tally;
 use units::{Duration, Rate, Time};
 
 fn run(name: &str, seconds: Option<u64>) -> Trace {
@@ -46,6 +47,43 @@ fn consumers_at_a_constant_rate_get_what_another_simulator_gives_them() {
     }
     assert_eq!(trace.packet_hops, 299_964 + 299_873);
     assert_eq!(trace.balance.dropped, 0);
+}
+
+/// A thousand Interests are pending at every node of the path of the slow consumers, each for 10 ms. The store of the first router is full: it has a part of
+/// the half that the other consumer would find in it without Data of the slow ones.
+#[test]
+fn tables_hold_the_names_that_they_should() {
+    let blueprint = benches::workload("t1k", Some(Duration::from_millis(100))).expect("a workload");
+    let ndn = blueprint.ndn.as_ref().expect("named data");
+    assert_eq!(ndn.routes.len(), 2 * 1000);
+    let mut world = World::new(&blueprint).expect("a valid blueprint");
+    world.run(&Control::default());
+    let trace = world.finish();
+    let tables = |node: usize| trace.nodes[node].ndn.clone().expect("a forwarder");
+    let [c1, r1, r2, p1] = [0, 2, 3, 4].map(tables);
+    for node in [&c1, &r1, &r2, &p1] {
+        assert!((1000..1200).contains(&node.pending_peak), "{}", node.pending_peak);
+    }
+    assert_eq!((r1.stored, r2.stored), (1000, 0));
+    let hits = r1.count(Tally::Hits) as f64 / 10_000.0;
+    assert!((0.2..0.5).contains(&hits), "{hits}");
+    assert_eq!((trace.balance.dropped, r1.count(Tally::NoRoute), r2.count(Tally::NoRoute)), (0, 0, 0));
+}
+
+/// The packets that cross links are about as many as with a tenth of the routers, whose consumers ask as many producers over as many links.
+#[test]
+fn ten_times_as_many_routers_have_the_same_traffic() {
+    let run = |count, sparse| {
+        let mut world =
+            World::new(&benches::controlled(count, sparse, Duration::from_secs(1))).expect("valid");
+        world.run(&Control::default());
+        world.finish()
+    };
+    let (small, large) = (run(100, 1), run(1000, 10));
+    assert_eq!(small.flows.len(), large.flows.len());
+    assert_eq!((small.balance.dropped, large.balance.dropped), (0, 0));
+    let ratio = large.packet_hops as f64 / small.packet_hops as f64;
+    assert!((0.5..2.0).contains(&ratio), "{} and {}", small.packet_hops, large.packet_hops);
 }
 
 #[test]

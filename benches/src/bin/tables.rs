@@ -112,7 +112,7 @@ fn lookup(entries: u64, depth: u32) -> f64 {
         (4..depth).for_each(|level| below.push_str(&format!("/l{level}")));
         asked.push(names.intern(&below));
     }
-    fib.set(&routes);
+    fib.set(routes.iter().map(|(prefix, hops)| (*prefix, hops.as_slice())));
     time(|i| {
         let prefix = asked[(scattered(i) % entries) as usize];
         black_box(fib.find(prefix, &names).is_some());
@@ -124,7 +124,7 @@ fn one_prefix(entries: u64) -> f64 {
     let mut names = Names::new();
     let prefix = names.intern("/a/b");
     let mut fib = Fib::new();
-    fib.set(&[(prefix, vec![NextHop { face: FaceId(1), cost: 1 }])]);
+    fib.set([(prefix, &[NextHop { face: FaceId(1), cost: 1 }][..])].into_iter());
     time(|i| {
         let name = Name { prefix, segment: scattered(i) % entries };
         black_box(fib.find(black_box(name).prefix, &names).is_some());

@@ -55,8 +55,8 @@ pub use router::{
 };
 pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
 pub use sdn::{
-    App, AppCx, Cache, CachedStatus, Command, Control, DirectedLink, Hop, Hops, MILLION, Net, Requirements,
-    Share, Status, Subject, Traffic, ambassador_impl_App,
+    App, AppCx, Cache, CachedStatus, Command, Control, DirectedLink, Hop, HopTable, Hops, MILLION, Net,
+    Requirements, Share, Status, Subject, Traffic, ambassador_impl_App,
 };
 pub use signal::{Eid, RESOLVED, Registration, Signal};
 pub use stream::{

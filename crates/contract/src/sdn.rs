@@ -231,6 +231,43 @@ pub struct DirectedLink {
     pub limit: u32,
 }
 
+/// Next hops by node and prefix. Those of the configuration are in one list; those that changed are beside it.
+#[derive(Clone, Debug, Default)]
+pub struct HopTable {
+    /// Nodes and prefixes in ascending order, and the end of the next hops of each, which begin where those before end.
+    rows: Vec<((NodeId, NameId), u32)>,
+    hops: Vec<Hop>,
+    changed: BTreeMap<(NodeId, NameId), Vec<Hop>>,
+}
+
+impl HopTable {
+    /// The next hops of a node for a prefix.
+    pub fn get(&self, key: (NodeId, NameId)) -> &[Hop] {
+        if let Some(hops) = self.changed.get(&key) {
+            return hops;
+        }
+        let Ok(row) = self.rows.binary_search_by_key(&key, |row| row.0) else { return &[] };
+        let begin = row.checked_sub(1).map_or(0, |before| self.rows[before].1);
+        &self.hops[begin as usize..self.rows[row].1 as usize]
+    }
+
+    /// Adds the next hops of a node for a prefix, if there are any. Both must come after those that were added before, in the order of nodes and then of
+    /// prefixes.
+    pub fn push(&mut self, key: (NodeId, NameId), hops: impl Iterator<Item = Hop>) {
+        debug_assert!(self.rows.last().is_none_or(|last| last.0 < key));
+        let begin = self.hops.len();
+        self.hops.extend(hops);
+        if self.hops.len() > begin {
+            self.rows.push((key, self.hops.len() as u32));
+        }
+    }
+
+    /// Replaces the next hops of a node for a prefix.
+    pub fn insert(&mut self, key: (NodeId, NameId), hops: Vec<Hop>) {
+        self.changed.insert(key, hops);
+    }
+}
+
 /// The network in the controller's view: its configuration, with the changes of statuses and acknowledged commands.
 #[derive(Clone, Debug, Default)]
 pub struct Net {
@@ -245,7 +282,7 @@ pub struct Net {
     /// Producers: prefix and nodes, both in ascending order.
     pub origins: BTreeMap<NameId, Vec<NodeId>>,
     /// Next hops towards prefixes, ordered by cost.
-    pub hops: BTreeMap<(NodeId, NameId), Vec<Hop>>,
+    pub hops: HopTable,
     /// Ports towards nodes: by node and destination.
     pub routes: BTreeMap<(NodeId, NodeId), PortId>,
 }
@@ -269,14 +306,14 @@ impl Net {
 
     /// Next hops of a node towards a prefix, ordered by cost.
     pub fn hops(&self, node: NodeId, prefix: NameId) -> &[Hop] {
-        self.hops.get(&(node, prefix)).map_or(&[], Vec::as_slice)
+        self.hops.get((node, prefix))
     }
 
     /// Records the changes of a command at a node.
     pub fn note(&mut self, node: NodeId, command: &Command) {
         match *command {
             Command::NextHops { prefix, hops } => {
-                let old = self.hops.entry((node, prefix)).or_default();
+                let old = self.hops.get((node, prefix));
                 let place =
                     |hop: &Hop| old.iter().position(|other| other.port == hop.port).unwrap_or(usize::MAX);
                 let mut new = hops.list().to_vec();
@@ -286,7 +323,7 @@ impl Net {
                 let behind = |hop: &Hop| Hop { cost: hop.cost.max(max), ..*hop };
                 let others: Vec<Hop> = old.iter().filter(|hop| !listed(hop)).map(behind).collect();
                 new.extend(others);
-                *old = new;
+                self.hops.insert((node, prefix), new);
             }
             Command::Route { to, via } => {
                 self.routes.insert((node, to), via);

@@ -10,8 +10,8 @@ use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 
 use contract::{
-    Command, Control as SdnMessage, Count, DirectedLink, Hop, Label, NameId, Names, Net, NodeId, PortId,
-    Setup,
+    Command, Control as SdnMessage, Count, DirectedLink, Hop, HopTable, Label, NameId, Names, Net, NodeId,
+    PortId, Setup,
 };
 use driver::testing::{InFlight, VirtualHost, VirtualNetwork};
 use driver::{Batch, GsoBatch, Platform};
@@ -98,13 +98,15 @@ fn network() -> Network {
     let mut names = Names::new();
     assert_eq!(names.intern("/film"), FILM);
     let hop = |port| Hop { port: PortId(port), cost: 5_000_000 };
+    let mut hops = HopTable::default();
+    hops.push((R1, FILM), [hop(0), hop(2)].into_iter());
     let net = Net {
         links: (0..).zip(&ends).map(link).collect(),
         out: vec![vec![PortId(0), PortId(2)], vec![PortId(1)], vec![PortId(3)]],
         agents: vec![R1, R2, R3],
         names: Arc::new(names),
         origins: BTreeMap::from([(FILM, vec![R2, R3])]),
-        hops: BTreeMap::from([((R1, FILM), vec![hop(0), hop(2)])]),
+        hops,
         routes: BTreeMap::new(),
     };
     Network {

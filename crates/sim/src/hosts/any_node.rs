@@ -38,7 +38,6 @@ impl AnyNode {
     }
 
     /// Whether it observes packets of others that arrive, or takes some of them.
-    #[inline]
     pub(super) fn observes_arrivals(&self) -> bool {
         matches!(self, Self::Router(_) | Self::Resolver(_) | Self::Clocked(_))
     }
@@ -75,6 +74,11 @@ impl AnyNode {
     /// Whether it observes departures from a queue.
     pub(super) fn observes_departures(&self) -> bool {
         matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.observes_dequeue())
+    }
+
+    /// Whether a departure that it observes can change its deadline.
+    pub(super) fn departures_move_deadlines(&self) -> bool {
+        !matches!(self.plain(), Self::Forwarder(forwarder) if !forwarder.has_deadlines())
     }
 
     pub(super) fn groups(&self) -> usize {

@@ -5,7 +5,7 @@ use stack::ndn;
 use units::Time;
 
 use super::clocks::Clocks;
-use super::endpoint::{AnyEndpoint, EndpointState};
+use super::endpoint::{AnyEndpoint, EndpointState, access_capacities};
 use super::late::{LateEndpoints, LateFlows, Slot};
 use super::nodes::Nodes;
 use super::{Distributions, FlowState, Hosts, ReceiverState};
@@ -44,6 +44,7 @@ impl Hosts {
             flows: Vec::with_capacity(blueprint.flows.len()),
             receivers: Vec::with_capacity(blueprint.flows.iter().map(|flow| flow.to.len()).sum()),
             producers: Vec::new(),
+            access: access_capacities(blueprint),
             first_at: Vec::new(),
             footprints: Vec::new(),
         };

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use contract::{
     Address, CongestionControl, Cx, Destination, DropReason, Endpoint, FlowId, GroupId, Header, Input,
-    LinkId, Meter, NodeId, Outputs, Packet, ParamError, Random, Setup,
+    LinkId, Meter, Outputs, Packet, ParamError, Random, Setup,
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
@@ -16,7 +16,7 @@ use super::clocks::{Clocked, Clocks};
 use super::counters::{Base, Counters, EndedState, Sent, Totals, recorded};
 use crate::delays::Delays;
 use crate::trace::{Arrivals, FlowRecord, ReceiverRecord};
-use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
+use crate::{Blueprint, Cast, FlowKind, FlowSpec};
 use memory::LINE;
 
 /// Any endpoint.
@@ -444,14 +444,14 @@ impl From<EndpointState> for EndedState {
     }
 }
 
-/// A sender for `flow`, towards `receiver` or the flow's group.
+/// A sender for `flow`, towards `receiver` or the flow's group. `capacity` is that of its node, see [`access_capacities`].
 pub(super) fn make_sender(
     flow: &FlowSpec,
     id: FlowId,
     receiver: Address,
     attachment: Option<Attachment>,
     log: Option<&Log>,
-    blueprint: &Blueprint,
+    capacity: Option<Rate>,
 ) -> Result<AnyEndpoint, ParamError> {
     let to = destination(flow, id, receiver);
     Ok(match &*flow.kind {
@@ -493,7 +493,7 @@ pub(super) fn make_sender(
                 Build::Forwarder => return Err(wrong_kind(flow, "a part of forwarders")),
             };
             let mut controller = build(&flow.params, &consumer_setup(config))?;
-            if let Some(capacity) = access_capacity(flow.from, blueprint) {
+            if let Some(capacity) = capacity {
                 controller.on_access(capacity);
             }
             AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, logged(controller, log))))
@@ -559,14 +559,23 @@ fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
     }
 }
 
-/// Rate of the fastest link into a node at the start of the run, except control links; `None` if it has no link.
-fn access_capacity(node: NodeId, blueprint: &Blueprint) -> Option<Rate> {
-    let inwards = |(id, link): (u32, &LinkSpec)| match link.ends {
-        ends if (ends.0 != node && ends.1 != node) || blueprint.is_control(LinkId(id)) => None,
-        (from, _) if from == node => Some(link.backward.rate),
-        _ => Some(link.forward.rate),
-    };
-    (0u32..).zip(&blueprint.links).filter_map(inwards).max()
+/// For each node the rate of the fastest link into it at the start of the run, except control links; `None` if it has no link. Empty without named
+/// data, whose consumers are the ones to know it.
+pub(super) fn access_capacities(blueprint: &Blueprint) -> Vec<Option<Rate>> {
+    if blueprint.ndn.is_none() {
+        return Vec::new();
+    }
+    let mut capacities = vec![None; blueprint.nodes.len()];
+    for (id, link) in (0u32..).map(LinkId).zip(&blueprint.links) {
+        if !blueprint.is_control(id) {
+            let (from, to) = link.ends;
+            for (node, rate) in [(from, link.backward.rate), (to, link.forward.rate)] {
+                let known: &mut Option<Rate> = &mut capacities[node.index()];
+                *known = (*known).max(Some(rate));
+            }
+        }
+    }
+    capacities
 }
 
 fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {

@@ -209,7 +209,8 @@ impl Hosts {
         let attachment = self.nodes.attachment(flow, spec.from, true, blueprint);
         // the first sender of a flow is made before the flow
         let log = self.flows.get(flow.index()).and_then(|state| state.custom.as_ref()?.log.as_ref());
-        endpoint::make_sender(spec, flow, receiver, attachment, log, blueprint)
+        let capacity = self.access.get(spec.from.index()).copied().flatten();
+        endpoint::make_sender(spec, flow, receiver, attachment, log, capacity)
     }
 
     /// A receiver of a flow at the node `at` that sends its answers to `sender`.

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use contract::{Address, DropReason, EndpointId, FlowId, Meter, NodeId, Packet, Random};
 use stack::log::Log;
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 pub use build::MANY_RECEIVERS;
 use clocks::Clocks;
@@ -91,6 +91,8 @@ pub(crate) struct Hosts {
     receivers: Vec<ReceiverState>,
     /// Producers of named data.
     producers: Vec<EndpointId>,
+    /// See [`endpoint::access_capacities`].
+    access: Vec<Option<Rate>>,
     /// The first endpoint at each node, or [`NO_ENDPOINT`]; empty in small networks.
     first_at: Vec<u32>,
     /// What a packet needs of each endpoint; empty in small networks.

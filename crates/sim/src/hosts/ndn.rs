@@ -16,7 +16,7 @@ use super::clocks::Clocks;
 use super::next_hops::{NextHops, Origin, Scratch};
 use super::nodes::{NodeState, Nodes};
 use crate::fabric::Edge;
-use crate::{Blueprint, FlowKind, NdnSpec};
+use crate::{Blueprint, FlowKind, NameRoute, NdnSpec};
 
 impl NodeState {
     /// The NDN forwarder of the node, if it has one.
@@ -96,7 +96,7 @@ impl Nodes {
         for (&node, routes) in &routes {
             let index = self.at(node).expect("it was placed");
             if let Some(forwarder) = self.get_mut(index).forwarder_mut() {
-                forwarder.set_routes(routes);
+                forwarder.set_rows(routes.rows());
             }
         }
         Ok(routes)
@@ -119,13 +119,12 @@ impl Nodes {
         let mut scratch = Scratch::new(blueprint.nodes.len());
         let mut hops = Vec::new();
         let mut ends = Vec::new();
-        let mut served: Vec<Vec<(EndpointId, NameId)>> = vec![Vec::new(); blueprint.nodes.len()];
-        for (node, endpoint, prefix) in producers(blueprint) {
-            served[node.index()].push((endpoint, prefix));
-        }
+        let mut special = vec![Special::default(); blueprint.nodes.len()];
+        producers(blueprint)
+            .for_each(|(node, endpoint, prefix)| special[node.index()].served.push((prefix, endpoint)));
+        spec.routes.iter().for_each(|route| special[route.at.index()].pinned.push(route));
         let routes = |&node: &NodeId| {
             let forwarder = self.get(self.at(node)?).forwarder()?;
-            let served = &served[node.index()];
             // those of an origin, which all its prefixes have, one after the other
             hops.clear();
             ends.clear();
@@ -135,24 +134,31 @@ impl Nodes {
             }
             let of =
                 |origin: usize| &hops[origin.checked_sub(1).map_or(0, |before| ends[before])..ends[origin]];
-            let routes = prefixes.iter().filter(|(_, origin)| !of(*origin).is_empty());
-            let routes = routes.map(|(prefix, origin)| (*prefix, of(*origin).to_vec())).collect();
-            Some((node, complete(routes, spec, node, forwarder.faces(), served, &next_hops)))
+            let rows = prefixes.iter().map(|&(prefix, origin)| (prefix, of(origin)));
+            let special = std::mem::take(&mut special[node.index()]);
+            Some((node, special.complete(rows, node, forwarder.faces(), &next_hops)))
         };
         spec.nodes.iter().filter_map(routes).collect()
     }
 
     /// Recomputes the next hops of every forwarder. Commands of a controller stay in force.
     pub(crate) fn route_names(&mut self, blueprint: &Blueprint, edges: &[Edge]) {
-        for (node, mut routes) in self.computed_name_routes(blueprint, edges) {
+        for (node, routes) in self.computed_name_routes(blueprint, edges) {
             let index = self.at(node).expect("it was placed");
             let NodeState { machine, agent, .. } = self.get_mut(index);
             let AnyNode::Forwarder(forwarder) = machine.plain_mut() else { continue };
+            let mut commanded = BTreeMap::new();
             if let Some(agent) = agent {
-                let commanded = agent.machine.next_hops();
-                commanded.for_each(|(prefix, hops)| keep_command(&mut routes, prefix, hops, forwarder));
+                let commands = agent.machine.next_hops();
+                commands.for_each(|(prefix, hops)| {
+                    keep_command(&mut commanded, &routes, prefix, hops, forwarder)
+                });
             }
-            forwarder.set_routes(&routes);
+            forwarder.set_rows(
+                routes
+                    .rows()
+                    .map(|(prefix, hops)| (prefix, commanded.get(&prefix).map_or(hops, Vec::as_slice))),
+            );
         }
     }
 
@@ -170,8 +176,34 @@ impl Nodes {
     }
 }
 
-/// Next hops by prefix.
-pub(super) type NameRoutes = Vec<(NameId, Vec<NextHop>)>;
+/// Next hops of a forwarder by prefix, in the order of prefixes.
+pub(super) struct NameRoutes {
+    /// Each prefix, and the end of its next hops, which begin where those before end.
+    rows: Vec<(NameId, u32)>,
+    hops: Vec<NextHop>,
+}
+
+impl NameRoutes {
+    fn push(&mut self, prefix: NameId, hops: &[NextHop]) {
+        self.hops.extend_from_slice(hops);
+        self.rows.push((prefix, self.hops.len() as u32));
+    }
+
+    /// All prefixes with their next hops.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (NameId, &[NextHop])> + Clone {
+        (0..self.rows.len()).map(|row| (self.rows[row].0, self.at(row)))
+    }
+
+    /// The next hops of a prefix; `None` if the forwarder does not know it.
+    pub(super) fn of(&self, prefix: NameId) -> Option<&[NextHop]> {
+        self.rows.binary_search_by_key(&prefix, |row| row.0).ok().map(|row| self.at(row))
+    }
+
+    fn at(&self, row: usize) -> &[NextHop] {
+        let begin = row.checked_sub(1).map_or(0, |before| self.rows[before].1);
+        &self.hops[begin as usize..self.rows[row].1 as usize]
+    }
+}
 
 /// Consumers, in the order of endpoints.
 fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)> {
@@ -228,13 +260,14 @@ fn no_part(key: &str, name: &str) -> ParamError {
 /// Applies a command of a controller to the next hops of the metric. Next hops that no longer exist are omitted; if none is left, the command
 /// has no effect.
 fn keep_command(
-    routes: &mut [(NameId, Vec<NextHop>)],
+    commanded: &mut BTreeMap<NameId, Vec<NextHop>>,
+    routes: &NameRoutes,
     prefix: NameId,
     hops: &[contract::Hop],
     forwarder: &Forwarder,
 ) {
-    let Some((_, known)) = routes.iter_mut().find(|(other, _)| *other == prefix) else { return };
-    let commanded: Vec<NextHop> = hops
+    let Some(known) = routes.of(prefix) else { return };
+    let hops: Vec<NextHop> = hops
         .iter()
         .filter_map(|hop| {
             let face = forwarder.faces().of_port(hop.port)?;
@@ -242,8 +275,8 @@ fn keep_command(
             there.then_some(NextHop { face, cost: u64::from(hop.cost) })
         })
         .collect();
-    if !commanded.is_empty() {
-        ndn::preferred(known, &commanded);
+    if !hops.is_empty() {
+        ndn::preferred(commanded.entry(prefix).or_insert_with(|| known.to_vec()), &hops);
     }
 }
 
@@ -263,40 +296,63 @@ fn hops_to(
     hops.extend(found.iter().map(|&(port, cost)| NextHop { face: face(port), cost: cost.0 }));
 }
 
-/// Adds the endpoints of the node, which have the prefixes `served`, to its next hops over links, and then pinned routes instead of both.
-fn complete(
-    mut routes: NameRoutes,
-    spec: &NdnSpec,
-    node: NodeId,
-    faces: &ndn::Faces,
-    served: &[(EndpointId, NameId)],
-    next_hops: &NextHops,
-) -> NameRoutes {
-    for &(endpoint, prefix) in served {
-        let face = faces.of_local(endpoint).expect("a producer is a face of its node");
-        let hops = hops_of(&mut routes, prefix);
-        // before all links
-        let place = hops.iter().take_while(|hop| faces.port_of(hop.face).is_none()).count();
-        hops.insert(place, NextHop { face, cost: 0 });
-    }
-    let pinned = || spec.routes.iter().filter(|route| route.at == node);
-    pinned().for_each(|route| hops_of(&mut routes, route.prefix).clear());
-    for route in pinned() {
-        if let Some(port) = next_hops.port(node, route.via) {
-            let face = faces.of_port(port).expect("a link between forwarders is a face");
-            let hops = hops_of(&mut routes, route.prefix);
-            hops.push(NextHop { face, cost: route.cost });
-            hops.sort_by_key(|hop| (hop.cost, hop.face));
-        }
-    }
-    routes
+/// What a node has beside the next hops of the metric.
+#[derive(Clone, Default)]
+struct Special<'a> {
+    /// Prefixes of its own endpoints.
+    served: Vec<(NameId, EndpointId)>,
+    /// Pinned routes, which replace all others of their prefixes.
+    pinned: Vec<&'a NameRoute>,
 }
 
-/// The next hops of a prefix.
-fn hops_of(routes: &mut NameRoutes, prefix: NameId) -> &mut Vec<NextHop> {
-    let place = routes.binary_search_by_key(&prefix, |row| row.0).unwrap_or_else(|place| {
-        routes.insert(place, (prefix, Vec::new()));
-        place
-    });
-    &mut routes[place].1
+impl Special<'_> {
+    /// The next hops of `node`: those in `rows` over links, by prefix, with its own endpoints, or its pinned routes instead of both.
+    fn complete<'h>(
+        mut self,
+        rows: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone,
+        node: NodeId,
+        faces: &ndn::Faces,
+        next_hops: &NextHops,
+    ) -> NameRoutes {
+        self.served.sort_by_key(|(prefix, _)| *prefix);
+        self.pinned.sort_by_key(|route| route.prefix);
+        let (served, pinned) = (&mut self.served.iter().peekable(), &mut self.pinned.iter().peekable());
+        let hops = rows.clone().map(|(_, hops)| hops.len()).sum::<usize>() + served.len() + pinned.len();
+        let count = rows.clone().count() + served.len() + pinned.len();
+        let mut routes = NameRoutes { rows: Vec::with_capacity(count), hops: Vec::with_capacity(hops) };
+        let mut rows = rows.peekable();
+        loop {
+            let next = rows.peek().map(|row| row.0);
+            let own =
+                served.peek().map(|row| row.0).into_iter().chain(pinned.peek().map(|route| route.prefix));
+            let Some(prefix) = own.chain(next).min() else { break };
+            let over_links = rows.next_if(|row| row.0 == prefix).map_or(&[][..], |row| row.1);
+            if served.peek().is_none_or(|row| row.0 != prefix)
+                && pinned.peek().is_none_or(|route| route.prefix != prefix)
+            {
+                if !over_links.is_empty() {
+                    routes.push(prefix, over_links);
+                }
+                continue;
+            }
+            let mut hops: Vec<NextHop> = Vec::new();
+            while let Some((_, endpoint)) = served.next_if(|row| row.0 == prefix) {
+                let face = faces.of_local(*endpoint).expect("a producer is a face of its node");
+                hops.push(NextHop { face, cost: 0 });
+            }
+            hops.extend_from_slice(over_links);
+            if pinned.peek().is_some_and(|route| route.prefix == prefix) {
+                hops.clear();
+                while let Some(route) = pinned.next_if(|route| route.prefix == prefix) {
+                    if let Some(port) = next_hops.port(node, route.via) {
+                        let face = faces.of_port(port).expect("a link between forwarders is a face");
+                        hops.push(NextHop { face, cost: route.cost });
+                    }
+                }
+                hops.sort_by_key(|hop| (hop.cost, hop.face));
+            }
+            routes.push(prefix, &hops);
+        }
+        routes
+    }
 }

@@ -3,10 +3,10 @@
 //! A next hop is any neighbour from which a producer can be reached without returning to this node. Its cost is the link to the neighbour and the
 //! shortest path from there that excludes this node.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use contract::{NameId, NodeId, PortId};
-use graph::Search;
 
 use crate::NdnSpec;
 use crate::blueprint::Metric;
@@ -47,14 +47,70 @@ struct Link {
 
 /// Memory of [`NextHops::from`].
 pub(super) struct Scratch {
-    search: Search<Cost, ()>,
+    search: Search,
     found: Vec<(PortId, Cost)>,
+}
+
+/// A search for shortest paths, as [`graph::Search`], whose costs and nodes are one number each, because comparisons are most of its time.
+struct Search {
+    /// The key of the best path to each node; [`Self::NONE`] without one.
+    best: Vec<u128>,
+    frontier: BinaryHeap<Reverse<u128>>,
+    /// Nodes with a known path.
+    reached: Vec<NodeId>,
+}
+
+impl Search {
+    const NONE: u128 = u128::MAX;
+
+    fn new(nodes: usize) -> Self {
+        Self { best: vec![Self::NONE; nodes], frontier: BinaryHeap::new(), reached: Vec::new() }
+    }
+
+    /// Begins another search.
+    fn restart(&mut self) {
+        self.reached.drain(..).for_each(|node| self.best[node.index()] = Self::NONE);
+        self.frontier.clear();
+    }
+
+    /// Offers a path to a node. Returns whether it is shorter than the known one.
+    #[inline]
+    fn offer(&mut self, node: NodeId, cost: Cost) -> bool {
+        let key = u128::from(cost.0) << 64 | u128::from(cost.1) << 32 | u128::from(node.0);
+        let best = &mut self.best[node.index()];
+        if key >= *best {
+            return false;
+        }
+        if *best == Self::NONE {
+            self.reached.push(node);
+        }
+        *best = key;
+        self.frontier.push(Reverse(key));
+        true
+    }
+
+    /// The next node whose shortest path is final, with its cost; the one with the lowest number among equals.
+    #[inline]
+    fn settle(&mut self) -> Option<(NodeId, Cost)> {
+        loop {
+            let Reverse(key) = self.frontier.pop()?;
+            let node = NodeId(key as u32);
+            if key == self.best[node.index()] {
+                return Some((node, Self::cost(key)));
+            }
+        }
+    }
+
+    #[inline]
+    const fn cost(key: u128) -> Cost {
+        ((key >> 64) as u64, (key >> 32) as u32)
+    }
 }
 
 impl Scratch {
     /// Memory for a network of this number of nodes.
     pub(super) fn new(nodes: usize) -> Self {
-        Self { search: Search::new(nodes, UNREACHABLE), found: Vec::new() }
+        Self { search: Search::new(nodes), found: Vec::new() }
     }
 }
 
@@ -145,7 +201,11 @@ impl NextHops {
             nodes.dedup();
             by_nodes.entry(nodes).or_default().push(prefix);
         }
-        let origin = |(nodes, prefixes): (Vec<NodeId>, _)| Origin { forest: self.search(&nodes), prefixes };
+        let mut search = Search::new(self.out.nodes());
+        let origin = |(nodes, prefixes): (Vec<NodeId>, _)| Origin {
+            forest: self.search(&nodes, &mut search),
+            prefixes,
+        };
         by_nodes.into_iter().map(origin).collect()
     }
 
@@ -177,34 +237,63 @@ impl NextHops {
     }
 
     /// The shortest paths of all nodes to the nearest producer.
-    fn search(&self, producers: &[NodeId]) -> Forest {
-        let mut search = Search::new(self.out.nodes(), UNREACHABLE);
-        producers.iter().for_each(|producer| search.start(producer.index(), (0, 0)));
+    fn search(&self, producers: &[NodeId], search: &mut Search) -> Forest {
+        let mut next = vec![NOBODY; self.out.nodes()];
+        search.restart();
+        for &producer in producers {
+            search.offer(producer, (0, 0));
+        }
         while let Some((node, reached)) = search.settle() {
-            let node = NodeId(node as u32);
             for link in self.into.of(node) {
-                search.offer(link.other.index(), add(reached, link), node);
+                if search.offer(link.other, add(reached, link)) {
+                    next[link.other.index()] = node;
+                }
             }
         }
-        let (cost, next) = search.finish();
+        // without a path it is [`UNREACHABLE`]
+        let cost: Vec<Cost> = search.best.iter().map(|&key| Search::cost(key)).collect();
         Forest::new(&cost, &next, producers)
+    }
+
+    /// The minimum costs of paths from a node to which that of the path so far is given: over links that leave the nodes below `node`, and the minimum over
+    /// those that do not.
+    #[inline]
+    fn step(&self, node: NodeId, (at, so_far): (NodeId, Cost), path: Path, forest: &Forest) -> (Cost, Cost) {
+        let (mut out, mut below) = (UNREACHABLE, UNREACHABLE);
+        for link in self.out.of(at) {
+            let next = forest.paths[link.other.index()];
+            if link.other == node || next.cost == UNREACHABLE {
+                continue;
+            }
+            let there = add(so_far, link);
+            let through = (there.0.saturating_add(next.cost.0), there.1 + next.cost.1);
+            if !path.is_before(next) {
+                out = out.min(through);
+            } else if self.only[link.other.index()] == NOBODY {
+                below = below.min(through);
+            }
+        }
+        (out, below)
     }
 
     /// The cost from `from`, which is below `node`, without `node`. The paths of nodes that are not below `node` do not change, so the search ends where it
     /// leaves those below. It is an A* search: the cost of a node is that of the path so far plus the cost with `node`, which is never more than the
     /// cost without.
-    fn detour(&self, node: NodeId, from: NodeId, forest: &Forest, search: &mut Search<Cost, ()>) -> Cost {
+    fn detour(&self, node: NodeId, from: NodeId, forest: &Forest, search: &mut Search) -> Cost {
         let path = forest.paths[node.index()];
-        let mut best = UNREACHABLE;
         if self.only[from.index()] == node {
+            return UNREACHABLE;
+        }
+        let (mut best, below) = self.step(node, (from, (0, 0)), path, forest);
+        if below >= best {
             return best;
         }
         search.restart();
-        search.start(from.index(), forest.paths[from.index()].cost);
+        search.offer(from, forest.paths[from.index()].cost);
         while let Some((at, reached)) = search.settle().filter(|&(_, reached)| reached < best) {
-            let known = forest.paths[at].cost;
+            let known = forest.paths[at.index()].cost;
             let so_far = (reached.0.saturating_sub(known.0), reached.1 - known.1);
-            for link in self.out.of(NodeId(at as u32)) {
+            for link in self.out.of(at) {
                 let next = forest.paths[link.other.index()];
                 if link.other == node || next.cost == UNREACHABLE {
                     continue;
@@ -217,7 +306,7 @@ impl NextHops {
                 if !path.is_before(next) {
                     best = through;
                 } else if self.only[link.other.index()] == NOBODY {
-                    search.offer(link.other.index(), through, ());
+                    search.offer(link.other, through);
                 }
             }
         }
@@ -226,19 +315,18 @@ impl NextHops {
 }
 
 /// The cost of a path that continues over one more link.
+#[inline]
 fn add(cost: Cost, link: &Link) -> Cost {
     (cost.0.saturating_add(link.step), cost.1 + 1)
 }
 
 impl Forest {
-    fn new(cost: &[Cost], next: &[Option<NodeId>], roots: &[NodeId]) -> Self {
+    fn new(cost: &[Cost], next: &[NodeId], roots: &[NodeId]) -> Self {
         let nodes = cost.len();
         // the nodes whose next node is this one, linked from the last to the first
         let (mut last, mut before) = (vec![NOBODY; nodes], vec![NOBODY; nodes]);
-        for (node, next) in (0u32..).map(NodeId).zip(next) {
-            if let Some(next) = next {
-                before[node.index()] = std::mem::replace(&mut last[next.index()], node);
-            }
+        for (node, next) in (0u32..).map(NodeId).zip(next).filter(|(_, next)| **next != NOBODY) {
+            before[node.index()] = std::mem::replace(&mut last[next.index()], node);
         }
         let mut position = 0;
         let mut paths: Vec<Path> = cost.iter().map(|&cost| Path { cost, start: 0, end: 0 }).collect();

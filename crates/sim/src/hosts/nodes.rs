@@ -31,6 +31,10 @@ pub(crate) struct NodeState {
     pub(super) agent: Option<Box<NodeAgent>>,
     /// Whether it observes packets that are offered to a queue, see [`AnyNode::observes_offers`].
     observes_offers: bool,
+    /// Whether a departure that it observes can change its deadline.
+    departures_move_deadlines: bool,
+    /// See [`AnyNode::observes_arrivals`].
+    observes_arrivals: bool,
     pub(super) address: Address,
     /// When its pending `Wake` is due, and an earlier requested one that comes later; all others are stale. The second is needed because a
     /// part with frequent short deadlines does not move the router's own deadline.
@@ -50,6 +54,8 @@ impl NodeState {
             machine,
             agent: None,
             observes_offers: false,
+            departures_move_deadlines: true,
+            observes_arrivals: true,
             address,
             armed: Time::NEVER,
             later: Time::NEVER,
@@ -189,7 +195,11 @@ impl Nodes {
         if self.at.is_empty() {
             return;
         }
-        self.all.iter_mut().for_each(|node| node.observes_offers = node.machine.observes_offers());
+        for node in &mut self.all {
+            node.observes_offers = node.machine.observes_offers();
+            node.departures_move_deadlines = node.machine.departures_move_deadlines();
+            node.observes_arrivals = node.machine.observes_arrivals();
+        }
         for port in fabric.port_ids() {
             let Edge { from, to, .. } = fabric.edges()[port.index()];
             let observed = self.at(from).map(|index| &self.all[index]).map_or([false; 2], |node| {
@@ -323,7 +333,7 @@ impl Nodes {
     #[inline]
     pub(crate) fn observe_arrival(&mut self, index: usize, packet: &Packet, port: PortId, now: Time) -> bool {
         let state = &mut self.all[index];
-        if !state.machine.observes_arrivals() {
+        if !state.observes_arrivals {
             return packet.to == state.address.into();
         }
         state.machine.on_arrival(packet, &mut TransitCx { now, port, random: &mut state.random });
@@ -369,7 +379,9 @@ impl Nodes {
         let state = &mut self.all[index];
         let mut at = TransitCx { now, port: view.port, random: &mut state.random };
         state.machine.on_dequeue(packet, view, waited, &mut at);
-        self.rearm(index, now, agenda);
+        if state.departures_move_deadlines {
+            self.rearm(index, now, agenda);
+        }
         before != packet.ecn && packet.ecn == Ecn::Marked
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{
-    App, Command, DirectedLink, DropReason, Hop, LinkId, NameId, Net, NextHop, NodeCx, NodeId, ParamError,
-    PortId, Requirements, RouterInput, Setup,
+    App, Command, DirectedLink, DropReason, Hop, HopTable, LinkId, NameId, Net, NextHop, NodeCx, NodeId,
+    ParamError, PortId, Requirements, RouterInput, Setup,
 };
 use schemes::AnyApp;
 use stack::sdn::{Agent, AgentLocation, Controller};
@@ -225,29 +225,23 @@ impl Nodes {
         spec: &SdnSpec,
         prefixes: impl Iterator<Item = NameId> + Clone,
         routes: &BTreeMap<NodeId, NameRoutes>,
-    ) -> BTreeMap<(NodeId, NameId), Vec<Hop>> {
-        // in the order of the map, which is then made at once
-        let mut all = Vec::new();
+    ) -> HopTable {
+        let mut all = HopTable::default();
         for &node in &spec.nodes {
             let Some(forwarder) = self.at(node).and_then(|index| self.get(index).forwarder()) else {
                 continue;
             };
             let Some(known) = routes.get(&node) else { continue };
             for prefix in prefixes.clone() {
-                let Ok(row) = known.binary_search_by_key(&prefix, |row| row.0) else { continue };
-                let hops = &known[row].1;
+                let Some(hops) = known.of(prefix) else { continue };
                 let hop = |hop: &NextHop| {
                     let port = forwarder.faces().port_of(hop.face)?;
                     Some(Hop { port, cost: u32::try_from(hop.cost).unwrap_or(u32::MAX) })
                 };
-                let mut over_links = Vec::with_capacity(hops.len());
-                over_links.extend(hops.iter().filter_map(hop));
-                if !over_links.is_empty() {
-                    all.push(((node, prefix), over_links));
-                }
+                all.push((node, prefix), hops.iter().filter_map(hop));
             }
         }
-        all.into_iter().collect()
+        all
     }
 }
 

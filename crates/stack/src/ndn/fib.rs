@@ -54,13 +54,15 @@ impl Fib {
 
     /// Replaces all entries. A prefix without next hops is no entry; a known prefix keeps its number. Next hops of equal cost keep the
     /// given order.
-    pub fn set(&mut self, entries: &[(NameId, Vec<NextHop>)]) {
+    pub fn set<'h>(&mut self, entries: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone) {
         self.hops.clear();
         self.latest = [NOTHING; LATEST];
         self.rows.iter_mut().for_each(|row| (row.begin, row.end) = (0, 0));
-        self.hops.reserve_exact(entries.iter().map(|(_, hops)| hops.len()).sum());
-        self.rows_of.reserve(entries.len());
-        self.rows.reserve(entries.len().saturating_sub(self.rows.len()));
+        let (count, hops) =
+            entries.clone().fold((0, 0), |(count, all), (_, hops)| (count + 1, all + hops.len()));
+        self.hops.reserve_exact(hops);
+        self.rows_of.reserve(count);
+        self.rows.reserve(count.saturating_sub(self.rows.len()));
         for (prefix, hops) in entries {
             let next = self.rows.len() as u32;
             let (row, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);
@@ -68,7 +70,7 @@ impl Fib {
             self.hops.extend_from_slice(hops);
             let end = self.hops.len() as u32;
             self.hops[begin as usize..].sort_by_key(|hop| hop.cost);
-            let written = Row { prefix: *prefix, begin, end };
+            let written = Row { prefix, begin, end };
             if new { self.rows.push(written) } else { self.rows[row as usize] = written }
         }
     }
@@ -76,16 +78,23 @@ impl Fib {
     /// Changes the costs of next hops of one prefix. The lowest cost comes first; next hops of equal cost keep their previous order. Next
     /// hops that are not in `hops` stay behind.
     pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
-        let mut entries: Vec<(NameId, Vec<NextHop>)> = self.rows.iter().map(|row| self.entry(row)).collect();
-        match entries.iter_mut().find(|entry| entry.0 == prefix) {
-            Some((_, known)) => preferred(known, hops),
-            None => entries.push((prefix, hops.to_vec())),
+        let next = self.rows.len() as u32;
+        let (index, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);
+        if new {
+            self.rows.push(Row { prefix, begin: 0, end: 0 });
         }
-        self.set(&entries);
-    }
-
-    fn entry(&self, row: &Row) -> (NameId, Vec<NextHop>) {
-        (row.prefix, self.hops[row.begin as usize..row.end as usize].to_vec())
+        let row = &mut self.rows[index as usize];
+        let mut known = self.hops[row.begin as usize..row.end as usize].to_vec();
+        preferred(&mut known, hops);
+        if known.len() > (row.end - row.begin) as usize {
+            // its place is used again when all entries are replaced
+            row.begin = self.hops.len() as u32;
+            row.end = row.begin + known.len() as u32;
+            self.hops.extend_from_slice(&known);
+            self.latest = [NOTHING; LATEST];
+        } else {
+            self.hops[row.begin as usize..row.end as usize].copy_from_slice(&known);
+        }
     }
 
     /// The entry of the longest prefix of `prefix` that has next hops.
@@ -148,19 +157,23 @@ mod tests {
         NextHop { face: FaceId(face), cost }
     }
 
+    fn set(fib: &mut Fib, entries: &[(NameId, Vec<NextHop>)]) {
+        fib.set(entries.iter().map(|(prefix, hops)| (*prefix, hops.as_slice())));
+    }
+
     #[test]
     fn the_longest_prefix_with_next_hops_wins() {
         let mut names = Names::new();
         let [a, ab, abc, ax] = ["/a", "/a/b", "/a/b/c", "/a/x"].map(|text| names.intern(text));
         let mut fib = Fib::new();
-        fib.set(&[(a, vec![hop(1, 5)]), (ab, vec![hop(2, 5)])]);
+        set(&mut fib, &[(a, vec![hop(1, 5)]), (ab, vec![hop(2, 5)])]);
         let face = |fib: &mut Fib, prefix| fib.find(prefix, &names).map(|entry| entry.hops[0].face.0);
         assert_eq!(
             [face(&mut fib, abc), face(&mut fib, ab), face(&mut fib, ax), face(&mut fib, a)],
             [2, 2, 1, 1].map(Some)
         );
         assert_eq!(face(&mut fib, Names::ROOT), None);
-        fib.set(&[(Names::ROOT, vec![hop(9, 5)]), (ab, vec![])]);
+        set(&mut fib, &[(Names::ROOT, vec![hop(9, 5)]), (ab, vec![])]);
         assert_eq!([face(&mut fib, abc), face(&mut fib, Names::ROOT)], [9, 9].map(Some));
         assert_eq!(fib.len(), 1);
     }
@@ -170,11 +183,11 @@ mod tests {
         let mut names = Names::new();
         let [a, b] = ["/a", "/b"].map(|text| names.intern(text));
         let mut fib = Fib::new();
-        fib.set(&[(a, vec![hop(3, 7), hop(2, 7), hop(5, 1)]), (b, vec![hop(0, 0)])]);
+        set(&mut fib, &[(a, vec![hop(3, 7), hop(2, 7), hop(5, 1)]), (b, vec![hop(0, 0)])]);
         let entry = fib.find(a, &names).expect("it is there");
         assert_eq!(entry.hops, [hop(5, 1), hop(3, 7), hop(2, 7)]);
         assert_eq!(fib.find(b, &names).map(|entry| entry.index), Some(1));
-        fib.set(&[(b, vec![hop(4, 0)])]);
+        set(&mut fib, &[(b, vec![hop(4, 0)])]);
         assert_eq!(fib.find(b, &names).map(|entry| (entry.index, entry.hops[0].face.0)), Some((1, 4)));
         assert!(fib.find(a, &names).is_none());
     }
@@ -184,7 +197,7 @@ mod tests {
         let mut names = Names::new();
         let [a, b] = ["/a", "/b"].map(|text| names.intern(text));
         let mut fib = Fib::new();
-        fib.set(&[(a, vec![hop(1, 10), hop(2, 20)]), (b, vec![hop(3, 0)])]);
+        set(&mut fib, &[(a, vec![hop(1, 10), hop(2, 20)]), (b, vec![hop(3, 0)])]);
         fib.prefer(a, &[hop(2, 5), hop(1, 5)]);
         assert_eq!(fib.find(a, &names).map(|entry| entry.hops.to_vec()), Some(vec![hop(1, 5), hop(2, 5)]));
         fib.prefer(a, &[hop(2, 4), hop(1, 5)]);
@@ -213,7 +226,7 @@ mod tests {
                 }
             }
             let mut fib = Fib::new();
-            fib.set(&entries);
+            set(&mut fib, &entries);
             for path in &asked {
                 let prefix = names.intern(&text(path));
                 let expected = (0..=path.len()).rev().find_map(|len| model.get(&path[..len]).copied());

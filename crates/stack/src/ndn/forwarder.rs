@@ -103,7 +103,12 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
 
     /// Replaces all routes.
     pub fn set_routes(&mut self, routes: &[(NameId, Vec<NextHop>)]) {
-        self.fib.set(routes);
+        self.set_rows(routes.iter().map(|(prefix, hops)| (*prefix, hops.as_slice())));
+    }
+
+    /// The same for routes in any form.
+    pub fn set_rows<'h>(&mut self, rows: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone) {
+        self.fib.set(rows);
     }
 
     /// Changes the costs of next hops of one prefix, see [`Fib::prefer`].
@@ -150,6 +155,11 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     /// Whether its link part observes departures from a queue.
     pub fn observes_dequeue(&self) -> bool {
         self.algorithm.as_ref().is_some_and(L::observes_dequeue)
+    }
+
+    /// Whether its strategy or its link part has deadlines.
+    pub const fn has_deadlines(&self) -> bool {
+        self.timed
     }
 
     /// Its strategy.

@@ -140,9 +140,15 @@ impl DeadNonces {
         self.limit = lines * CELLS * FULL / OF;
         for line in &old {
             for (half, cells) in line.0.iter().enumerate() {
-                cells.iter().filter(|&&cell| cell != 0).for_each(|&cell| {
-                    self.put(cell, half);
-                });
+                for &key in cells.iter().filter(|&&key| key != 0) {
+                    let home = (key >> self.shift) as usize;
+                    match &mut self.lines[home].0[half][own(key)] {
+                        free if *free == 0 => *free = key,
+                        _ => {
+                            self.put(key, half);
+                        }
+                    }
+                }
             }
         }
     }

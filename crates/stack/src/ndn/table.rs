@@ -36,6 +36,12 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// At most five of eight cells are used, because many lines are full beyond that.
 const FULL: usize = 5;
 const OF: usize = 8;
+const MIN_LINES: usize = 2;
+
+/// The maximum number of keys in this number of lines.
+const fn limit(lines: usize) -> usize {
+    lines * CELLS * FULL / OF
+}
 
 impl Line {
     #[inline]
@@ -148,8 +154,12 @@ impl Table {
 
     /// Makes room for `keys` keys.
     pub fn reserve(&mut self, keys: usize) {
-        while self.limit < keys {
-            self.grow();
+        let mut lines = self.lines.len().max(MIN_LINES);
+        while limit(lines) < keys {
+            lines *= 2;
+        }
+        if self.limit < keys {
+            self.resize(lines);
         }
     }
 
@@ -222,10 +232,14 @@ impl Table {
 
     #[cold]
     fn grow(&mut self) {
-        let lines = (self.lines.len() * 2).max(2);
+        self.resize((self.lines.len() * 2).max(MIN_LINES));
+    }
+
+    /// Moves the keys to a table with this number of lines.
+    fn resize(&mut self, lines: usize) {
         let old = std::mem::replace(&mut self.lines, vec![FREE; lines].into_boxed_slice());
         self.shift = 64 - lines.trailing_zeros();
-        self.limit = lines * CELLS * FULL / OF;
+        self.limit = limit(lines);
         for line in &old {
             for cell in (0..CELLS).filter(|cell| line.taken >> cell & 1 == 1) {
                 self.put(line.keys[cell], line.values[cell]);

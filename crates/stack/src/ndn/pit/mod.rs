@@ -183,19 +183,22 @@ impl Pit {
         let entry = &mut entries[pending.slot as usize];
         entry.generation = entry.generation.wrapping_add(1);
         entry.after = std::mem::replace(free, pending.slot);
-        let Entry { name, number, ring, first_in, first_out, .. } = *entry;
+        let first_out = &entry.first_out;
         if first_out.face != NONE {
             let mut record = first_out;
             loop {
-                ends(name, &record);
-                match outs.after(&record) {
-                    Some(next) => record = next,
-                    None => break,
-                }
+                ends(entry.name, record);
+                let Some(next) = outs.after_this(record) else { break };
+                record = next;
             }
-            outs.release_chain(first_out.next);
+            if first_out.next != NONE {
+                outs.release_chain(first_out.next);
+            }
         }
-        ins.release_chain(first_in.next);
+        if entry.first_in.next != NONE {
+            ins.release_chain(entry.first_in.next);
+        }
+        let (number, ring) = (entry.number, entry.ring);
         deadlines.remove(entries, number, ring);
     }
 

@@ -90,6 +90,12 @@ impl<R: Record> Pool<R> {
         self.records.get(record.next() as usize).copied()
     }
 
+    /// The same without a copy.
+    #[inline]
+    pub(super) fn after_this(&self, record: &R) -> Option<&R> {
+        self.records.get(record.next() as usize)
+    }
+
     #[inline]
     pub(super) fn find(&self, first: &R, face: u32) -> Option<R> {
         if first.face() == face {
@@ -186,7 +192,7 @@ impl<R: Record> Pool<R> {
     }
 
     /// Frees a record and all records after it.
-    #[inline]
+    #[cold]
     pub(super) fn release_chain(&mut self, mut at: u32) {
         while let Some(record) = self.records.get(at as usize) {
             let next = record.next();
