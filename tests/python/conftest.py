@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,28 @@ def small(tmp_path: Path) -> Path:
     file = tmp_path / "small.toml"
     file.write_text(SMALL, encoding="utf-8")
     return file
+
+
+@pytest.fixture
+def studio(tmp_path: Path, small: Path) -> Iterator[Any]:
+    """A studio in a folder with a scenario; what runs is stopped at the end."""
+    from thalweg.studio.app import Studio
+    from thalweg.studio.files import Folder
+
+    made = Studio(Folder(tmp_path), jobs=2)
+    yield made
+    made.hub.close()
+
+
+@pytest.fixture
+def client(studio: Any) -> Any:
+    """A browser with the token of the studio."""
+    from starlette.testclient import TestClient
+
+    from studio_ends import HOST, TOKEN
+    from thalweg.studio.app import application
+
+    return TestClient(application(studio, TOKEN, {HOST}), base_url=f"http://{HOST}/{TOKEN}/")
 
 
 TEXT = """\
