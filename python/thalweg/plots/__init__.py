@@ -1,0 +1,59 @@
+"""Plots of a run's tables and of sweeps, and their colours. All numbers come from tables.
+
+Colours are safe for the colour-blind and legible on light and dark pages. Figures in files have explicit colours on
+white, since few programs except browsers support CSS variables; in a page `use_page_colours` replaces those of text and
+background by the page's.
+"""
+
+from __future__ import annotations
+
+from ..styles import COLOURS as COLOURS
+from ..styles import FAINT as FAINT
+from ..styles import GROUND as GROUND
+from ..styles import INK as INK
+from ..styles import MARKERS as MARKERS
+from ..styles import figure_class as figure_class
+from ..styles import in_style as in_style
+from ..styles import style as style
+from ._axes import widen_axis
+from ._colours import NO_SCHEME, SCHEME_COLOURS, flow_colours, mix_colours, scheme_colours, shade
+from ._distributions import boxes, cdf, distributions
+from ._grid import GridAxis, bars, grid, group_lines
+from ._legend import legend_width, place_legend
+from ._scatter import MIN_ELLIPSE, ellipse, scatter, scatter_runs
+from ._series import NEAR_ZERO, series, series_rows, series_title, subject_name, unit_of
+from ._svg import Drawing, prepare_svg, resolve_colours, svg, use_page_colours
+
+__all__ = [
+    "MIN_ELLIPSE",
+    "NEAR_ZERO",
+    "NO_SCHEME",
+    "SCHEME_COLOURS",
+    "Drawing",
+    "GridAxis",
+    "bars",
+    "boxes",
+    "cdf",
+    "distributions",
+    "ellipse",
+    "flow_colours",
+    "grid",
+    "group_lines",
+    "legend_width",
+    "mix_colours",
+    "place_legend",
+    "prepare_svg",
+    "resolve_colours",
+    "scatter",
+    "scatter_runs",
+    "scheme_colours",
+    "series",
+    "series_rows",
+    "series_title",
+    "shade",
+    "subject_name",
+    "svg",
+    "unit_of",
+    "use_page_colours",
+    "widen_axis",
+]
