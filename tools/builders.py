@@ -14,17 +14,37 @@ that Python reserves has an underscore behind it: `from_`, `class_`.
 
 {MARK}
 """
+'''
+MODULE_HEAD = f'''"""Builders: {{about}}.
+
+{MARK}
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._part import Part
+from .._part import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any, Required, TypedDict, Unpack
+    from collections.abc import {{abstract}}
+    from typing import {{typing}}
 '''
+MODULES = {
+    "topologies": ("kinds of topologies, nodes and their clocks", "NetworkNode Clock"),
+    "links": ("links and what they do to packets", "Link Port ModelTrace Impair Bursts Bucket"),
+    "queues": (
+        "queue disciplines",
+        "CakeQueue CodelQueue Dualpi2Queue FqQueue FqCodelQueue PieQueue RedQueue",
+    ),
+    "routing": ("routes, and routing by group name", "Routing Route Icn"),
+    "ndn": ("Named Data Networking", "Ndn Store NodeStore NameRoute Producer Consumer"),
+    "sdn": ("software-defined networking", "Sdn ControlLink"),
+    "flows": ("flows and their ends", "Flow Source Member Churn Receivers Tcp Stream Commands"),
+    "traffic": ("applications, arrivals and video", "App Object Arrivals Encoder Player"),
+    "files": ("the file, events, and what is recorded", "File Event Record Window Emulation"),
+}
+"""What the modules of `thalweg.parts` are about, and the tables of each. Kinds of topologies are in the first."""
 PLAIN = {
     "string": "str",
     "integer": "int",
@@ -96,7 +116,7 @@ def docstring(about, properties):
 
 @dataclass
 class Builder:
-    """A class of the module."""
+    """A class of a module."""
 
     name: str
     about: str
@@ -156,16 +176,44 @@ def kind_description(word, words, row):
     return {**row, "description": own[0].upper() + own[1:]}
 
 
-def module(schema):
-    """The text of the module `thalweg.parts`."""
-    builders = []
-    for name, table in schema["$defs"].items():
-        if name == "Topology":
-            builders.extend(kinds(table))
-        else:
-            required = tuple(table.get("required", ()))
-            builders.append(Builder(name, table["description"], table["properties"], required))
-    builders.append(Builder("File", schema["description"], schema["properties"]))
+def module(about, builders):
+    """The text of a module with these classes, each after its keys."""
     lines = [line for one in builders for line in one.typed()]
     lines += [line for one in builders for line in one.text()]
-    return HEAD + "\n".join(lines) + "\n"
+    code = "\n".join(line for line in lines if re.match(r"        \w+: |    def |    class ", line))
+    used = [
+        ", ".join(name for name in names if re.search(rf"\b{name}\b", code))
+        for names in (("Iterable", "Mapping"), ("Any", "Required", "TypedDict", "Unpack"))
+    ]
+    head = MODULE_HEAD.format(about=about, abstract=used[0], typing=used[1])
+    return (
+        (head if used[0] else head.replace("    from collections.abc import \n", ""))
+        + "\n".join(lines)
+        + "\n"
+    )
+
+
+def package(schema):
+    """Names and texts of the modules of `thalweg.parts`."""
+    homes = {name: module for module, (_, names) in MODULES.items() for name in names.split()}
+    modules = {module: [] for module in MODULES}
+    for name, table in schema["$defs"].items():
+        if name == "Topology":
+            modules["topologies"][:0] = kinds(table)
+        elif name in homes:
+            required = tuple(table.get("required", ()))
+            modules[homes[name]].append(Builder(name, table["description"], table["properties"], required))
+        else:
+            raise SystemExit(f"tools/builders.py: add the table {name} to a module of MODULES")
+    modules["files"].append(Builder("File", schema["description"], schema["properties"]))
+    imports, exported = [], []
+    for name, builders in sorted(modules.items()):
+        yield f"_{name}.py", module(MODULES[name][0], builders)
+        names = sorted(one.name for one in builders)
+        exported += names
+        line = f"from ._{name} import {', '.join(names)}"
+        if len(line) > WIDTH:
+            line = "\n".join((f"from ._{name} import (", *(f"    {one}," for one in names), ")"))
+        imports.append(line)
+    exported = "".join(f'    "{name}",\n' for name in sorted(exported))
+    yield "__init__.py", HEAD + "\n" + "\n".join(imports) + f"\n\n__all__ = [\n{exported}]\n"

@@ -1,7 +1,7 @@
 """Writes the generated pages of the docs about schemes, metrics and scenario keys.
 
 That is schemes/README.md, in each scheme's README the table under *Parameters* and the list of experiments under *Try it*,
-docs/reference/, and the builders in python/thalweg/parts.py.
+docs/reference/, and the builders in python/thalweg/parts/.
 With `--check`, writes nothing and fails when one of them is stale.
 With `--installed`, the program is the installed package and not a build of the working copy.
 """
@@ -13,7 +13,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from builders import module, value_text
+from builders import package, value_text
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = "Experiments, each with what its source says of the result, run by `make scheme`:"
@@ -209,7 +209,8 @@ def pages():
             yield path, scheme_readme(path.read_text(), scheme, path.parent)
     yield ROOT / "docs" / "reference" / "metrics.md", metrics_page(answer)
     yield ROOT / "docs" / "reference" / "scenario.md", scenario_page(answer["schema"])
-    yield ROOT / "python" / "thalweg" / "parts.py", module(answer["schema"])
+    for name, text in package(answer["schema"]):
+        yield ROOT / "python" / "thalweg" / "parts" / name, text
 
 
 def main():

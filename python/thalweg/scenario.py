@@ -26,7 +26,7 @@ from .parts import File
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from .parts import FileKeys
+    from .parts._files import FileKeys
     from .result import Progress, Result
     from .sweep import Sweep
 
