@@ -20,6 +20,12 @@ pub use namespace::{ip, network_namespace};
 
 use crate::{Batch, GsoBatch, Platform, SendOutcome};
 
+/// The clock at the start of a test.
+const START: Time = Time::from_nanos(1_000_000_000_000);
+
+/// A host whose clock is later panics: the test that it waits for would not end.
+const MAX_DURATION: Duration = Duration::from_secs(3600);
+
 /// A datagram in flight.
 #[derive(Clone, Debug)]
 pub struct InFlight {
@@ -82,7 +88,7 @@ impl VirtualNetwork {
     /// A network with this model.
     pub fn new(model: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> Self {
         let world = World {
-            clock: Time::ZERO + Duration::from_secs(1000),
+            clock: START,
             model: Box::new(model),
             in_flight_datagrams: BTreeMap::new(),
             serial: 0,
@@ -200,6 +206,10 @@ impl VirtualHost {
                 if world.clock >= world.hosts[self.me].dies_at {
                     drop(world);
                     std::panic::panic_any("killed by the test");
+                }
+                if world.clock > START + MAX_DURATION {
+                    drop(world);
+                    panic!("the test has not ended after {MAX_DURATION} of simulated time");
                 }
                 return world;
             }

@@ -22,8 +22,6 @@ pub(crate) struct Burst {
     members: Vec<Member>,
     /// The sequence number of the first.
     first: u64,
-    /// When they are due.
-    at: Time,
     /// The arrivals before were handled.
     handled: usize,
     /// The fan whose ports they are of, in their order.
@@ -132,7 +130,7 @@ impl Agenda {
     fn begin_burst(&mut self, time: Time, port: u32) -> u32 {
         let number = self.bursts.claim();
         let burst = &mut self.bursts.list[number as usize];
-        (burst.first, burst.at) = (self.pushed + 1, time);
+        burst.first = self.pushed + 1;
         burst.members.push(Member { number: 0, port });
         let what = AgendaEvent::new(Kind::Arrive, self.bursts.ports as u32 + number);
         self.push(time, what);
@@ -155,8 +153,8 @@ impl Agenda {
         burst.members.push(Member { number, port: port.0 });
     }
 
-    /// Makes the burst at a time that has `count` arrivals, all of them of ports that are `of_fan`, the burst of a fan. Returns these ports in the
-    /// order of their arrivals; `None` if there is no such burst.
+    /// Makes the burst that has `count` arrivals, all of them of ports that are `of_fan`, the burst of a fan. Returns these ports in the order of
+    /// their arrivals; `None` if there is no such burst. Arrivals of these ports are due at `at`, and none is stale.
     pub(crate) fn name_fan(
         &mut self,
         at: Time,
@@ -166,8 +164,7 @@ impl Agenda {
     ) -> Option<impl Iterator<Item = PortId>> {
         let Bursts { list, open, .. } = &mut self.bursts;
         let number = list.iter().position(|burst| {
-            let has_count = burst.at == at && burst.handled == 0 && burst.members.len() == count;
-            has_count && burst.members.iter().all(|member| of_fan(PortId(member.port)))
+            burst.members.len() == count && burst.members.iter().all(|member| of_fan(PortId(member.port)))
         })?;
         list[number].fan = Some(fan);
         let open = &mut open[place(at)];
@@ -248,4 +245,28 @@ impl Bursts {
 /// An entry in the order of its sequence number.
 fn entry(time: Time, order: u64, what: AgendaEvent) -> Key {
     Key::from(time.as_nanos()) << 64 | Key::from(order << WHAT_BITS) | Key::from(what.bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fan_gets_the_burst_of_its_ports() {
+        let mut agenda = Agenda::default();
+        agenda.set_ports(16);
+        let at = Time::from_nanos(5);
+        let fan = |number| FanId { number, generation: 0 };
+        for (number, first) in [(0, 0), (1, 8)] {
+            let burst = agenda.begin_fan(at, PortId(first), fan(number));
+            (first + 1..first + 8).for_each(|port| agenda.push_of_fan(burst, PortId(port)));
+        }
+        let mut named = |first: u32, count| {
+            let ports = agenda.name_fan(at, count, |port| port.0 >= first, fan(2));
+            ports.map(|ports| ports.map(|port| port.0).collect::<Vec<_>>())
+        };
+        assert_eq!(named(8, 8), Some((8..16).collect()));
+        assert_eq!(named(9, 8), None);
+        assert_eq!(named(0, 9), None);
+    }
 }

@@ -124,17 +124,10 @@ impl Fabric {
         let model = Box::new(ports[branches[0].index()].model(spare));
         let number = fans.free.last().copied().unwrap_or(fans.list.len() as u32);
         let generation = fans.list.get(number as usize).map_or(0, |fan| fan.generation);
-        let is_equal = |port: PortId| ports[port.index()].is_as(&model);
-        let are_equal = branches.iter().all(|&branch| is_equal(branch));
-        // equal ports have the packet that was offered now, and no other port has it
         let fan = FanId { number, generation };
-        let order = match are_equal {
-            true => agenda.name_fan(model.armed(), branches.len(), is_equal, fan),
-            false => None,
-        };
-        let Some(order) =
-            order.map(|order| order.map(|port| (port, ports[port.index()].leads_to())).collect())
-        else {
+        // equal ports have the packet that was offered now, and only the branches have it
+        let is_equal = |port: PortId| ports[port.index()].is_as(&model);
+        let Some(order) = agenda.name_fan(model.armed(), branches.len(), is_equal, fan) else {
             return here.fan.end(0);
         };
         if fans.free.pop().is_none() {
@@ -142,7 +135,8 @@ impl Fabric {
         }
         let fan = &mut fans.list[number as usize];
         (fan.group, fan.node, fan.passed, fan.packets) = (group, node, 0, 0);
-        (fan.model, fan.ports) = (Some(model), order);
+        fan.ports = order.map(|port| (port, ports[port.index()].leads_to())).collect();
+        fan.model = Some(model);
         fan.is_ordered = fan.ports.iter().map(|(port, _)| port).eq(branches);
         for (port, _) in &fan.ports {
             let port = &mut ports[port.index()];
@@ -170,15 +164,13 @@ impl Fabric {
         Some(state.model.as_ref()?.first_arrival())
     }
 
-    /// Notes that the first packet arrives at the end of the link `index` of a fan. Returns its port and the node; `None` if the fan has ended.
+    /// Notes that the first packet arrives at the end of the link `index` of a fan. Returns its port and the node.
     #[inline]
-    pub(crate) fn pass_fan(&mut self, fan: FanId, index: usize) -> Option<(PortId, NodeId)> {
+    pub(crate) fn pass_fan(&mut self, fan: FanId, index: usize) -> (PortId, NodeId) {
         let state = &mut self.fans.list[fan.number as usize];
-        if state.generation != fan.generation {
-            return None;
-        }
+        debug_assert!(state.generation == fan.generation, "an arrival at another node ends no fan");
         state.passed = index + 1;
-        state.ports.get(index).copied()
+        state.ports[index]
     }
 
     /// The node at the end of the link `index` of a fan.
@@ -187,11 +179,10 @@ impl Fabric {
         Some(self.fans.list[fan.number as usize].ports.get(index)?.1)
     }
 
-    /// Takes the first packet of a fan that has arrived at the end of all links. No effect if the fan has ended.
+    /// Takes the first packet of a fan once it has arrived at the end of all links.
     pub(crate) fn take_from_fan(&mut self, fan: FanId, now: Time) {
         let state = &mut self.fans.list[fan.number as usize];
-        if state.generation == fan.generation
-            && state.passed == state.ports.len()
+        if state.passed == state.ports.len()
             && let Some(model) = &mut state.model
         {
             state.passed = 0;
@@ -231,7 +222,7 @@ impl Fabric {
     }
 
     /// Notes that a pending arrival event of a port may become stale.
-    pub(crate) fn note_change(&mut self, port: PortId) {
+    pub(super) fn note_change(&mut self, port: PortId) {
         self.settle_fan(port);
         let armed = self.ports[port.index()].armed();
         if armed != Time::NEVER {

@@ -304,6 +304,12 @@ impl Fabric {
         self.ports[port.index()].set_rate(now, rate)
     }
 
+    /// Limits the rate of a port. Returns the events to schedule.
+    pub(crate) fn set_cap(&mut self, port: PortId, rate: Rate, now: Time) -> Vec<Offer> {
+        self.note_change(port);
+        self.ports[port.index()].set_cap(now, rate)
+    }
+
     /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns the events to schedule.
     pub(crate) fn set_delay(&mut self, port: PortId, delay: Duration, now: Time) -> Vec<Offer> {
         self.note_change(port);
@@ -335,9 +341,8 @@ impl Fabric {
         self.ports[port.index()].count_backlog(now);
     }
 
-    /// Lets each service of a discipline have an event at its instant, for records of drops in order of time.
+    /// Lets each service of a discipline have an event at its instant, for records of drops in order of time. Call it before the run.
     pub(crate) fn serve_promptly(&mut self) {
-        self.settle_fans();
         self.ports.iter_mut().for_each(Port::serve_promptly);
     }
 
@@ -347,15 +352,13 @@ impl Fabric {
         self.ports.iter_mut().for_each(|port| port.rebase(now));
     }
 
-    /// Keeps the distributions of the times that packets wait in queues.
+    /// Keeps the distributions of the times that packets wait in queues. Call it before the run.
     pub(crate) fn keep_waits(&mut self) {
-        self.settle_fans();
         self.ports.iter_mut().for_each(Port::keep_waits);
     }
 
-    /// Shows the packets at the end of every link to the capture.
+    /// Shows the packets at the end of every link to the capture. Call it before the run.
     pub(crate) fn tap_all(&mut self) {
-        self.settle_fans();
         self.ports.iter_mut().for_each(Port::tap);
     }
 

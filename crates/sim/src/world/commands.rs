@@ -61,8 +61,7 @@ impl World {
 
     fn cap(&mut self, port: PortId, rate: Rate) {
         self.settle(port);
-        self.fabric.note_change(port);
-        let offers = self.fabric.port(port).set_cap(self.now, rate);
+        let offers = self.fabric.set_cap(port, rate, self.now);
         self.schedule_all(port, &offers);
         self.show_departures(port);
         self.settle(port);

@@ -61,12 +61,9 @@ impl Shares {
         }
     }
 
-    /// A packet of its own for one of the copies that a packet stands for. Returns other packets as they are.
+    /// A packet of its own for one of the copies that a packet stands for.
     fn unshare(&mut self, arena: &mut Arena, id: PacketId) -> PacketId {
         let mut packet = *arena.get(id);
-        if packet.hops & SHARED == 0 {
-            return id;
-        }
         packet.hops &= !SHARED;
         self.release(arena, id);
         arena.insert(packet)
@@ -139,13 +136,11 @@ impl World {
     /// Handles an arrival event that no packet of its port explains: a burst of arrivals, a packet that an impaired link held, or a stale event.
     #[inline(never)]
     pub(super) fn arrive_otherwise(&mut self, port: PortId, what: AgendaEvent) {
-        let Some((mut burst, [mut begin, end])) = self.agenda.take_burst(self.now, what) else {
+        let Some((mut burst, [begin, end])) = self.agenda.take_burst(self.now, what) else {
             return self.arrive_held(port, what);
         };
-        if let Some(fan) = burst.fan {
-            begin = self.arrive_of_fan(fan, &mut burst, begin, end);
-        }
-        for number in begin..end {
+        let of_fan = burst.fan.is_some_and(|fan| self.arrive_of_fan(fan, &mut burst, begin, end));
+        for number in if of_fan { end..end } else { begin..end } {
             if self.is_large {
                 self.prefetch_burst(|ahead| Some(PortId(burst.port(number + ahead)?)));
             }
@@ -155,12 +150,12 @@ impl World {
         self.agenda.return_burst(self.now, what, burst, end);
     }
 
-    /// Lets a packet arrive at the ends of the links `begin..end` of a fan. Returns the first of them where it did not, because the fan ended.
+    /// Lets a packet arrive at the ends of the links `begin..end` of a fan. Returns false if the fan has ended.
     #[inline]
-    fn arrive_of_fan(&mut self, fan: FanId, burst: &mut Burst, begin: usize, end: usize) -> usize {
-        let Some((id, next)) = self.fabric.first_of_fan(fan, self.now) else { return begin };
+    fn arrive_of_fan(&mut self, fan: FanId, burst: &mut Burst, begin: usize, end: usize) -> bool {
+        let Some((id, next)) = self.fabric.first_of_fan(fan, self.now) else { return false };
         for index in begin..end {
-            let Some((port, node)) = self.fabric.pass_fan(fan, index) else { return index };
+            let (port, node) = self.fabric.pass_fan(fan, index);
             if self.is_large
                 && let Some(node) = self.fabric.end_of_fan(fan, index + HOSTS_AHEAD)
             {
@@ -176,7 +171,7 @@ impl World {
             self.arrive_shared(node, id);
         }
         self.fabric.take_from_fan(fan, self.now);
-        end
+        true
     }
 
     /// Requests what later arrivals of a burst need.

@@ -32,7 +32,7 @@ impl Port {
     }
 
     /// Limits the rate of the port.
-    pub(crate) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
+    pub(in crate::fabric) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
         let link = self.cold.limit.link.unwrap_or(self.transmitter.rate);
         self.cold.limit = RateLimit { link: Some(link), cap: Some(cap) };
         self.set_effective_rate(now, link.min(cap))

@@ -4,7 +4,7 @@ use contract::PacketId;
 use units::Time;
 
 use super::super::ring::{Ring, Spare};
-use super::{ArrivalPath, Counters, Fifo, LazyCold, Offer, OfferPath, Port, WaitTimes};
+use super::{ArrivalPath, Counters, LazyCold, Offer, OfferPath, Port, WaitTimes};
 
 impl Port {
     /// Whether the transmission of a packet that is offered now starts at once, and no part of the link changes the packet or looks at it.
@@ -35,7 +35,7 @@ impl Port {
         self.arm()
     }
 
-    /// The state of a port that [`Port::is_idle`], with counters at zero.
+    /// The state of a port that [`Port::is_idle`] or was until a packet was offered to it now, with counters at zero.
     pub(in crate::fabric) fn model(&self, spare: &mut Spare) -> Self {
         let mut model = Self {
             ring: Ring::default(),
@@ -44,7 +44,7 @@ impl Port {
             mark_above: self.mark_above,
             transmitter: self.transmitter.clone(),
             counters: Counters::default(),
-            fifo: Fifo { waiting_bytes: 0, ..self.fifo },
+            fifo: self.fifo,
             cold: LazyCold::default(),
             waits: WaitTimes::default(),
         };
@@ -52,15 +52,10 @@ impl Port {
         model
     }
 
-    /// Whether the packets on the link and the transmitter are as those of a model, so that equal offers give equal results.
+    /// Whether the packets on the link and the transmitter are as those of a model of a port that was idle when a packet was offered to it now. If so,
+    /// the port had that packet, too, and equal offers give equal results.
     pub(in crate::fabric) fn is_as(&self, model: &Self) -> bool {
-        let same = self.paths.offers == model.paths.offers
-            && self.paths.arrivals == model.paths.arrivals
-            && self.mark_above > 0
-            && self.armed == model.armed
-            && self.transmitter == model.transmitter
-            && self.fifo.waiting_bytes == 0;
-        same && self.ring.iter().eq(model.ring.iter()) && self.ring.waiting == self.ring.tail
+        self.transmitter == model.transmitter && self.ring.iter().eq(model.ring.iter())
     }
 
     /// Makes the port one of a fan, whose model has its packets and its transmitter from now on. Events of the port itself are stale meanwhile.

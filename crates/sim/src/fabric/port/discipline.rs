@@ -6,7 +6,7 @@
 
 use contract::{Arena, Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Random, Verdict};
 use stack::queue::{AnyQueue, RoundRobin};
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 use super::counters::WaitTimes;
 use super::{Cold, Offer, Port};
@@ -56,6 +56,18 @@ impl Discipline {
         }))
     }
 
+    /// The queue, and the context of a call of it.
+    #[inline(always)]
+    fn queue_and_context<'a>(
+        &'a mut self,
+        now: Time,
+        rate: Rate,
+        arena: &'a mut Arena,
+        dropped: &'a mut Dropped,
+    ) -> (&'a mut AnyQueue, PacketCx<'a>) {
+        (&mut self.queue, PacketCx { now, rate, random: &mut self.random, arena, dropped, marked: 0 })
+    }
+
     /// Updates the backlog integral.
     #[inline(always)]
     fn count_backlog(&mut self, now: Time, waits: &mut WaitTimes, backlog_max: &mut u32) {
@@ -92,10 +104,10 @@ impl Port {
         let discipline = discipline.as_mut().expect("the port has a discipline");
         discipline.count_backlog(now, waits, &mut fifo.backlog_max);
         let before = dropped.len();
-        let mut cx = PacketCx { now, rate, random: &mut discipline.random, arena, dropped, marked: 0 };
-        let result = act(&mut discipline.queue, &mut cx);
-        discipline.backlog = discipline.queue.backlog();
+        let (queue, mut cx) = discipline.queue_and_context(now, rate, arena, dropped);
+        let result = act(queue, &mut cx);
         *marked_packets += cx.marked;
+        discipline.backlog = discipline.queue.backlog();
         dropped[before..].iter().for_each(|(_, why)| drops[*why as usize] += 1);
         result
     }
@@ -118,15 +130,8 @@ impl Port {
         }
         // the integral of an empty queue does not change
         let idle_since = (next != Time::NEVER).then_some(next);
-        let mut cx = PacketCx {
-            now,
-            rate: self.transmitter.rate,
-            random: &mut discipline.random,
-            arena,
-            dropped,
-            marked: 0,
-        };
-        let (verdict, first) = discipline.queue.transit(packet, idle_since, &mut cx);
+        let (queue, mut cx) = discipline.queue_and_context(now, self.transmitter.rate, arena, dropped);
+        let (verdict, first) = queue.transit(packet, idle_since, &mut cx);
         let marked = cx.marked;
         if first.is_none() || verdict != Verdict::Pass || marked > 0 {
             let ended = self.end_transit(now, packet, (verdict, first, marked), arena, dropped, spare);

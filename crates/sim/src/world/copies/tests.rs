@@ -1,12 +1,13 @@
 //! Runs with shared packets, bursts and fans give the same trace, to the last bit, as runs in which every branch has a packet and an event of its own.
 
 use contract::{
-    Address, Cx, Ecn, Endpoint, EndpointId, FlowId, Header, Input, Label, LinkId, NodeId, Random,
+    Address, Cx, Destination, Ecn, Endpoint, EndpointId, FlowId, Header, Input, Label, LinkId, NodeId,
+    PortId, Random,
 };
 use stack::{datagram, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-use crate::{Blueprint, Cast, Change, Control, FlowKind, PortSpec, World};
+use crate::{Blueprint, Cast, Change, Control, Factory, FlowKind, Impair, PortSpec, World};
 
 const LENGTH_MS: u64 = 1200;
 
@@ -135,6 +136,9 @@ fn run(net: &Blueprint, copies: bool) -> (String, usize) {
     for half in [LENGTH_MS / 2, LENGTH_MS] {
         let half = Time::ZERO + Duration::from_millis(half);
         world.run_until(half, &control);
+        let ports = 0..2 * net.links.len() as u32;
+        let views: Vec<_> = ports.map(|port| world.fabric.view(PortId(port), half)).collect();
+        traces += &format!("{views:?}\n");
         traces += &format!("{:?}\n", world.snapshot());
     }
     world.run(&control);
@@ -217,4 +221,202 @@ fn a_fan_can_end_while_a_packet_arrives_at_its_members() {
         assert!(shared == copied, "seed {seed}: {net:?}\n{shared}\n{copied}");
     }
     assert!(fans > 2 * seeds, "{fans} fans were formed");
+}
+
+/// A source that sends to its group at these times, in milliseconds, and whenever it receives a packet.
+struct Scripted {
+    to: Destination,
+    times_ms: Vec<u64>,
+    sent: usize,
+    /// The size of its packets, by the number of those sent before.
+    bytes: fn(usize) -> u64,
+}
+
+impl Scripted {
+    fn factory(times_ms: &[u64], bytes: fn(usize) -> u64) -> Factory {
+        let times_ms = times_ms.to_vec();
+        Box::new(move |to| Box::new(Self { to, times_ms: times_ms.clone(), sent: 0, bytes }))
+    }
+}
+
+impl Endpoint for Scripted {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        let mut count = usize::from(matches!(input, Input::Packet(_)));
+        while self.wake() <= cx.now() {
+            (self.sent, count) = (self.sent + 1, count + 1);
+        }
+        for _ in 0..count {
+            let header = Header::Datagram { seq: 0 };
+            cx.send(self.to, Bytes::new((self.bytes)(self.sent)), Ecn::Capable, header, Label::default());
+        }
+    }
+
+    fn wake(&self) -> Time {
+        self.times_ms.get(self.sent).map_or(Time::NEVER, |&at| Time::ZERO + Duration::from_millis(at))
+    }
+}
+
+/// Leaves around the node of all sources, and groups of the leaves from one number to another. A packet takes 4 ms and the delay.
+fn star(delay_ms: u64, leaves: u64, groups: &[(usize, usize)]) -> Blueprint {
+    let mut net = Blueprint::new(Duration::from_millis(300));
+    let core = net.node("core");
+    let leaves: Vec<NodeId> = (0..leaves).map(|i| net.node(&format!("n{i}"))).collect();
+    for (i, &leaf) in leaves.iter().enumerate() {
+        let port = PortSpec::new(Rate::from_mbps(2), Duration::from_millis(delay_ms), 20);
+        net.link(&format!("l{i}"), (core, leaf), port);
+    }
+    for (i, &(from, to)) in groups.iter().enumerate() {
+        let pattern = datagram::Pattern::Constant { rate: Rate::from_kbps(800) };
+        let kind = FlowKind::Datagram(datagram::Config { packet: Bytes::new(1000), pattern });
+        net.flow(&format!("g{i}"), None, kind, core, &leaves[from..to]).cast = Cast::Multicast;
+    }
+    net
+}
+
+const EVERY_10_MS: [u64; 10] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90];
+
+fn at(at_ms: u64, change: Change) -> (Time, Change) {
+    (Time::ZERO + Duration::from_millis(at_ms), change)
+}
+
+/// Asserts that shared packets and fans change nothing where the source of each group sends at its times. Returns the number of fans.
+fn assert_equal_runs(net: &Blueprint, times_ms: &[&[u64]], prepare: impl Fn(&mut World)) -> usize {
+    let run = |copies| {
+        let mut world = world(net, copies);
+        for (flow, times_ms) in (0..).zip(times_ms) {
+            world.custom_sender(FlowId(flow), Scripted::factory(times_ms, |_| 1000));
+        }
+        prepare(&mut world);
+        world.run(&Control::default());
+        let fans = world.fabric.fans_so_far();
+        (format!("{:?}", world.finish()), fans)
+    };
+    let ((shared, fans), (copied, none)) = (run(false), run(true));
+    assert_eq!(none, 0);
+    assert!(shared == copied, "{shared}\n{copied}");
+    fans
+}
+
+/// Packets of another group are on five of the links, so that arrivals of the first packet there follow those on the others. They are one burst all
+/// the same, and so a fan, which passes packets in that order. A packet that finds all links empty arrives in the order of the branches.
+#[test]
+fn a_fan_in_another_order_than_its_branches_takes_no_packet_when_it_is_empty() {
+    let net = star(15, 8, &[(0, 8), (0, 5)]);
+    // none is formed while the links differ, nor with the packet after
+    assert_eq!(assert_equal_runs(&net, &[&[5, 20, 30, 100], &[0]], |_| ()), 1);
+}
+
+/// The delay of a link changes and changes back while a packet is in transmission. The arrival event at the delay between is stale, but due when
+/// the next packet arrives, which it lets arrive before those on the other links. A fan would not.
+#[test]
+fn no_fan_is_formed_while_events_may_be_stale() {
+    let mut net = star(5, 8, &[(0, 8)]);
+    net.events.extend(
+        [(21, 15), (22, 5)].map(|(at_ms, delay_ms)| {
+            at(at_ms, Change::LinkDelay(LinkId(5), Duration::from_millis(delay_ms)))
+        }),
+    );
+    assert_eq!(assert_equal_runs(&net, &[&EVERY_10_MS], |_| ()), 2);
+}
+
+/// A member that answers its first packet, if it is the fourth one of the group.
+struct Answering {
+    to: Address,
+    received: u64,
+}
+
+impl Endpoint for Answering {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        let Input::Packet(packet) = input else { return };
+        self.received += 1;
+        if self.received == 1 && cx.me().endpoint == EndpointId(4) {
+            let header = Header::Datagram { seq: 0 };
+            cx.send(self.to.into(), packet.size(), Ecn::NotCapable, header, Label::default());
+        }
+    }
+}
+
+/// The answer arrives at the source when the last packet on the links has arrived at some members and not yet at the others. It sends one then.
+#[test]
+fn a_fan_ends_when_a_packet_is_offered_while_another_passes() {
+    let mut net = star(15, 8, &[(0, 8)]);
+    for link in &mut net.links {
+        link.backward = PortSpec::new(Rate::from_mbps(2), Duration::from_millis(6), 20).into();
+    }
+    let fans = assert_equal_runs(&net, &[&[0, 10]], |world| {
+        let to = world.address_of(EndpointId(0));
+        world.custom_receiver(FlowId(0), Box::new(move |_| Box::new(Answering { to, received: 0 })));
+    });
+    assert_eq!(fans, 1);
+}
+
+/// Arrivals at one instant are one burst, but those of a fan have one of their own, to which no others are added.
+#[test]
+fn fans_of_two_groups_pass_packets_at_the_same_instants() {
+    let net = star(15, 16, &[(0, 8), (8, 16)]);
+    let times_ms = EVERY_10_MS.map(|at_ms| at_ms + 5);
+    assert_eq!(assert_equal_runs(&net, &[&times_ms, &times_ms], |_| ()), 2);
+}
+
+/// The first fan ends with a packet of the second group, while its arrivals are pending. The next one, of other links, has its number.
+#[test]
+fn arrivals_of_a_fan_that_has_ended_are_not_those_of_the_next_one() {
+    let net = star(60, 16, &[(0, 8), (0, 8), (8, 16)]);
+    assert_eq!(assert_equal_runs(&net, &[&[1], &[5], &[10, 20]], |_| ()), 2);
+}
+
+/// Transmissions on one of the links take equal times, as long as packets are small.
+#[test]
+fn links_of_different_rates_are_no_fan() {
+    let mut net = star(15, 8, &[(0, 8)]);
+    for (link, bps) in net.links.iter_mut().zip([3_000_300_000].into_iter().chain([3_000_000_000; 7])) {
+        link.forward = PortSpec::new(Rate::from_bps(bps), Duration::from_millis(15), 20).into();
+    }
+    let fans = assert_equal_runs(&net, &[], |world| {
+        let bytes = |sent| if sent > 4 { 1_000_000 } else { 1000 };
+        world.custom_sender(FlowId(0), Scripted::factory(&EVERY_10_MS, bytes));
+    });
+    assert_eq!(fans, 0);
+}
+
+#[test]
+fn links_that_lose_copy_or_mark_packets_are_no_fan() {
+    let changes: [fn(&mut PortSpec); 3] = [
+        |port| port.loss = 0.3,
+        |port| port.impair = Some(Impair { duplicate: 0.3, ..Impair::default() }),
+        |port| port.queue.mark_above = Some(0),
+    ];
+    for change in changes {
+        let mut net = star(15, 8, &[(0, 8)]);
+        for link in &mut net.links {
+            let mut port = (*link.forward).clone();
+            change(&mut port);
+            link.forward = port.into();
+        }
+        assert_eq!(assert_equal_runs(&net, &[&EVERY_10_MS], |_| ()), 0);
+    }
+}
+
+/// The packets on the links belong to the connection before the restart.
+#[test]
+fn members_refuse_packets_from_before_a_restart() {
+    let mut net = star(15, 8, &[(0, 8)]);
+    net.events = vec![at(42, Change::FlowStop(FlowId(0))), at(43, Change::FlowStart(FlowId(0)))];
+    assert!(assert_equal_runs(&net, &[&EVERY_10_MS], |_| ()) > 0);
+}
+
+/// The last of nine leaves has left the group, or is reached by another one, while there is a fan of eight links.
+#[test]
+fn a_fan_ends_when_a_branch_is_added() {
+    let branches = [
+        [at(1, Change::Leave(FlowId(0), NodeId(9))), at(45, Change::Join(FlowId(0), NodeId(9)))],
+        [at(1, Change::LinkUp(LinkId(8), false)), at(45, Change::LinkUp(LinkId(8), true))],
+    ];
+    for events in branches {
+        let mut net = star(15, 9, &[(0, 9)]);
+        let port = PortSpec::new(Rate::from_mbps(2), Duration::from_millis(15), 20);
+        net.link("behind", (NodeId(8), NodeId(9)), port);
+        net.events = events.to_vec();
+        assert!(assert_equal_runs(&net, &[&EVERY_10_MS], |_| ()) > 1);
+    }
 }
