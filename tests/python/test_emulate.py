@@ -15,13 +15,11 @@ from typing import Any
 import pytest
 
 import thalweg as tw
-from thalweg import _native
+from emulated import real
 from thalweg.cli import call
 
 pytestmark = pytest.mark.wall_clock
 
-NOT_PERMITTED = _native.emulation_permitted()
-real = pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
 
 TEXT = """
 title = "a file"

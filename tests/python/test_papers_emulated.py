@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import thalweg_papers as papers
-from thalweg import Scenario, _native
+from emulated import real
+from thalweg import Scenario
 from thalweg import papers as entry_points
 from thalweg.cli import call
 from thalweg_papers import _claims, _emulation
@@ -22,9 +23,6 @@ from thalweg_papers.cvihis import PAPER, real_figures, real_measures, real_scena
 pytestmark = pytest.mark.wall_clock
 
 MEASURES = [(name, value) for name, value in vars(real_measures).items() if isinstance(value, Measure)]
-
-NOT_PERMITTED = _native.emulation_permitted()
-real = pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
 
 
 # --- the paper's tests -----------------------------------------------------------------------------------------------

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 import thalweg as tw
-from thalweg import _native
+from emulated import real
 
 pytestmark = pytest.mark.wall_clock
 
-NOT_PERMITTED = _native.emulation_permitted()
-real = pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "scenarios" / "quic-programs"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import thalweg as tw
+from emulated import real
 from studio_ends import LONG, SWEEP, address_of, fetched, started, until
-from thalweg import _native
 from thalweg.cli import call
 
 pytest.importorskip("starlette")
@@ -36,8 +36,6 @@ series = ["goodput"]
 [emulation]
 max_lateness = "1000 s"
 """
-
-NOT_PERMITTED = _native.emulation_permitted()
 
 
 def test_a_run_lands_where_that_of_the_command_does(client, small, tmp_path, monkeypatch):
@@ -100,7 +98,7 @@ def test_a_run_is_watched_and_stopped_and_keeps_what_it_measured(client, tmp_pat
     assert kept.series.height > 0
 
 
-@pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
+@real
 def test_an_emulation_is_watched_and_lands_where_that_of_the_command_does(client, tmp_path):
     (tmp_path / "real.toml").write_text(REAL)
     assert client.post("api/check", json={"file": "real.toml", "text": REAL}).json()["about"][

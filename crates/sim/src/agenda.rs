@@ -88,6 +88,9 @@ impl AgendaEvent {
 /// An event in its order: its time in nanoseconds, a sequence number, and the [`AgendaEvent`].
 type Key = u128;
 
+/// Later than all events: no event.
+const ABSENT: Key = Key::MAX;
+
 /// The time of an entry, in nanoseconds.
 const fn nanos(key: Key) -> u64 {
     (key >> 64) as u64
@@ -172,10 +175,10 @@ impl Agenda {
     /// The time of the earliest event; [`Time::NEVER`] if there is none.
     pub(crate) fn next(&self) -> Time {
         let near = match &self.calendar {
-            Some(calendar) => calendar.first().unwrap_or(Key::MAX),
+            Some(calendar) => calendar.first().unwrap_or(ABSENT),
             None => self.sorted.first(),
         };
-        let other = self.heap.first().unwrap_or(Key::MAX);
+        let other = self.heap.first().unwrap_or(ABSENT);
         Time::from_nanos(nanos(near.min(other)))
     }
 }

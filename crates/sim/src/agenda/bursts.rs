@@ -6,7 +6,7 @@
 use contract::PortId;
 use units::Time;
 
-use super::{Agenda, AgendaEvent, Key, Kind, MAX_INDEX, WHAT_BITS, nanos};
+use super::{ABSENT, Agenda, AgendaEvent, Key, Kind, MAX_INDEX, WHAT_BITS, nanos};
 
 /// An arrival of a burst.
 #[derive(Clone, Copy, Debug)]
@@ -225,8 +225,8 @@ impl Agenda {
         match &self.calendar {
             Some(calendar) => calendar.first_today(),
             None => {
-                let other = self.heap.first().unwrap_or(Key::MAX);
-                Some(self.sorted.first().min(other)).filter(|first| *first != Key::MAX)
+                let other = self.heap.first().unwrap_or(ABSENT);
+                Some(self.sorted.first().min(other)).filter(|first| *first != ABSENT)
             }
         }
     }

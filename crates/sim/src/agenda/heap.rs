@@ -1,7 +1,7 @@
 //! A 4-ary heap, whose four children of an entry are one cache line. The place of a popped entry stays open until the next push fills it, so that
 //! handling one event and scheduling the next is one walk down the heap instead of two.
 
-use super::Key;
+use super::{ABSENT, Key};
 
 /// Entries, earliest first.
 #[derive(Debug, Default)]
@@ -22,8 +22,6 @@ struct Family([Key; ARITY]);
 
 const ARITY: usize = 4;
 const ROOT: usize = 3;
-/// Later than all events.
-const ABSENT: Key = Key::MAX;
 
 impl Heap {
     /// Adds an entry.
@@ -56,7 +54,7 @@ impl Heap {
         self.open.then_some(first)
     }
 
-    /// Fills the place of the entry that was popped last, if no push has. Returns the earliest entry; [`Key::MAX`] if there is none.
+    /// Fills the place of the entry that was popped last, if no push has. Returns the earliest entry; [`ABSENT`] if there is none.
     #[inline(always)]
     pub(super) fn close(&mut self) -> Key {
         if self.open {

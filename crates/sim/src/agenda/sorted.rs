@@ -2,7 +2,7 @@
 //! delay keep the order of what they transmit, or before most of them, as the next packet on a busy link: it moves past the few others, and the
 //! earliest one is taken without a comparison.
 
-use super::{Key, nanos};
+use super::{ABSENT, Key, nanos};
 
 /// Events in order, the earliest at `first`.
 #[derive(Debug)]
@@ -19,8 +19,6 @@ const REACH: u16 = 8;
 const LENGTH: usize = 1 << 10;
 /// Maximum number of events: there are more than [`REACH`] places before the first one.
 const MAX: u16 = LENGTH as u16 - 2 * REACH;
-/// Later than all events.
-const ABSENT: Key = Key::MAX;
 
 impl Default for Sorted {
     fn default() -> Self {
@@ -92,7 +90,7 @@ impl Sorted {
         self.end.wrapping_sub(self.first)
     }
 
-    /// The earliest event; [`Key::MAX`] if there is none.
+    /// The earliest event; [`ABSENT`] if there is none.
     #[inline(always)]
     pub(super) fn first(&self) -> Key {
         self.entries[usize::from(self.first) % LENGTH]

@@ -1,0 +1,9 @@
+"""The mark of tests that make network namespaces."""
+
+import pytest
+
+from thalweg import _native
+
+_refused = _native.emulation_permitted()
+
+real = pytest.mark.skipif(_refused is not None, reason=str(_refused))
