@@ -48,16 +48,6 @@ const HIGH_BITS: u32 = 2;
 const KIND_BITS: u32 = 3;
 const WHAT_BITS: u32 = LOW_BITS + KIND_BITS + HIGH_BITS;
 const LOW: u32 = (1 << LOW_BITS) - 1;
-const KINDS: [Kind; 8] = [
-    Kind::Arrive,
-    Kind::Wake,
-    Kind::Depart,
-    Kind::Change,
-    Kind::ToggleFlow,
-    Kind::ToggleReceiver,
-    Kind::Sample,
-    Kind::Run,
-];
 
 /// Maximum number of ports, of endpoints and of changes.
 pub(crate) const MAX_INDEX: usize = (1 << (LOW_BITS + HIGH_BITS)) - 1;
@@ -71,7 +61,16 @@ impl AgendaEvent {
 
     #[inline]
     pub(crate) const fn kind(self) -> Kind {
-        KINDS[(self.0 >> LOW_BITS) as usize & 7]
+        match self.0 >> LOW_BITS & 7 {
+            0 => Kind::Arrive,
+            1 => Kind::Wake,
+            2 => Kind::Depart,
+            3 => Kind::Change,
+            4 => Kind::ToggleFlow,
+            5 => Kind::ToggleReceiver,
+            6 => Kind::Sample,
+            _ => Kind::Run,
+        }
     }
 
     #[inline]
@@ -137,7 +136,7 @@ impl Agenda {
 
     /// Makes a calendar of the near future if there are many events. To be called now and then: [`Agenda::push`] does not count them.
     pub(crate) fn arrange(&mut self) {
-        if self.calendar.is_none() && usize::from(self.sorted.len()) + self.heap.len() > MANY {
+        if self.calendar.is_none() && self.sorted.len() + self.heap.len() > MANY {
             let keys = std::iter::from_fn(|| self.pop_key()).collect();
             self.calendar = Some(Box::new(Calendar::new(keys, &mut self.heap)));
         }

@@ -25,7 +25,7 @@ const ROOT: usize = 3;
 
 impl Heap {
     /// Adds an entry.
-    #[inline]
+    #[inline(never)]
     pub(super) fn push(&mut self, key: Key) {
         if self.open {
             self.open = false;

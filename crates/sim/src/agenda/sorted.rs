@@ -2,36 +2,50 @@
 //! delay keep the order of what they transmit, or before most of them, as the next packet on a busy link: it moves past the few others, and the
 //! earliest one is taken without a comparison.
 
-use super::{ABSENT, Key, nanos};
+use super::{Key, nanos};
 
 /// Events in order, the earliest at `first`.
 #[derive(Debug)]
 pub(super) struct Sorted {
-    /// A ring. At `end` is [`ABSENT`], so that an empty one needs no case of its own. Places before `first` have events that were taken, or zero.
-    entries: Box<[Key; LENGTH]>,
-    first: u16,
-    end: u16,
+    ring: Box<Ring>,
+    first: u32,
+    end: u32,
+}
+
+/// The entries, in halves. At the end is [`super::ABSENT`], so that an empty ring needs no case of its own. Places before the first have events that
+/// were taken, or zero.
+#[derive(Debug)]
+struct Ring {
+    times: [u64; LENGTH],
+    orders: [u64; LENGTH],
 }
 
 /// A new event is due after all but this number, or before all but this number, or it is refused.
-const REACH: u16 = 8;
+const REACH: u32 = 8;
 /// Length of the ring, a power of two.
 const LENGTH: usize = 1 << 10;
 /// Maximum number of events: there are more than [`REACH`] places before the first one.
-const MAX: u16 = LENGTH as u16 - 2 * REACH;
+const MAX: usize = LENGTH - 2 * REACH as usize;
 
 impl Default for Sorted {
     fn default() -> Self {
-        let mut entries = Box::new([0; LENGTH]);
-        entries[0] = ABSENT;
-        Self { entries, first: 0, end: 0 }
+        let mut sorted =
+            Self { ring: Box::new(Ring { times: [0; LENGTH], orders: [0; LENGTH] }), first: 0, end: 0 };
+        sorted.put(0, [u64::MAX; 2]);
+        sorted
     }
 }
 
 impl Sorted {
     #[inline(always)]
-    fn at(&mut self, place: u16) -> &mut Key {
-        &mut self.entries[usize::from(place) % LENGTH]
+    fn time(&self, place: u32) -> u64 {
+        self.ring.times[place as usize % LENGTH]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, place: u32, [time, order]: [u64; 2]) {
+        let place = place as usize % LENGTH;
+        (self.ring.times[place], self.ring.orders[place]) = (time, order);
     }
 
     /// Adds an event that was created after all others and is not due before those that were taken. Returns false if it is refused: there are too
@@ -41,12 +55,13 @@ impl Sorted {
         if self.len() >= MAX {
             return false;
         }
-        if nanos(*self.at(self.end.wrapping_sub(REACH))) <= nanos(key) {
-            self.push_from_end(key);
+        let time = nanos(key);
+        if self.time(self.end.wrapping_sub(REACH)) <= time {
+            self.push_from_end(time, key as u64);
             return true;
         }
-        if nanos(*self.at(self.first.wrapping_add(REACH))) > nanos(key) {
-            self.push_from_first(key);
+        if self.time(self.first.wrapping_add(REACH)) > time {
+            self.push_from_first(time, key as u64);
             return true;
         }
         false
@@ -54,46 +69,49 @@ impl Sorted {
 
     /// Moves the events that are later than a new one away from the first.
     #[inline(always)]
-    fn push_from_end(&mut self, key: Key) {
-        let mut place = self.end;
+    fn push_from_end(&mut self, time: u64, order: u64) {
+        let mut place = self.end as usize % LENGTH;
         loop {
-            let before = *self.at(place.wrapping_sub(1));
-            if nanos(before) <= nanos(key) {
+            let before = place.wrapping_sub(1) % LENGTH;
+            let moved = self.ring.times[before];
+            if moved <= time {
                 break;
             }
-            *self.at(place) = before;
-            place = place.wrapping_sub(1);
+            (self.ring.times[place], self.ring.orders[place]) = (moved, self.ring.orders[before]);
+            place = before;
         }
-        *self.at(place) = key;
+        (self.ring.times[place], self.ring.orders[place]) = (time, order);
         self.end = self.end.wrapping_add(1);
-        *self.at(self.end) = ABSENT;
+        self.put(self.end, [u64::MAX; 2]);
     }
 
     /// Moves the events that are due before a new one, or at the same time, away from the end.
     #[inline(always)]
-    fn push_from_first(&mut self, key: Key) {
+    fn push_from_first(&mut self, time: u64, order: u64) {
         self.first = self.first.wrapping_sub(1);
-        let mut place = self.first;
+        let mut place = self.first as usize % LENGTH;
         loop {
-            let after = *self.at(place.wrapping_add(1));
-            if nanos(after) > nanos(key) {
+            let after = (place + 1) % LENGTH;
+            let moved = self.ring.times[after];
+            if moved > time {
                 break;
             }
-            *self.at(place) = after;
-            place = place.wrapping_add(1);
+            (self.ring.times[place], self.ring.orders[place]) = (moved, self.ring.orders[after]);
+            place = after;
         }
-        *self.at(place) = key;
+        (self.ring.times[place], self.ring.orders[place]) = (time, order);
     }
 
     /// Number of events.
-    pub(super) const fn len(&self) -> u16 {
-        self.end.wrapping_sub(self.first)
+    pub(super) const fn len(&self) -> usize {
+        self.end.wrapping_sub(self.first) as usize
     }
 
-    /// The earliest event; [`ABSENT`] if there is none.
+    /// The earliest event; [`super::ABSENT`] if there is none.
     #[inline(always)]
     pub(super) fn first(&self) -> Key {
-        self.entries[usize::from(self.first) % LENGTH]
+        let place = self.first as usize % LENGTH;
+        Key::from(self.ring.times[place]) << 64 | Key::from(self.ring.orders[place])
     }
 
     /// Removes the earliest event, of which there must be one.
