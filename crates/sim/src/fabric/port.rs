@@ -18,7 +18,7 @@ mod impair;
 mod readings;
 mod transmitter;
 
-use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueLimit, Random};
+use contract::{Backlog, DropReason, Ecn, NodeId, Packet, PacketId, PortId, PortView, QueueLimit, Random};
 use units::{Bytes, Duration, Rate, Time};
 
 use bucket::Bucket;
@@ -425,45 +425,42 @@ impl Port {
         self.update_arrival_path();
     }
 
-    /// Offers a packet to the plain FIFO of a link that is up, that a trace or a shaper plans if `PLANNED`. Sets `marked` if the packet is
-    /// to be marked.
+    /// Offers a packet to the plain FIFO of a link that is up, that a trace or a shaper plans if `PLANNED`.
     #[inline(always)]
     pub(super) fn offer<const PLANNED: bool>(
         &mut self,
         now: Time,
-        packet: PacketId,
-        size_bytes: u32,
-        marked: &mut bool,
+        id: PacketId,
+        packet: &mut Packet,
         spare: &mut Spare,
     ) -> Offer {
         self.counters.offered_packets += 1;
         self.advance(now);
         let waiting = self.ring.tail.wrapping_sub(self.ring.waiting);
-        let size = u64::from(size_bytes);
+        let size = u64::from(packet.size_bytes);
         let start =
             if PLANNED { self.planned_start(now, size) } else { self.transmitter.busy_until.max(now) };
         if start > now && !self.limit().admits(waiting, self.fifo.waiting_bytes, size) {
             return self.refuse(DropReason::QueueFull);
         }
-        if waiting >= self.mark_above {
-            *marked = true;
+        if waiting >= self.mark_above && packet.ecn.is_unmarked() {
+            packet.ecn = Ecn::Marked;
+            self.count_marks(1);
         }
         let (depart, arrive) =
             if PLANNED { self.plan(start, size) } else { self.transmitter.send(now, start, size) };
         self.counters.count_sent(size);
-        if self.ring.len() == 0 {
-            self.ring.waiting = self.ring.tail;
-        }
+        let is_first = self.ring.len() == 0;
+        self.ring.push((id, packet.size_bytes), (start, depart, arrive), spare);
         if start > now {
             self.waits.count_wait(start - now, size);
             self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
             self.fifo.waiting_bytes += size;
-        }
-        self.ring.push((packet, size_bytes), (start, depart, arrive), spare);
-        if start <= now {
+        } else {
             self.ring.waiting = self.ring.tail;
         }
-        self.arm()
+        // otherwise the event of the first packet is pending
+        if is_first { self.arm_first(id, arrive) } else { Offer::Accepted }
     }
 
     /// The limits of the queue.
@@ -508,7 +505,13 @@ impl Port {
         if self.armed == arrive {
             return Offer::Accepted;
         }
-        (self.armed, self.ring.first) = (arrive, slot.packet);
+        self.arm_first(slot.packet, arrive)
+    }
+
+    /// Requests an `Arrive` for the first packet.
+    #[inline(always)]
+    fn arm_first(&mut self, packet: PacketId, arrive: Time) -> Offer {
+        (self.armed, self.ring.first) = (arrive, packet);
         Offer::Arrive(arrive)
     }
 
@@ -518,10 +521,13 @@ impl Port {
         if self.armed != now {
             return None;
         }
-        let slot = *self.ring.at(self.ring.head);
-        debug_assert!(slot.arrive == now, "an armed port has a packet that arrives");
+        let first = self.ring.first;
+        debug_assert!(
+            matches!(self.ring.at(self.ring.head), slot if (slot.packet, slot.arrive) == (first, now)),
+            "an armed port has a packet that arrives"
+        );
         if self.ring.waiting == self.ring.head {
-            self.fifo.waiting_bytes -= u64::from(slot.size_bytes);
+            self.fifo.waiting_bytes -= u64::from(self.ring.at(self.ring.head).size_bytes);
             self.ring.waiting = self.ring.waiting.wrapping_add(1);
         }
         self.ring.head = self.ring.head.wrapping_add(1);
@@ -535,7 +541,7 @@ impl Port {
             let Slot { arrive, packet, .. } = *self.ring.at(self.ring.head);
             (self.armed, self.ring.first) = (arrive, packet);
         }
-        Some(slot.packet)
+        Some(first)
     }
 
     /// Requests what an arrival needs, except the slot of the packet.

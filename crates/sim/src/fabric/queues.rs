@@ -1,7 +1,7 @@
 //! Packets at queues: the fast paths of offers to a plain FIFO and to a queue discipline, and the slow path of ports with a router that
 //! observes them, with a trace or a policer, or without a link that is up.
 
-use contract::{Arena, DropReason, Ecn, Packet, PacketId, PortId};
+use contract::{Arena, DropReason, Packet, PacketId, PortId};
 use units::{Duration, Time};
 
 use super::Fabric;
@@ -85,14 +85,7 @@ impl Fabric {
         packet: &mut Packet,
         now: Time,
     ) -> Offer {
-        let queue = &mut self.ports[port.index()];
-        let mut mark = false;
-        let offer = queue.offer::<PLANNED>(now, id, packet.size_bytes, &mut mark, &mut self.spare);
-        if mark && packet.ecn.is_unmarked() {
-            packet.ecn = Ecn::Marked;
-            queue.count_marks(1);
-        }
-        offer
+        self.ports[port.index()].offer::<PLANNED>(now, id, packet, &mut self.spare)
     }
 
     /// The same, where the rate of the port may follow a trace or a shaper.

@@ -75,7 +75,7 @@ pub(super) struct Ring {
     pub head: u32,
     pub waiting: u32,
     pub tail: u32,
-    /// The packet that arrives first, for prefetching before the slots are read; any packet if the ring is empty.
+    /// The packet that arrives first, so that its slot need not be read; any packet if the ring is empty.
     pub first: PacketId,
 }
 

@@ -30,9 +30,10 @@ impl Port {
         let size = u64::from(size_bytes);
         let (depart, arrive) = self.transmitter.send(now, now, size);
         self.counters.count_sent(size);
+        let is_first = self.ring.len() == 0;
         self.ring.push((packet, size_bytes), (now, depart, arrive), spare);
         self.ring.waiting = self.ring.tail;
-        self.arm()
+        if is_first { self.arm_first(packet, arrive) } else { Offer::Accepted }
     }
 
     /// The state of a port that [`Port::is_idle`] or was until a packet was offered to it now, with counters at zero.
