@@ -176,7 +176,7 @@ impl World {
         self.accounts.count_sent();
         let id = self.out.arena.insert(packet);
         match packet.to.as_group() {
-            None => self.forward(packet.source.node, id),
+            None => self.forward(packet.source.node, (packet.to, packet.flow), id),
             Some(group) => self.replicate(packet.source.node, group, id),
         }
     }

@@ -38,18 +38,18 @@ impl World {
 
     #[inline]
     fn send_outbox(&mut self, endpoint: EndpointId) {
-        let node = self.hosts.address(endpoint).node;
-        for i in 0..self.out.outbox.len() {
-            let id = self.out.outbox[i];
+        let mut i = 0;
+        while let Some(&id) = self.out.outbox.get(i) {
             let packet = self.out.arena.get(id);
-            let (to, size) = (packet.to, packet.size_bytes);
-            self.hosts.endpoint(endpoint).count_sent(size);
+            let (node, to, flow) = (packet.source.node, packet.to, packet.flow);
+            self.hosts.endpoint(endpoint).count_sent(packet.size_bytes);
             self.accounts.count_sent();
             match to.as_group() {
-                _ if to.is_address() => self.forward(node, id),
+                _ if to.is_address() => self.forward(node, (to, flow), id),
                 None => self.keep(node, id),
                 Some(group) => self.replicate(node, group, id),
             }
+            i += 1;
         }
         self.out.outbox.clear();
     }
@@ -117,9 +117,11 @@ impl World {
         let node = self.hosts.nodes.node(index);
         for i in 0..self.out.outbox.len() {
             let id = self.out.outbox[i];
-            self.hosts.nodes.get_mut(index).count_sent(self.out.arena.get(id));
+            let packet = self.out.arena.get(id);
+            let (to, flow) = (packet.to, packet.flow);
+            self.hosts.nodes.get_mut(index).count_sent(packet);
             self.accounts.count_sent();
-            self.forward(node, id);
+            self.forward(node, (to, flow), id);
         }
         self.out.outbox.clear();
         if !self.out.commands.is_empty() {

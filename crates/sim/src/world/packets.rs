@@ -1,7 +1,8 @@
 //! The path of a packet through the network: arrival at a node, next hop, copies for the branches of a tree, delivery, drop.
 
 use contract::{
-    DropReason, EndpointId, GroupId, Header, NodeId, Packet, PacketId, PortId, RouterInput, RouterPacket,
+    Destination, DropReason, EndpointId, FlowId, GroupId, Header, NodeId, Packet, PacketId, PortId,
+    RouterInput, RouterPacket,
 };
 use units::Time;
 
@@ -20,7 +21,12 @@ impl World {
         let Some(arrival) = self.fabric.arrive(port, self.now) else {
             return self.arrive_otherwise(port, what);
         };
-        self.agenda.push(arrival.next, what);
+        if arrival.next == Time::NEVER {
+            // the link is empty: what waits at its queue discipline follows
+            self.settle(port);
+        } else {
+            self.agenda.push(arrival.next, what);
+        }
         if LARGE {
             self.prefetch_later(port, arrival.node);
         }
@@ -30,10 +36,6 @@ impl World {
     /// Handles a packet that was taken from its link, after the arrival of the next one was scheduled.
     #[inline(always)]
     pub(super) fn end_arrival(&mut self, port: PortId, arrival: Arrival, what: AgendaEvent) {
-        if arrival.next == Time::NEVER {
-            // the link is empty: what waits at its queue discipline follows
-            self.settle(port);
-        }
         self.accounts.count_event(self.now, what);
         let (id, node) = (arrival.packet, arrival.node);
         let is_taken = match arrival.path {
@@ -51,15 +53,17 @@ impl World {
     pub(super) fn arrive(&mut self, node: NodeId, id: PacketId) {
         let packet = self.out.arena.get_mut(id);
         packet.hops += 1;
-        let (to, hops) = (packet.to, packet.hops);
-        if to.node() == Some(node) {
-            return self.deliver(node, id);
+        let (to, flow, hops) = (packet.to, packet.flow, packet.hops);
+        if let Some(endpoint) = to.endpoint()
+            && to.node() == Some(node)
+        {
+            return self.deliver_to(endpoint, id);
         }
         if hops > MAX_HOPS {
             return self.exceed_hops(node, id);
         }
         match to.as_group() {
-            None => self.forward(node, id),
+            None => self.forward(node, (to, flow), id),
             Some(group) => self.replicate(node, group, id),
         }
     }
@@ -182,12 +186,10 @@ impl World {
         true
     }
 
-    /// Offers a packet to the port of its route.
+    /// Offers a packet of `flow` to the port of its route.
     #[inline]
-    pub(super) fn forward(&mut self, node: NodeId, id: PacketId) {
-        let packet = self.out.arena.get(id);
-        let (to, flow) = (packet.to.node(), packet.flow);
-        match to.and_then(|to| self.fabric.next_hop(node, to, flow)) {
+    pub(super) fn forward(&mut self, node: NodeId, (to, flow): (Destination, FlowId), id: PacketId) {
+        match to.node().and_then(|to| self.fabric.next_hop(node, to, flow)) {
             Some(port) => self.offer(port, id),
             None => self.keep(node, id),
         }
@@ -246,19 +248,9 @@ impl World {
     }
 
     #[inline]
-    fn deliver(&mut self, node: NodeId, id: PacketId) {
-        let packet = self.out.arena.get(id);
-        match packet.to.endpoint() {
-            Some(endpoint) => self.deliver_to(endpoint, id),
-            None => self.drop(id, DropReason::NotListening, Subject::Node(node)),
-        }
-    }
-
-    #[inline]
     fn deliver_to(&mut self, endpoint: EndpointId, id: PacketId) {
         let packet = *self.out.arena.get(id);
-        let state = self.hosts.endpoint(endpoint);
-        if !state.accepts(packet.sent_at) {
+        if !self.hosts.endpoint(endpoint).accepts(packet.sent_at) {
             return self.deliver_by_clock(endpoint, id);
         }
         self.out.arena.release(id);
