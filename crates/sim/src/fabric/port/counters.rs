@@ -9,8 +9,9 @@ use crate::RateTrace;
 #[derive(Default)]
 #[repr(C)]
 pub(super) struct Counters {
-    pub(super) offered_packets: u64,
+    // not beside each other: two sums in a vector take more instructions than one after the other
     pub(super) sent_packets: u64,
+    pub(super) offered_packets: u64,
     pub(super) sent_bytes: u64,
 }
 
