@@ -39,8 +39,8 @@ pub struct Receiver {
     window: Window,
     ack_delay: Duration,
     delayed_ack: bool,
-    /// Acknowledgements are delayed by RFC 5681 only, without Linux's quick acknowledgements.
-    rfc_delayed_ack: bool,
+    /// Whether every segment is acknowledged at once; `None` if that depends on the segment, as with Linux's quick acknowledgements.
+    at_once: Option<bool>,
     sack: bool,
     /// Number of quick acknowledgements at the start, after an idle time and after duplicate data; zero for none.
     quick_acks: u32,
@@ -82,11 +82,10 @@ impl Receiver {
             window: Window::new(config),
             ack_delay: config.ack_delay,
             delayed_ack: config.delayed_ack,
-            rfc_delayed_ack: config.acks == Acks::Honest
-                && config.delayed_ack
-                && config.quick_acks == 0
+            at_once: (config.quick_acks == 0
                 && config.receive_buffer == Bytes::UNLIMITED
-                && compression.is_none(),
+                && compression.is_none())
+            .then_some(!config.delayed_ack || config.acks != Acks::Honest),
             sack: config.sack,
             quick_acks: config.quick_acks,
             quick: config.quick_acks,
@@ -123,10 +122,10 @@ impl Receiver {
         if header.seq <= self.last_ack_sent && packet.sent_at >= self.echo {
             self.echo = packet.sent_at;
         }
-        let mut at_once = !self.rfc_delayed_ack;
-        if at_once {
-            at_once = self.is_quick_ack(packet, header, cx.now());
-        }
+        let mut at_once = match self.at_once {
+            Some(at_once) => at_once,
+            None => self.is_quick_ack(packet, header, cx.now()),
+        };
         if self.feedback == EcnFeedback::Classic {
             if header.flags.cwr() {
                 self.echo_marks = false;
@@ -223,7 +222,9 @@ impl Receiver {
                 self.acknowledge(cx);
             }
             self.out_of_order.insert(start, end);
-            self.report_first(start);
+            if self.sack {
+                self.report_first(start);
+            }
         } else if end > self.next {
             let old_next = self.next;
             self.next = match self.out_of_order.as_slice().first() {

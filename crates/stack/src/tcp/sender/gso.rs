@@ -50,14 +50,18 @@ impl<C: CongestionControl> Sender<C> {
     /// Whether the next new segment waits: for the pacer, or until the batch has more segments. `room` is what window and receiver allow, in bytes.
     #[inline]
     pub(super) fn holds_back(&mut self, room: u64, now: Time) -> bool {
-        match self.batch.as_deref().copied() {
+        match self.batch.as_deref() {
             None => self.waits_for_pacer(now),
             Some(batch) if batch.left > 0 => false,
-            Some(batch) => self.waits_for_pacer(now) || self.waits_for_batch(batch, room, now),
+            Some(batch) => {
+                let batch = *batch;
+                self.waits_for_pacer(now) || self.waits_for_batch(batch, room, now)
+            }
         }
     }
 
     /// Begins a batch, or waits for more segments.
+    #[inline(never)]
     fn waits_for_batch(&mut self, batch: Batch, room: u64, now: Time) -> bool {
         let (segment, window) = (self.segment(), self.limits.window);
         let unsent = self.app_data.ready - self.seq.next;
