@@ -14,7 +14,7 @@ mod sdn;
 
 use std::ops::Range;
 
-use contract::{Address, DropReason, EndpointId, FlowId, Meter, NodeId, Packet, Random};
+use contract::{Address, DropReason, EndpointId, FlowId, Meter, NodeId, Outputs, Packet, Random};
 use stack::log::Log;
 use units::{Duration, Rate, Time};
 
@@ -185,12 +185,29 @@ impl Hosts {
         self.endpoints.len() + self.late.len()
     }
 
-    /// Schedules the next `Wake` of an endpoint.
+    /// Gives an arriving packet to an endpoint, sent at `sent_at` by true time. Returns whether an application is to be told, and the `Wake` to schedule.
     #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        endpoint: EndpointId,
+        (packet, sent_at): (&Packet, Time),
+        now: Time,
+        out: &mut Outputs,
+    ) -> (bool, Time) {
+        let state = self.endpoint(endpoint);
+        state.receive(now, packet, sent_at, out);
+        (state.has_news(), state.arm(now).unwrap_or(Time::NEVER))
+    }
+
+    /// The next `Wake` of an endpoint; [`Time::NEVER`] if one is pending that is early enough.
+    #[inline]
+    pub(crate) fn arm(&mut self, endpoint: EndpointId, now: Time) -> Time {
+        self.endpoint(endpoint).arm(now).unwrap_or(Time::NEVER)
+    }
+
+    /// Schedules the next `Wake` of an endpoint.
     pub(crate) fn rearm(&mut self, endpoint: EndpointId, now: Time, agenda: &mut Agenda) {
-        if let Some(wake) = self.endpoint(endpoint).arm(now) {
-            agenda.push(wake, AgendaEvent::new(Kind::Wake, endpoint.0));
-        }
+        agenda.push(self.arm(endpoint, now), AgendaEvent::new(Kind::Wake, endpoint.0));
     }
 
     /// The endpoint that sends a flow.

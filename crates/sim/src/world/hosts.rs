@@ -1,9 +1,10 @@
 //! Endpoints and state machines of nodes: their inputs, outputs and deadlines.
 
 use contract::{DropReason, EndpointId, Header, Input, PacketId, PortId, RouterInput, RouterPacket};
+use units::Time;
 
 use super::{LocalDelivery, World};
-use crate::agenda::AgendaEvent;
+use crate::agenda::{AgendaEvent, Kind};
 use crate::trace::Subject;
 
 impl World {
@@ -25,18 +26,25 @@ impl World {
         }
     }
 
-    /// Sends the outputs of an endpoint and schedules its next wake. It is inlined everywhere, because a call costs time in the path of
-    /// every packet.
-    #[inline(always)]
+    /// Sends the outputs of an endpoint and schedules its next wake.
     pub(super) fn after(&mut self, endpoint: EndpointId) {
+        let wake = self.hosts.arm(endpoint, self.now);
+        self.take_outputs(endpoint, wake);
+    }
+
+    /// Sends the outputs of an endpoint and schedules a wake. It is inlined everywhere, because a call costs time in the path of every packet.
+    #[inline(always)]
+    pub(super) fn take_outputs(&mut self, endpoint: EndpointId, wake: Time) {
         self.accounts.take_notes(self.now, &mut self.out.notes);
         if !self.out.outbox.is_empty() {
             self.send_outbox(endpoint);
         }
-        self.hosts.rearm(endpoint, self.now, &mut self.agenda);
+        if wake != Time::NEVER {
+            self.agenda.push(wake, AgendaEvent::new(Kind::Wake, endpoint.0));
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_outbox(&mut self, endpoint: EndpointId) {
         let mut i = 0;
         while let Some(&id) = self.out.outbox.get(i) {
@@ -184,11 +192,10 @@ impl World {
         let packet = *self.out.arena.get(id);
         self.consume(id, None, node);
         let sent_at = self.hosts.true_time(packet.source.node, packet.sent_at);
-        let state = self.hosts.endpoint(endpoint);
         if matches!(packet.header, Header::Nack(_)) {
-            state.count_refused(packet.size_bytes);
+            self.hosts.endpoint(endpoint).count_refused(packet.size_bytes);
         }
-        state.receive(self.now, &packet, sent_at, &mut self.out);
-        self.after(endpoint);
+        let (_, wake) = self.hosts.receive(endpoint, (&packet, sent_at), self.now, &mut self.out);
+        self.take_outputs(endpoint, wake);
     }
 }

@@ -187,7 +187,7 @@ impl World {
     }
 
     /// Offers a packet of `flow` to the port of its route.
-    #[inline]
+    #[inline(always)]
     pub(super) fn forward(&mut self, node: NodeId, (to, flow): (Destination, FlowId), id: PacketId) {
         match to.node().and_then(|to| self.fabric.next_hop(node, to, flow)) {
             Some(port) => self.offer(port, id),
@@ -261,10 +261,8 @@ impl World {
     #[inline(always)]
     pub(super) fn give_packet(&mut self, endpoint: EndpointId, packet: &Packet, sent_at: Time) {
         self.accounts.count_delivered();
-        let state = self.hosts.endpoint(endpoint);
-        state.receive(self.now, packet, sent_at, &mut self.out);
-        let has_news = state.has_news();
-        self.after(endpoint);
+        let (has_news, wake) = self.hosts.receive(endpoint, (packet, sent_at), self.now, &mut self.out);
+        self.take_outputs(endpoint, wake);
         if has_news {
             self.on_news(endpoint);
         }

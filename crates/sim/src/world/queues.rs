@@ -9,7 +9,7 @@ use crate::fabric::{Departure, Due, Offer, OfferPath, Passage, Reports, SlowOffe
 use crate::trace::Subject;
 
 impl World {
-    #[inline]
+    #[inline(always)]
     pub(super) fn offer(&mut self, port: PortId, id: PacketId) {
         if self.fabric.offer_path(port) != OfferPath::Fast {
             return self.offer_elsewhere(port, id);
