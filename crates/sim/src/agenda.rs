@@ -102,6 +102,9 @@ const fn event(key: Key) -> AgendaEvent {
 
 /// With so many events, the near future becomes a calendar: a heap and a sorted list take fewer instructions before.
 const MANY: usize = 4000;
+/// With so many, if the list has refused half of all events so far, and at least [`MANY_REFUSED`], which the heap would take.
+const MANY_UNORDERED: usize = 200;
+const MANY_REFUSED: u64 = 10_000;
 
 /// Future events, earliest first.
 #[derive(Debug, Default)]
@@ -114,6 +117,8 @@ pub(crate) struct Agenda {
     calendar: Option<Box<Calendar>>,
     bursts: Bursts,
     pushed: u64,
+    /// Arrivals and departures that the list did not take.
+    refused: u64,
 }
 
 impl Agenda {
@@ -128,15 +133,25 @@ impl Agenda {
             u128::from(time.as_nanos()) << 64 | u128::from(self.pushed << WHAT_BITS) | u128::from(what.0);
         match &mut self.calendar {
             Some(calendar) => calendar.push(key, &mut self.heap),
-            // a timer may be far away, and every later arrival would have to move past it
-            None if matches!(what.kind(), Kind::Arrive | Kind::Depart) && self.sorted.push(key) => {}
-            None => self.heap.push(key),
+            None => {
+                // a timer may be far away, and every later arrival would have to move past it
+                if matches!(what.kind(), Kind::Arrive | Kind::Depart) {
+                    if self.sorted.push(key) {
+                        return;
+                    }
+                    self.refused += 1;
+                }
+                self.heap.push(key);
+            }
         }
     }
 
-    /// Makes a calendar of the near future if there are many events. To be called now and then: [`Agenda::push`] does not count them.
+    /// Makes a calendar of the near future if there are many events, or the list refuses most. To be called now and then: [`Agenda::push`] does not
+    /// count events.
     pub(crate) fn arrange(&mut self) {
-        if self.calendar.is_none() && self.sorted.len() + self.heap.len() > MANY {
+        let refuses = 2 * self.refused > self.pushed.max(2 * MANY_REFUSED);
+        let many = if refuses { MANY_UNORDERED } else { MANY };
+        if self.calendar.is_none() && self.sorted.len() + self.heap.len() > many {
             let keys = std::iter::from_fn(|| self.pop_key()).collect();
             self.calendar = Some(Box::new(Calendar::new(keys, &mut self.heap)));
         }
@@ -251,6 +266,25 @@ mod tests {
             }
         }
         assert!(agenda.calendar.is_some());
+    }
+
+    /// Each arrival schedules the next one of its link after one of two delays, or after any time, and then the list refuses most.
+    #[test]
+    fn arrivals_in_no_order_get_a_calendar() {
+        for (in_order, delays) in [(true, 2), (false, 10_000)] {
+            let mut agenda = Agenda::default();
+            let links = 2 * MANY_UNORDERED as u32;
+            (0..links)
+                .for_each(|link| agenda.push(Time::from_nanos(1), AgendaEvent::new(Kind::Arrive, link)));
+            let mut state = 1u64;
+            for _ in 0..2 * MANY_REFUSED {
+                let (now, what) = agenda.pop().expect("each link has an event");
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                agenda.push(now + Duration::from_nanos(1 + (state >> 33) % delays * 1000), what);
+            }
+            agenda.arrange();
+            assert_eq!(agenda.calendar.is_none(), in_order);
+        }
     }
 
     /// The copies for the members of a large group: ten thousand events at one instant, each of which schedules the next one of its link beyond the

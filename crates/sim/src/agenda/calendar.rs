@@ -140,14 +140,33 @@ impl Calendar {
     #[inline(never)]
     pub(super) fn push(&mut self, key: Key, far: &mut Heap) {
         let day = self.day_of(key);
-        if day <= self.day {
+        // neither today nor before, which are large numbers here
+        if day.wrapping_sub(self.day + 1) >= self.days.len() as u64 - 1 {
+            return self.push_outside(key, far);
+        }
+        let slot = self.slot_of(day);
+        self.occupied[slot / WORD] |= 1 << (slot % WORD);
+        let keys = &mut self.days[slot];
+        if keys.len() < keys.capacity() {
+            keys.push(key);
+        } else {
+            self.push_and_grow(slot, key);
+        }
+    }
+
+    /// Adds an event to a day whose list is full.
+    #[inline(never)]
+    fn push_and_grow(&mut self, slot: usize, key: Key) {
+        self.spare.push(&mut self.days[slot], key);
+    }
+
+    /// Adds an event of the present day, or one beyond the last day.
+    #[inline(never)]
+    fn push_outside(&mut self, key: Key, far: &mut Heap) {
+        if self.day_of(key) <= self.day {
             self.added.push(Reverse(key));
             self.counts.instants += 1;
             self.counts.events += 1;
-        } else if day - self.day < self.days.len() as u64 {
-            let slot = self.slot_of(day);
-            self.spare.push(&mut self.days[slot], key);
-            self.occupied[slot / WORD] |= 1 << (slot % WORD);
         } else {
             self.counts.far += 1;
             far.push(key);
@@ -155,8 +174,21 @@ impl Calendar {
     }
 
     /// Removes the earliest event; `None` if there is none here or in `far`.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn pop(&mut self, far: &mut Heap) -> Option<Key> {
+        let added = self.added.peek();
+        if let Some(&first) = self.today.last()
+            && added.is_none_or(|added| first < added.0)
+        {
+            self.today.pop()
+        } else {
+            self.pop_other(far)
+        }
+    }
+
+    /// The same if the earliest event was added to the present day, or the day is over.
+    #[inline(never)]
+    fn pop_other(&mut self, far: &mut Heap) -> Option<Key> {
         if let Some(&Reverse(added)) = self.added.peek()
             && self.today.last().is_none_or(|first| added < *first)
         {
