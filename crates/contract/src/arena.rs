@@ -15,6 +15,11 @@ impl Arena {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
+    /// Takes address space for `packets`, so that no copy of all packets is made up to that number. A slot takes memory when it is used first.
+    pub fn reserve(&mut self, packets: usize) {
+        self.slots.reserve(packets);
+    }
+
     /// Takes a slot for `packet`.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {

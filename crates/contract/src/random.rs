@@ -4,28 +4,45 @@ use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Duration, math};
 
-/// A stream of random numbers (PCG XSL RR 128/64), the same on every platform.
+/// A stream of random numbers (PCG XSL RR 128/64), the same on every platform. Its state takes memory from the first number on: most components of a
+/// large network draw none.
 #[derive(Clone, Debug)]
-pub struct Random(Pcg64);
+pub struct Random(Stream);
+
+#[derive(Clone, Debug)]
+enum Stream {
+    /// Nothing was drawn yet.
+    Seed(u64),
+    Drawn(Box<Pcg64>),
+}
 
 impl Random {
     /// The stream of `purpose` at the component `path`, in a run with `seed`.
     pub fn new(seed: u64, path: &str, purpose: &str) -> Self {
-        // absorb every byte, then squeeze four words
+        // absorb every byte
         let mut state = mix(seed ^ 0x7468_616c_7765_6731);
         for byte in path.bytes().chain([0]).chain(purpose.bytes()) {
             state = mix(state ^ u64::from(byte));
         }
-        let mut word = || {
-            state = mix(state);
-            u128::from(state)
-        };
-        Self(Pcg64::new(word() << 64 | word(), word() << 64 | word()))
+        Self(Stream::Seed(state))
     }
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
+        match &mut self.0 {
+            Stream::Drawn(stream) => stream.next_u64(),
+            Stream::Seed(state) => {
+                // squeeze four words
+                let mut word = || {
+                    *state = mix(*state);
+                    u128::from(*state)
+                };
+                let mut stream = Pcg64::new(word() << 64 | word(), word() << 64 | word());
+                let first = stream.next_u64();
+                self.0 = Stream::Drawn(Box::new(stream));
+                first
+            }
+        }
     }
 
     /// Uniform in 0 ≤ x < 1, a multiple of 2⁻⁵³.

@@ -17,14 +17,6 @@ pub fn prefetch<T>(value: &T, lines: usize) {
     (0..lines.min(size_of::<T>().div_ceil(LINE))).for_each(|line| request(value, line));
 }
 
-/// Requests those cache lines of `value` whose bits are set, from the lowest bit for the first line.
-#[inline(always)]
-pub fn prefetch_some<T>(value: &T, mut lines: u32) {
-    while lines != 0 {
-        request(value, lines.trailing_zeros() as usize);
-        lines &= lines - 1;
-    }
-}
 
 /// Smallest list, in bytes, that is to be in large pages, and the granularity of the advice.
 #[cfg(target_os = "linux")]

@@ -17,8 +17,9 @@ use crate::trace::{Balance, MAX_PACKETS, PacketRecord, Subject, Trace};
 /// The counters of a run, and its recorder.
 pub(crate) struct Accounts {
     balance: Balance,
-    /// Drops per flow and reason.
-    flow_drops: Vec<[u64; DropReason::ALL.len()]>,
+    flows: usize,
+    /// Drops per reason and flow; a reason takes memory from its first drop on.
+    flow_drops: [Vec<u64>; DropReason::ALL.len()],
     packet_hops: u64,
     events_handled: u64,
     /// Digest of all handled events in order.
@@ -33,7 +34,8 @@ impl Accounts {
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
         Self {
             balance: Balance::default(),
-            flow_drops: vec![Default::default(); blueprint.flows.len()],
+            flows: blueprint.flows.len(),
+            flow_drops: Default::default(),
             packet_hops: 0,
             events_handled: 0,
             digest: 0,
@@ -76,15 +78,17 @@ impl Accounts {
 
     /// Counts a dropped packet. Control messages belong to no flow.
     pub(crate) fn count_dropped(&mut self, flow: FlowId, why: DropReason) {
-        if let Some(drops) = self.flow_drops.get_mut(flow.index()) {
-            drops[why as usize] += 1;
+        if flow.index() < self.flows {
+            let drops = &mut self.flow_drops[why as usize];
+            drops.resize(self.flows, 0);
+            drops[flow.index()] += 1;
         }
         self.balance.dropped += 1;
     }
 
     /// Records a drop as an event at a port or a node.
     pub(crate) fn record_drop(&mut self, now: Time, place: Subject, flow: FlowId, why: DropReason) {
-        let known = flow.index() < self.flow_drops.len();
+        let known = flow.index() < self.flows;
         self.recorder.record_drop(now, place, known.then_some(flow), why);
     }
 
@@ -100,7 +104,7 @@ impl Accounts {
             self.packets.push(PacketRecord {
                 at: now,
                 place,
-                flow: (packet.flow.index() < self.flow_drops.len()).then_some(packet.flow),
+                flow: (packet.flow.index() < self.flows).then_some(packet.flow),
                 size_bytes: packet.size_bytes,
                 kind: packet.header.name(),
                 is_marked: packet.ecn == Ecn::Marked,
@@ -151,7 +155,7 @@ impl Accounts {
 
     /// Ends the warm-up.
     pub(crate) fn rebase(&mut self) {
-        self.flow_drops.iter_mut().for_each(|drops| *drops = Default::default());
+        self.flow_drops.iter_mut().for_each(|drops| drops.fill(0));
     }
 
     /// A copy of the records up to now.

@@ -7,6 +7,7 @@ use units::Time;
 use super::clocks::Clocks;
 use super::endpoint::{AnyEndpoint, EndpointState, access_capacities};
 use super::late::{LateEndpoints, LateFlows, Slot};
+use super::machines::{MachineCounts, Machines};
 use super::nodes::Nodes;
 use super::{Distributions, FlowState, Hosts, ReceiverState};
 use crate::fabric::{Fabric, NO_FLOW};
@@ -26,6 +27,15 @@ impl Hosts {
         let is_late = |(id, flow): (u32, &FlowSpec)| late.contain(FlowId(id), flow);
         let flows = || (0u32..).zip(&blueprint.flows);
         let before_late = flows().take_while(|flow| !is_late(*flow)).map(|(_, flow)| 1 + flow.to.len());
+        let mut counts = MachineCounts::default();
+        flows().take_while(|flow| !is_late(*flow)).for_each(|(_, flow)| match &*flow.kind {
+            FlowKind::Tcp(_) => {
+                counts.tcp_senders += 1;
+                counts.tcp_receivers += flow.to.len();
+            }
+            FlowKind::Datagram(_) => counts.sinks += flow.to.len(),
+            FlowKind::Stream(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => {}
+        });
         let watched = flows().map(|(_, flow)| flow.to.len() + usize::from(consumes(flow))).sum::<usize>();
         let distributions = Distributions {
             one_way: watched <= MANY_RECEIVERS || blueprint.record.distributions,
@@ -37,6 +47,7 @@ impl Hosts {
                 false => blueprint.endpoints(),
             }),
             late: LateEndpoints::default(),
+            machines: Machines::new(counts),
             distributions,
             warmed_at: Time::ZERO,
             nodes,
@@ -46,7 +57,7 @@ impl Hosts {
             producers: Vec::new(),
             access: access_capacities(blueprint),
             first_at: Vec::new(),
-            footprints: Vec::new(),
+            machine_of: Vec::new(),
         };
         for (id, flow) in flows() {
             hosts.add_flow(FlowId(id), flow, is_late((id, flow)), blueprint)?;
@@ -70,7 +81,10 @@ impl Hosts {
     /// The same, or notes that its flow is late.
     fn add_to_flow(&mut self, state: EndpointState, late: bool) {
         match late {
-            true => self.late.push(Slot::Waiting(state.address()), self.endpoints.len()),
+            true => {
+                self.machines.remove(state.machine());
+                self.late.push(Slot::Waiting(state.address()), self.endpoints.len());
+            }
             false => self.add(state),
         }
     }
@@ -115,14 +129,18 @@ impl Hosts {
     }
 
     /// The built-in sender of a flow in its initial state, with the clock of its node.
-    pub(super) fn new_sender(&self, id: FlowId, blueprint: &Blueprint) -> Result<EndpointState, ParamError> {
+    pub(super) fn new_sender(
+        &mut self,
+        id: FlowId,
+        blueprint: &Blueprint,
+    ) -> Result<EndpointState, ParamError> {
         let flow = &blueprint.flows[id.index()];
         let first = self.sender_of(id);
         let address = Address { node: flow.from, endpoint: first };
         let receiver = |to: &ReceiverSpec| Address { node: to.node, endpoint: EndpointId(first.0 + 1) };
         let endpoint = self.make_sender(id, flow.to.first().map_or(address, receiver), blueprint)?;
         let random = Random::new(blueprint.seed, &format!("flow.{}", flow.name), "sender");
-        let mut state = EndpointState::new(endpoint, address, id, random);
+        let mut state = self.new_state(endpoint, address, id, random);
         if self.distributions.reported || flow.kind.encodes() {
             // delays in the RTP queue
             state.keep_reported_delays();
@@ -130,12 +148,12 @@ impl Hosts {
         if self.distributions.one_way && consumes(flow) {
             state.keep_delays();
         }
-        Ok(state.with_clock(&self.clocks))
+        Ok(state)
     }
 
     /// The built-in endpoint of a receiver, likewise.
     pub(super) fn new_receiver(
-        &self,
+        &mut self,
         receiver: usize,
         blueprint: &Blueprint,
     ) -> Result<EndpointState, ParamError> {
@@ -146,7 +164,7 @@ impl Hosts {
         let made = self.make_receiver(id, sender, node, blueprint)?;
         let path = format!("flow.{}.{}", flow.name, blueprint.nodes[node.index()]);
         let random = Random::new(blueprint.seed, &path, "receiver");
-        let mut state = EndpointState::new(made, Address { node, endpoint }, id, random);
+        let mut state = self.new_state(made, Address { node, endpoint }, id, random);
         if self.distributions.reported || flow.kind.encodes() {
             // delays of frames
             state.keep_reported_delays();
@@ -154,7 +172,23 @@ impl Hosts {
         if self.distributions.one_way {
             state.keep_delays();
         }
-        Ok(state.with_clock(&self.clocks))
+        Ok(state)
+    }
+
+    /// An endpoint with the clock of its node.
+    fn new_state(
+        &mut self,
+        endpoint: AnyEndpoint,
+        address: Address,
+        flow: FlowId,
+        random: Random,
+    ) -> EndpointState {
+        let endpoint = self.clocks.wrap(address.node, endpoint);
+        let mut state = EndpointState::new(endpoint, address, flow, random, &mut self.machines);
+        if !self.clocks.are_exact() {
+            state.screen_all();
+        }
+        state
     }
 
     /// Adds the producers of named data, each active from the start.
@@ -167,11 +201,11 @@ impl Hosts {
             let node = &blueprint.nodes[producer.node.index()];
             let path = format!("producer.{node}{}", spec.names.text(producer.config.prefix));
             let random = Random::new(blueprint.seed, &path, "producer");
-            let mut state = EndpointState::new(endpoint, address, NO_FLOW, random);
+            let mut state = self.new_state(endpoint, address, NO_FLOW, random);
             if self.distributions.reported {
                 state.keep_reported_delays();
             }
-            self.add(state.with_clock(&self.clocks));
+            self.add(state);
             self.producers.push(id);
         }
     }

@@ -4,7 +4,7 @@
 //! stamp of a packet, which only its sender's clock can interpret. If all clocks are exact, there is no conversion.
 
 use contract::{
-    Cx, DropReason, Endpoint, Header, Input, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,
+    Cx, DropReason, Endpoint, Header, Input, Meter, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,
 };
 use units::{Clock, Drift, Duration, Time};
 
@@ -51,6 +51,11 @@ impl Clocks {
     /// The true time of an instant `local_time` by the clock of `node`.
     pub(super) fn true_time(&self, node: NodeId, local_time: Time) -> Time {
         self.of(node).map_or(local_time, |clock| clock.first(local_time))
+    }
+
+    /// Makes an instant by the clock of `node` that an endpoint counted one of true time.
+    pub(super) fn correct(&self, node: NodeId, meter: &mut Meter) {
+        meter.completed_at = self.true_time(node, meter.completed_at);
     }
 
     /// A state machine at `node`, with the clock of the node if that is not exact.
@@ -121,13 +126,6 @@ impl<M: Router> Router for Clocked<M> {
 
     fn wake(&self) -> Time {
         self.clock.first(self.machine.wake())
-    }
-}
-
-impl AnyEndpoint {
-    /// The true time of the instant `local_time` by the endpoint's clock.
-    pub(super) fn true_time(&self, local_time: Time) -> Time {
-        if let Self::Clocked(clocked) = self { clocked.clock.first(local_time) } else { local_time }
     }
 }
 

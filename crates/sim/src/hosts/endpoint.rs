@@ -1,7 +1,5 @@
 //! Endpoints (TCP, streams, datagrams, NDN consumers and producers) as the simulator holds them.
 
-use std::mem::offset_of;
-
 use contract::{
     Address, CongestionControl, Cx, Destination, DropReason, Endpoint, FlowId, GroupId, Header, Input,
     LinkId, Meter, Outputs, Packet, ParamError, Random, Setup,
@@ -12,21 +10,17 @@ use stack::log::{Log, Logged, LoggedSender};
 use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Clock, Duration, Rate, Time};
 
-use super::clocks::{Clocked, Clocks};
+use super::clocks::Clocked;
 use super::counters::{Base, Counters, EndedState, Sent, Totals, recorded};
+use super::machines::{MachineId, Machines};
 use crate::delays::Delays;
 use crate::trace::{Arrivals, FlowRecord, ReceiverRecord};
 use crate::{Blueprint, Cast, FlowKind, FlowSpec};
-use memory::LINE;
 
-/// Any endpoint.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a pointer to follow for every packet would cost more than the space"
-)]
+/// Any endpoint. Where it runs, see [`Machines`], the most frequent ones are in lists of their own.
 pub(super) enum AnyEndpoint {
-    TcpSender(tcp::Sender<AnyControl>),
-    TcpReceiver(tcp::Receiver),
+    TcpSender(Box<tcp::Sender<AnyControl>>),
+    TcpReceiver(Box<tcp::Receiver>),
     StreamSender(Box<stream::Sender<AnySender>>),
     StreamReceiver(Box<stream::Receiver<AnyReceiver>>),
     StreamPlayer(Box<stream::Receiver<AnyReceiver, stream::Playing>>),
@@ -93,18 +87,21 @@ impl Endpoint for AnyEndpoint {
     }
 }
 
-/// An endpoint, its random stream and its counters, laid out by cache lines: first the fields of every arrival, then the endpoint itself, then
-/// the others.
+/// The place of an endpoint's state machine, and its counters, laid out by cache lines: first the fields of every arrival, at the end those that few
+/// packets use.
 #[repr(C, align(64))]
 pub(crate) struct EndpointState {
     /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact.
     screen: Time,
+    /// The deadline of its state machine.
+    wake: Time,
     /// When its pending `Wake` is due; any other is stale.
     armed: Time,
     address: Address,
     flow: FlowId,
     /// Whether it accepts packets.
     active: bool,
+    machine: MachineId,
     /// Delivered bytes at which an application is notified.
     next_event_at: u64,
     sent: Sent,
@@ -112,10 +109,8 @@ pub(crate) struct EndpointState {
     delays: Option<Box<Delays>>,
     arrived: Arrivals,
     meter: Meter,
-    endpoint: AnyEndpoint,
     /// Counters at the end of the warm-up.
     base: Option<Box<Base>>,
-    random: Random,
     active_since: Time,
     /// When its flow last restarted: packets sent before belong to an earlier connection.
     epoch: Time,
@@ -125,58 +120,51 @@ pub(crate) struct EndpointState {
     active_for: Duration,
 }
 
-/// What a packet needs of an endpoint.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Footprint {
-    /// Its first [`ENDPOINT_LINES`] cache lines. It can answer a packet with another one.
-    Answers,
-    /// The cache lines of these bits, the lowest for the first line of the state. It answers no packet.
-    Lines(u32),
-}
+/// Cache lines of an endpoint beside its state machine.
+pub(super) const STATE_LINES: usize = 4;
 
-/// Cache lines of an endpoint that a packet needs: its own counters and a TCP sender without SACK.
-pub(super) const ENDPOINT_LINES: usize = 11;
-
-const _: () = assert!(
-    size_of::<EndpointState>() <= 768,
-    "an endpoint is at most twelve cache lines: box a large scheme"
-);
+const _: () = assert!(size_of::<EndpointState>() == 256, "an endpoint is four cache lines and a state machine");
 
 impl EndpointState {
-    pub(super) fn new(endpoint: AnyEndpoint, address: Address, flow: FlowId, random: Random) -> Self {
+    /// An endpoint whose state machine is one of `machines` from now on. Its clock is exact.
+    pub(super) fn new(
+        endpoint: AnyEndpoint,
+        address: Address,
+        flow: FlowId,
+        random: Random,
+        machines: &mut Machines,
+    ) -> Self {
         Self {
-            endpoint,
+            screen: Time::ZERO,
+            wake: endpoint.wake(),
             armed: Time::NEVER,
             address,
             flow,
             active: false,
+            machine: machines.add(endpoint, random),
+            next_event_at: u64::MAX,
+            sent: Sent::default(),
+            delays: None,
+            arrived: Arrivals::default(),
+            meter: Meter::default(),
+            base: None,
             active_since: Time::ZERO,
             epoch: Time::ZERO,
-            screen: Time::ZERO,
-            arrived: Arrivals::default(),
-            sent: Sent::default(),
-            next_event_at: u64::MAX,
-            delays: None,
-            random,
-            meter: Meter::default(),
             started_at: Time::NEVER,
             active_for: Duration::ZERO,
-            base: None,
         }
     }
 
-    /// The same endpoint with the clock of its node.
-    pub(super) fn with_clock(mut self, clocks: &Clocks) -> Self {
-        self.endpoint = clocks.wrap(self.address.node, self.endpoint);
-        if !clocks.are_exact() {
-            self.screen = Time::NEVER;
-        }
-        self
+    /// Makes all packets take the slow path, because clocks are not exact.
+    pub(super) fn screen_all(&mut self) {
+        self.screen = Time::NEVER;
     }
 
     /// Replaces the endpoint by one in its initial state.
-    pub(super) fn replace(&mut self, endpoint: AnyEndpoint) {
-        self.endpoint = endpoint;
+    pub(super) fn replace(&mut self, endpoint: AnyEndpoint, machines: &mut Machines) {
+        self.wake = endpoint.wake();
+        let random = machines.remove(self.machine);
+        self.machine = machines.add(endpoint, random);
     }
 
     /// Keeps the distribution of one-way delays.
@@ -206,21 +194,10 @@ impl EndpointState {
         self.started_at < Time::NEVER
     }
 
-    /// A copy of its random stream.
-    pub(super) fn random(&self) -> Random {
-        self.random.clone()
-    }
-
-    /// What a packet needs.
-    pub(super) fn footprint(&self) -> Footprint {
-        let AnyEndpoint::Sink(sink) = &self.endpoint else { return Footprint::Answers };
-        // the kind of the endpoint stands before it
-        let first = offset_of!(Self, endpoint);
-        let end = (first + align_of::<AnyEndpoint>() + size_of_val(sink)).div_ceil(LINE);
-        // it counts in the first field of the meter, and in no other
-        let counters = (offset_of!(Self, meter) + size_of::<u64>()).div_ceil(LINE);
-        let until = |line: usize| (1u32 << line) - 1;
-        Footprint::Lines(until(counters) | until(end) & !until(first / LINE))
+    /// The place of its state machine.
+    #[inline]
+    pub(super) fn machine(&self) -> MachineId {
+        self.machine
     }
 
     // ---- activity
@@ -265,21 +242,42 @@ impl EndpointState {
 
     /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, sent_at: Time, out: &mut Outputs) {
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        sent_at: Time,
+        machines: &mut Machines,
+        out: &mut Outputs,
+    ) {
         self.count_arrival(now, packet, sent_at);
-        self.handle(now, Input::Packet(packet), out);
+        self.handle(now, Input::Packet(packet), machines, out);
     }
 
     /// Gives an input to the endpoint.
     #[inline]
-    pub(crate) fn handle(&mut self, now: Time, input: Input<'_>, out: &mut Outputs) {
-        let mut cx = Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out);
-        self.endpoint.handle(input, &mut cx);
+    pub(crate) fn handle(
+        &mut self,
+        now: Time,
+        input: Input<'_>,
+        machines: &mut Machines,
+        out: &mut Outputs,
+    ) {
+        self.wake = machines.handle(self.machine, input, |random| {
+            Cx::new(now, self.address, self.flow, random, &mut self.meter, out)
+        });
     }
 
     /// Calls `report` with the context of the endpoint at `now`, for an endpoint that runs elsewhere.
-    pub(crate) fn report(&mut self, now: Time, out: &mut Outputs, report: impl FnOnce(&mut Cx<'_>)) {
-        report(&mut Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out));
+    pub(crate) fn report(
+        &mut self,
+        now: Time,
+        machines: &mut Machines,
+        out: &mut Outputs,
+        report: impl FnOnce(&mut Cx<'_>),
+    ) {
+        let random = machines.random(self.machine);
+        report(&mut Cx::new(now, self.address, self.flow, random, &mut self.meter, out));
     }
 
     /// Adds the counts of an endpoint that runs elsewhere.
@@ -302,13 +300,13 @@ impl EndpointState {
     /// Whether its deadline has expired. It can have changed since the `Wake` was scheduled.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.active && self.endpoint.wake() <= now
+        self.active && self.wake <= now
     }
 
     /// When to schedule its next `Wake`; `None` if one is pending that is early enough.
     #[inline]
     pub(super) fn arm(&mut self, now: Time) -> Option<Time> {
-        let wake = self.endpoint.wake().max(now);
+        let wake = self.wake.max(now);
         let earlier = wake < self.armed && self.active;
         if earlier {
             self.armed = wake;
@@ -386,17 +384,13 @@ impl EndpointState {
         keep: bool,
     ) -> FlowRecord {
         let delays = recorded(&mut self.delays, keep);
-        let mut record = self.counters().flow_record(now, drops, delays);
-        record.meter.completed_at = self.endpoint.true_time(record.meter.completed_at);
-        record
+        self.counters().flow_record(now, drops, delays)
     }
 
     /// The record at `now` of the receiver that it is, likewise.
     pub(super) fn receiver_record(&mut self, now: Time, keep: bool) -> ReceiverRecord {
         let delays = recorded(&mut self.delays, keep);
-        let mut record = self.counters().receiver_record(now, delays);
-        record.meter.completed_at = self.endpoint.true_time(record.meter.completed_at);
-        record
+        self.counters().receiver_record(now, delays)
     }
 
     fn counters(&self) -> Counters<'_> {
@@ -422,7 +416,7 @@ impl EndpointState {
 
     /// Whether it has no deadline.
     pub(super) fn rests(&self) -> bool {
-        self.endpoint.wake() == Time::NEVER
+        self.wake == Time::NEVER
     }
 }
 
@@ -463,7 +457,7 @@ pub(super) fn make_sender(
             };
             let Build::Control(build) = scheme(flow)? else { return Err(wrong_kind(flow, "a stream")) };
             let controller = logged(build(&flow.params, &setup)?, log);
-            AnyEndpoint::TcpSender(tcp::Sender::new(config, controller, receiver))
+            AnyEndpoint::TcpSender(Box::new(tcp::Sender::new(config, controller, receiver)))
         }
         FlowKind::Stream(config) => {
             let Build::Stream { sender, .. } = scheme(flow)? else {
@@ -525,7 +519,7 @@ pub(super) fn make_receiver(
     attachment: Option<Attachment>,
 ) -> Result<AnyEndpoint, ParamError> {
     Ok(match &*flow.kind {
-        FlowKind::Tcp(config) => AnyEndpoint::TcpReceiver(tcp::Receiver::new(config, sender)),
+        FlowKind::Tcp(config) => AnyEndpoint::TcpReceiver(Box::new(tcp::Receiver::new(config, sender))),
         FlowKind::Stream(config) => {
             let Build::Stream { receiver, .. } = scheme(flow)? else {
                 return Err(wrong_kind(flow, "a window-based controller"));

@@ -95,8 +95,8 @@ impl Hosts {
         if self.warmed_at.as_nanos() < blueprint.warmup.as_nanos() {
             return;
         }
-        let Self { late, flows, receivers, .. } = self;
-        late.free(flows, receivers, arena, |flow| flows[flow.index()].custom.is_some());
+        let Self { late, flows, receivers, machines, .. } = self;
+        late.free(flows, receivers, machines, arena, |flow| flows[flow.index()].custom.is_some());
     }
 
     /// Replaces the endpoints of a flow that was active before by new ones. A new sender numbers its packets from 0, so active receivers
@@ -176,11 +176,12 @@ impl Hosts {
 
     /// A built-in endpoint, or one of a transport stack, in its initial state, with the clock of its node, and its random stream.
     pub(crate) fn detached(
-        &self,
+        &mut self,
         endpoint: EndpointId,
         blueprint: &Blueprint,
     ) -> (Box<dyn Endpoint + Send>, Random) {
         let state = self.state(endpoint);
+        let (machine, Address { node, .. }) = (state.machine(), state.address());
         let receiver = self.receivers.iter().position(|receiver| receiver.endpoint == endpoint);
         let flow = &blueprint.flows[state.flow().index()];
         let detached = match (&*flow.kind, receiver) {
@@ -195,7 +196,7 @@ impl Hosts {
             (_, Some(receiver)) => self.built_in_receiver(receiver, blueprint),
             (_, None) => self.built_in_sender(state.flow(), blueprint),
         };
-        (Box::new(self.clocks.wrap(state.address().node, detached)), state.random())
+        (Box::new(self.clocks.wrap(node, detached)), self.machines.random(machine).clone())
     }
 
     /// A sender of a flow towards `receiver` or the flow's group.
@@ -256,7 +257,7 @@ impl Hosts {
         };
         let endpoint = self.clocks.wrap(spec.from, endpoint);
         let sender = state.sender;
-        self.endpoint(sender).replace(endpoint);
+        self.replace(sender, endpoint);
     }
 
     /// Replaces a receiver by a new one.
@@ -268,6 +269,11 @@ impl Hosts {
             None => self.built_in_receiver(receiver, blueprint),
         };
         let endpoint = self.clocks.wrap(self.address(id).node, endpoint);
-        self.endpoint(id).replace(endpoint);
+        self.replace(id, endpoint);
+    }
+
+    fn replace(&mut self, id: EndpointId, endpoint: AnyEndpoint) {
+        let (state, machines) = self.running(id);
+        state.replace(endpoint, machines);
     }
 }

@@ -8,6 +8,7 @@ use units::Time;
 
 use super::counters::EndedState;
 use super::endpoint::EndpointState;
+use super::machines::Machines;
 use super::{FlowState, ReceiverState};
 use crate::{Blueprint, Cast, Change, FlowKind, FlowSpec};
 
@@ -51,10 +52,6 @@ impl LateEndpoints {
             (self.first, self.look_at) = (number, FEW);
         }
         self.slots.push(slot);
-    }
-
-    pub(super) fn slots(&self) -> &[Slot] {
-        &self.slots
     }
 
     pub(super) fn slot(&self, endpoint: EndpointId) -> Option<&Slot> {
@@ -111,6 +108,7 @@ impl LateEndpoints {
         &mut self,
         flows: &[FlowState],
         receivers: &[ReceiverState],
+        machines: &mut Machines,
         arena: &Arena,
         kept: impl Fn(FlowId) -> bool,
     ) {
@@ -136,7 +134,7 @@ impl LateEndpoints {
                     && !kept(flow)
                     && present.binary_search(&flow).is_err();
                 if ended {
-                    [sender].into_iter().chain(others()).for_each(|id| self.end(id));
+                    [sender].into_iter().chain(others()).for_each(|id| self.end(id, machines));
                 }
                 !ended
             })
@@ -146,10 +144,13 @@ impl LateEndpoints {
         self.look_at = looks;
     }
 
-    fn end(&mut self, endpoint: EndpointId) {
+    fn end(&mut self, endpoint: EndpointId, machines: &mut Machines) {
         let Some(slot) = self.slot_mut(endpoint) else { return };
         *slot = match mem::replace(slot, Slot::Waiting(Address::default())) {
-            Slot::Running(state) => Slot::Ended(Box::new((*state).into())),
+            Slot::Running(state) => {
+                machines.remove(state.machine());
+                Slot::Ended(Box::new((*state).into()))
+            }
             other => other,
         };
     }

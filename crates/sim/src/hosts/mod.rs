@@ -7,6 +7,7 @@ mod counters;
 mod endpoint;
 mod flows;
 mod late;
+mod machines;
 mod ndn;
 mod next_hops;
 mod nodes;
@@ -21,9 +22,10 @@ use units::{Duration, Rate, Time};
 pub use build::MANY_RECEIVERS;
 use clocks::Clocks;
 use counters::Totals;
-use endpoint::{ENDPOINT_LINES, EndpointState, Footprint};
+use endpoint::{EndpointState, STATE_LINES};
 pub(crate) use late::LateFlows;
 use late::{LateEndpoints, Slot};
+use machines::{MachineId, Machines};
 use nodes::Nodes;
 pub(crate) use nodes::access_routers;
 pub(crate) use sdn::is_control_port;
@@ -32,7 +34,7 @@ use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
-use memory::{prefetch, prefetch_some};
+use memory::prefetch;
 
 /// The endpoints of a flow.
 struct FlowState {
@@ -81,6 +83,7 @@ pub(crate) struct Hosts {
     /// The endpoints before the first one of a late flow.
     endpoints: Vec<EndpointState>,
     late: LateEndpoints,
+    machines: Machines,
     /// What new endpoints record.
     distributions: Distributions,
     /// End of the warm-up; the start of the run before it, and without one.
@@ -95,8 +98,8 @@ pub(crate) struct Hosts {
     access: Vec<Option<Rate>>,
     /// The first endpoint at each node, or [`NO_ENDPOINT`]; empty in small networks.
     first_at: Vec<u32>,
-    /// What a packet needs of each endpoint; empty in small networks.
-    footprints: Vec<Footprint>,
+    /// The state machine of each endpoint at the start, for prefetching; empty in small networks.
+    machine_of: Vec<MachineId>,
 }
 
 const NOT_RUNNING: &str = "nothing happens at endpoints of late flows before their start and after their end";
@@ -122,6 +125,16 @@ impl Hosts {
         }
     }
 
+    /// The same, and the state machines.
+    #[inline]
+    pub(crate) fn running(&mut self, endpoint: EndpointId) -> (&mut EndpointState, &mut Machines) {
+        let state = match self.endpoints.get_mut(endpoint.index()) {
+            Some(state) => state,
+            None => self.late.running_mut(endpoint).expect(NOT_RUNNING),
+        };
+        (state, &mut self.machines)
+    }
+
     /// The same without modification.
     fn state(&self, endpoint: EndpointId) -> &EndpointState {
         self.started(endpoint).expect(NOT_RUNNING)
@@ -135,10 +148,9 @@ impl Hosts {
     /// Requests what an input of the endpoint needs, if it exists for the whole run.
     #[inline]
     pub(crate) fn prefetch(&self, endpoint: usize) {
-        let Some(state) = self.endpoints.get(endpoint) else { return };
-        match self.footprints.get(endpoint) {
-            Some(Footprint::Lines(lines)) => prefetch_some(state, *lines),
-            _ => prefetch(state, ENDPOINT_LINES),
+        if let (Some(state), Some(&machine)) = (self.endpoints.get(endpoint), self.machine_of.get(endpoint)) {
+            prefetch(state, STATE_LINES);
+            self.machines.prefetch(machine);
         }
     }
 
@@ -147,16 +159,12 @@ impl Hosts {
     pub(crate) fn prefetch_at(&self, node: NodeId) -> bool {
         let endpoint = self.first_at.get(node.index()).copied().unwrap_or(NO_ENDPOINT);
         self.prefetch(endpoint as usize);
-        matches!(self.footprints.get(endpoint as usize), Some(Footprint::Answers))
+        endpoint != NO_ENDPOINT && !matches!(self.machine_of.get(endpoint as usize), Some(MachineId::Sink(_)))
     }
 
-    /// Notes which endpoints are at which of `nodes` nodes, and what packets need of them, for [`Hosts::prefetch_at`].
+    /// Notes which endpoints are at which of `nodes` nodes, and their state machines, for [`Hosts::prefetch_at`].
     pub(crate) fn prepare_prefetch(&mut self, nodes: usize) {
-        let late = self.late.slots().iter().map(|slot| match slot {
-            Slot::Running(state) => state.footprint(),
-            Slot::Waiting(_) | Slot::Ended(_) => Footprint::Answers,
-        });
-        self.footprints = self.endpoints.iter().map(EndpointState::footprint).chain(late).collect();
+        self.machine_of = self.endpoints.iter().map(EndpointState::machine).collect();
         self.first_at = vec![NO_ENDPOINT; nodes];
         for number in 0..self.count() as u32 {
             let node = self.address(EndpointId(number)).node;
@@ -165,14 +173,19 @@ impl Hosts {
         }
     }
 
-    /// The endpoint that a `Wake` is for; `None` if it is for the state machine of a node, or for an endpoint whose flow has ended.
+    /// The endpoint that a `Wake` is for, and the state machines; `None` if it is for the state machine of a node, or for an endpoint whose flow has
+    /// ended.
     #[inline]
-    pub(crate) fn wake_target(&mut self, what: AgendaEvent) -> Option<&mut EndpointState> {
-        match self.endpoints.get_mut(what.index()) {
-            Some(state) => Some(state),
-            None if self.late.is_empty() => None,
-            None => self.late.running_mut(EndpointId(what.index() as u32)),
-        }
+    pub(crate) fn wake_target(
+        &mut self,
+        what: AgendaEvent,
+    ) -> Option<(&mut EndpointState, &mut Machines)> {
+        let state = match self.endpoints.get_mut(what.index()) {
+            Some(state) => state,
+            None if self.late.is_empty() => return None,
+            None => self.late.running_mut(EndpointId(what.index() as u32))?,
+        };
+        Some((state, &mut self.machines))
     }
 
     /// Endpoints that exist at present.
@@ -194,8 +207,8 @@ impl Hosts {
         now: Time,
         out: &mut Outputs,
     ) -> (bool, Time) {
-        let state = self.endpoint(endpoint);
-        state.receive(now, packet, sent_at, out);
+        let (state, machines) = self.running(endpoint);
+        state.receive(now, packet, sent_at, machines, out);
         (state.has_news(), state.arm(now).unwrap_or(Time::NEVER))
     }
 
@@ -333,6 +346,11 @@ impl Hosts {
 
     // ---- records
 
+    /// Frees the memory of state machines, none of which runs from now on.
+    pub(crate) fn release_machines(&mut self) {
+        self.machines = Machines::default();
+    }
+
     /// Frees the memory of endpoints, to which nothing happens from now on.
     pub(crate) fn release(&mut self) {
         (self.endpoints, self.late) = (Vec::new(), LateEndpoints::default());
@@ -371,30 +389,41 @@ impl Hosts {
         }
     }
 
-    /// The records of flows at `now`, with their drops. Distributions move into them unless they are to be kept for later records.
+    /// The records of flows at `now`, with their drops by reason and flow. Distributions move into them unless they are to be kept for later records.
     pub(crate) fn flow_records(
         &mut self,
         now: Time,
-        drops: &[[u64; DropReason::ALL.len()]],
+        drops: &[Vec<u64>; DropReason::ALL.len()],
         keep: bool,
     ) -> Vec<FlowRecord> {
-        let Self { endpoints, late, .. } = self;
-        let record = |(flow, drops): (&FlowState, &_)| match endpoints.get_mut(flow.sender.index()) {
-            Some(state) => state.flow_record(now, *drops, keep),
-            None => match late.slot_mut(flow.sender) {
-                Some(Slot::Running(state)) => state.flow_record(now, *drops, keep),
-                Some(Slot::Ended(state)) => state.flow_record(now, *drops, keep),
-                _ => FlowRecord { drops: *drops, ..FlowRecord::default() },
-            },
+        let Self { endpoints, late, clocks, .. } = self;
+        let record = |(index, flow): (usize, &FlowState)| {
+            let drops = drops.each_ref().map(|flows| flows.get(index).copied().unwrap_or(0));
+            match endpoints.get_mut(flow.sender.index()) {
+                Some(state) => {
+                    let mut record = state.flow_record(now, drops, keep);
+                    clocks.correct(state.address().node, &mut record.meter);
+                    record
+                }
+                None => match late.slot_mut(flow.sender) {
+                    Some(Slot::Running(state)) => state.flow_record(now, drops, keep),
+                    Some(Slot::Ended(state)) => state.flow_record(now, drops, keep),
+                    _ => FlowRecord { drops, ..FlowRecord::default() },
+                },
+            }
         };
-        self.flows.iter().zip(drops).map(record).collect()
+        self.flows.iter().enumerate().map(record).collect()
     }
 
     /// The records of receivers at `now`, likewise.
     pub(crate) fn receiver_records(&mut self, now: Time, keep: bool) -> Vec<ReceiverRecord> {
-        let Self { endpoints, late, distributions, warmed_at, .. } = self;
+        let Self { endpoints, late, distributions, warmed_at, clocks, .. } = self;
         let record = |receiver: &ReceiverState| match endpoints.get_mut(receiver.endpoint.index()) {
-            Some(state) => state.receiver_record(now, keep),
+            Some(state) => {
+                let mut record = state.receiver_record(now, keep);
+                clocks.correct(state.address().node, &mut record.meter);
+                record
+            }
             None => match late.slot_mut(receiver.endpoint) {
                 Some(Slot::Running(state)) => state.receiver_record(now, keep),
                 Some(Slot::Ended(state)) => state.receiver_record(now, keep),

@@ -117,7 +117,8 @@ impl World {
                 let (to, header) = (Destination::from(sender), Header::Request { total: request.total });
                 cx.send(to, size, Ecn::NotCapable, header, Label::default());
             };
-            self.hosts.endpoint(endpoint).report(self.now, &mut self.out, request);
+            let (state, machines) = self.hosts.running(endpoint);
+            state.report(self.now, machines, &mut self.out, request);
             self.after(endpoint);
         }
         let flows = &self.blueprint.apps[number].flows;

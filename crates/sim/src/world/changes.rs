@@ -160,9 +160,9 @@ impl World {
 
     /// Gives an input to an active endpoint.
     fn give_input(&mut self, endpoint: EndpointId, input: Input<'_>) {
-        let state = self.hosts.endpoint(endpoint);
+        let (state, machines) = self.hosts.running(endpoint);
         if state.is_active() {
-            state.handle(self.now, input, &mut self.out);
+            state.handle(self.now, input, machines, &mut self.out);
             self.after(endpoint);
             self.deliver_local();
         }

@@ -199,7 +199,8 @@ impl World {
     /// Reports counts, probes, deliveries or completion for an endpoint that runs in the driver. `at` may be slightly in the past.
     pub fn report_for(&mut self, endpoint: EndpointId, at: Time, report: impl FnOnce(&mut Cx<'_>)) {
         let at = at.min(self.now);
-        self.hosts.endpoint(endpoint).report(at, &mut self.out, report);
+        let (state, machines) = self.hosts.running(endpoint);
+        state.report(at, machines, &mut self.out, report);
         self.after(endpoint);
     }
 
@@ -210,7 +211,7 @@ impl World {
 
     /// A built-in endpoint, or one of a transport stack, in its initial state, and its random stream. The driver runs it, while a [`World::custom_sender`] or
     /// [`World::custom_receiver`] replaces it in the world.
-    pub fn detached_endpoint(&self, endpoint: EndpointId) -> (Box<dyn Endpoint + Send>, Random) {
+    pub fn detached_endpoint(&mut self, endpoint: EndpointId) -> (Box<dyn Endpoint + Send>, Random) {
         self.hosts.detached(endpoint, &self.blueprint)
     }
 

@@ -9,7 +9,7 @@ use crate::trace::Subject;
 
 impl World {
     pub(super) fn on_wake(&mut self, what: AgendaEvent) {
-        let Some(state) = self.hosts.wake_target(what) else { return self.on_node_wake(what) };
+        let Some((state, machines)) = self.hosts.wake_target(what) else { return self.on_node_wake(what) };
         if !state.take_wake(self.now) {
             return;
         }
@@ -18,7 +18,7 @@ impl World {
             // the deadline moved since: it is checked when it comes
             return self.hosts.rearm(endpoint, self.now, &mut self.agenda);
         }
-        state.handle(self.now, Input::Timer, &mut self.out);
+        state.handle(self.now, Input::Timer, machines, &mut self.out);
         self.accounts.count_event(self.now, what);
         self.after(endpoint);
         if !self.local.is_empty() {

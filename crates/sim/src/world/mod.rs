@@ -163,8 +163,10 @@ impl World {
         let mut fabric = Fabric::new(blueprint);
         let mut hosts = Hosts::new(blueprint, &mut fabric)?;
         let is_large = fabric.is_large();
+        let mut out = Outputs::default();
         if is_large {
             hosts.prepare_prefetch(blueprint.nodes.len());
+            out.arena.reserve(PACKETS_PER_LINK * blueprint.links.len());
         }
         if blueprint.record.distributions {
             fabric.keep_waits();
@@ -176,7 +178,6 @@ impl World {
             fabric.serve_promptly();
         }
         let mut accounts = Accounts::new(blueprint);
-        let mut out = Outputs::default();
         out.notes.probing = accounts.record(blueprint, &hosts);
         out.notes.events = blueprint.record.events;
         let mut world = Self {
@@ -277,6 +278,7 @@ impl World {
         let in_flight = self.in_flight();
         // the memory of packets and events is free for the records
         (self.out, self.agenda) = (Outputs::default(), Agenda::default());
+        self.hosts.release_machines();
         let trace = self.trace(recorded, in_flight, false);
         assert!(
             trace.balance.holds(),
@@ -357,3 +359,5 @@ impl World {
 }
 
 const PROGRESS_STEPS: u64 = 2000;
+/// Packets for which a large network has address space at the start.
+const PACKETS_PER_LINK: usize = 4;

@@ -1,0 +1,166 @@
+//! The state machines of endpoints, in one list per kind, so that each takes the memory of its kind only.
+
+use contract::{Cx, Endpoint, Input, Random};
+use schemes::AnyControl;
+use stack::{datagram, tcp};
+use units::Time;
+
+use super::endpoint::AnyEndpoint;
+use memory::{LINE, list_in_large_pages, prefetch};
+
+/// The place of a state machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum MachineId {
+    TcpSender(u32),
+    TcpReceiver(u32),
+    Sink(u32),
+    Other(u32),
+}
+
+/// The state machines of all endpoints.
+#[derive(Default)]
+pub(crate) struct Machines {
+    tcp_senders: Places<tcp::Sender<AnyControl>>,
+    tcp_receivers: Places<tcp::Receiver>,
+    sinks: Places<datagram::Sink>,
+    others: Places<AnyEndpoint>,
+}
+
+/// Numbers of state machines by kind, of which memory is taken at once.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MachineCounts {
+    pub tcp_senders: usize,
+    pub tcp_receivers: usize,
+    pub sinks: usize,
+}
+
+/// State machines of one kind, and the places that are free.
+struct Places<E> {
+    all: Vec<Machine<E>>,
+    free: Vec<u32>,
+}
+
+/// A state machine with its random stream, which few packets need.
+#[repr(C)]
+struct Machine<E> {
+    endpoint: E,
+    random: Random,
+}
+
+impl Machines {
+    /// No state machines, and memory for so many.
+    pub(super) fn new(counts: MachineCounts) -> Self {
+        Self {
+            tcp_senders: Places::new(counts.tcp_senders),
+            tcp_receivers: Places::new(counts.tcp_receivers),
+            sinks: Places::new(counts.sinks),
+            others: Places::default(),
+        }
+    }
+
+    /// Adds a state machine.
+    pub(super) fn add(&mut self, endpoint: AnyEndpoint, random: Random) -> MachineId {
+        match endpoint {
+            AnyEndpoint::TcpSender(sender) => MachineId::TcpSender(self.tcp_senders.add(*sender, random)),
+            AnyEndpoint::TcpReceiver(receiver) => {
+                MachineId::TcpReceiver(self.tcp_receivers.add(*receiver, random))
+            }
+            AnyEndpoint::Sink(sink) => MachineId::Sink(self.sinks.add(sink, random)),
+            other => MachineId::Other(self.others.add(other, random)),
+        }
+    }
+
+    /// Removes a state machine. Returns its random stream.
+    pub(super) fn remove(&mut self, id: MachineId) -> Random {
+        match id {
+            MachineId::TcpSender(place) => self.tcp_senders.remove(place),
+            MachineId::TcpReceiver(place) => self.tcp_receivers.remove(place),
+            MachineId::Sink(place) => self.sinks.remove(place),
+            MachineId::Other(place) => self.others.remove(place),
+        }
+    }
+
+    /// Gives an input to a state machine, with the context that `cx` makes of its random stream. Returns its deadline.
+    #[inline]
+    pub(super) fn handle<'a>(
+        &'a mut self,
+        id: MachineId,
+        input: Input<'_>,
+        cx: impl FnOnce(&'a mut Random) -> Cx<'a>,
+    ) -> Time {
+        match id {
+            MachineId::TcpSender(place) => self.tcp_senders.all[place as usize].handle(input, cx),
+            MachineId::TcpReceiver(place) => self.tcp_receivers.all[place as usize].handle(input, cx),
+            MachineId::Sink(place) => self.sinks.all[place as usize].handle(input, cx),
+            MachineId::Other(place) => self.others.all[place as usize].handle(input, cx),
+        }
+    }
+
+    /// The random stream of a state machine.
+    pub(super) fn random(&mut self, id: MachineId) -> &mut Random {
+        match id {
+            MachineId::TcpSender(place) => &mut self.tcp_senders.all[place as usize].random,
+            MachineId::TcpReceiver(place) => &mut self.tcp_receivers.all[place as usize].random,
+            MachineId::Sink(place) => &mut self.sinks.all[place as usize].random,
+            MachineId::Other(place) => &mut self.others.all[place as usize].random,
+        }
+    }
+
+    /// Requests what an input of a state machine needs.
+    #[inline]
+    pub(super) fn prefetch(&self, id: MachineId) {
+        match id {
+            MachineId::TcpSender(place) => self.tcp_senders.prefetch(place),
+            MachineId::TcpReceiver(place) => self.tcp_receivers.prefetch(place),
+            MachineId::Sink(place) => self.sinks.prefetch(place),
+            MachineId::Other(place) => self.others.prefetch(place),
+        }
+    }
+}
+
+impl<E> Default for Places<E> {
+    fn default() -> Self {
+        Self { all: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<E> Places<E> {
+    fn new(count: usize) -> Self {
+        Self { all: list_in_large_pages(count), free: Vec::new() }
+    }
+
+    fn add(&mut self, endpoint: E, random: Random) -> u32 {
+        let machine = Machine { endpoint, random };
+        match self.free.pop() {
+            Some(place) => {
+                self.all[place as usize] = machine;
+                place
+            }
+            None => {
+                self.all.push(machine);
+                self.all.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Frees a place. What the state machine there refers to is freed when another one takes the place.
+    fn remove(&mut self, place: u32) -> Random {
+        self.free.push(place);
+        self.all[place as usize].random.clone()
+    }
+
+    #[inline]
+    fn prefetch(&self, place: u32) {
+        if let Some(machine) = self.all.get(place as usize) {
+            prefetch(machine, size_of::<E>().div_ceil(LINE));
+        }
+    }
+}
+
+impl<E: Endpoint> Machine<E> {
+    #[inline]
+    fn handle<'a>(&'a mut self, input: Input<'_>, cx: impl FnOnce(&'a mut Random) -> Cx<'a>) -> Time {
+        self.endpoint.handle(input, &mut cx(&mut self.random));
+        self.endpoint.wake()
+    }
+}
