@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::time::{ClockId, clock_gettime};
-use sim::{Blueprint, Control, Subject, World};
+use sim::{Blueprint, Control, Name, Subject, World};
 use units::{Duration, Time};
 
 /// Batches of barriers, and barriers of each.
@@ -69,10 +69,10 @@ fn halves(blueprint: &Blueprint) -> Vec<usize> {
         let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
         digits.split('.').next().and_then(|pod| pod.parse().ok()).expect("nodes of a fat tree have numbers")
     };
-    let of_pods = |name: &&String| !name.starts_with("core");
+    let of_pods = |name: &&Name| !name.starts_with("core");
     let pods =
         1 + blueprint.nodes.iter().filter(of_pods).map(|name| number(name)).max().expect("it has pods");
-    let half = |name: &String| if of_pods(&name) { number(name) * 2 / pods } else { number(name) % 2 };
+    let half = |name: &Name| if of_pods(&name) { number(name) * 2 / pods } else { number(name) % 2 };
     blueprint.nodes.iter().map(half).collect()
 }
 

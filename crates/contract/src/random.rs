@@ -4,8 +4,8 @@ use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Duration, math};
 
-/// A stream of random numbers (PCG XSL RR 128/64), the same on every platform. Its state takes memory from the first number on: most components of a
-/// large network draw none.
+/// A stream of random numbers (PCG XSL RR 128/64), the same on every platform. Its state takes memory from the first number on: few components of a
+/// large network draw any.
 #[derive(Clone, Debug)]
 pub struct Random(Stream);
 
@@ -28,18 +28,14 @@ impl Random {
     }
 
     /// 64 random bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         match &mut self.0 {
             Stream::Drawn(stream) => stream.next_u64(),
             Stream::Seed(state) => {
-                // squeeze four words
-                let mut word = || {
-                    *state = mix(*state);
-                    u128::from(*state)
-                };
-                let mut stream = Pcg64::new(word() << 64 | word(), word() << 64 | word());
+                let mut stream = Box::new(squeezed(*state));
                 let first = stream.next_u64();
-                self.0 = Stream::Drawn(Box::new(stream));
+                self.0 = Stream::Drawn(stream);
                 first
             }
         }
@@ -80,6 +76,16 @@ impl Random {
     pub fn jitter(&mut self, span: Duration, share: f64) -> Duration {
         if share == 0.0 { span } else { span.scaled(1.0 + self.uniform(-share, share)) }
     }
+}
+
+/// The stream of which `state` has absorbed the name: four words are squeezed.
+#[cold]
+fn squeezed(mut state: u64) -> Pcg64 {
+    let mut word = || {
+        state = mix(state);
+        u128::from(state)
+    };
+    Pcg64::new(word() << 64 | word(), word() << 64 | word())
 }
 
 /// The finaliser of SplitMix64: every input bit affects every output bit.

@@ -60,7 +60,7 @@ impl Capture {
         let port = |link: &LinkId, backward: u32| PortId(2 * link.0 + backward);
         let names = links.iter().flat_map(|link| {
             let name = &plan.blueprint.links[link.index()].name;
-            [name.clone(), format!("{name}.backward")]
+            [name.to_string(), format!("{name}.backward")]
         });
         let ports = links.iter().flat_map(|link| [port(link, 0), port(link, 1)]);
         let file = wire::Capture::new(BufWriter::new(File::create(path)?), names, began_ns)?;

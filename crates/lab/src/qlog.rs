@@ -31,7 +31,7 @@ pub fn qlog(plan: &Plan, flow: FlowId, path: &Path) -> io::Result<(Log, Written)
     };
     let trace = json!({
         "title": format!("{}: {}", spec.name, controller(spec).unwrap_or_default()),
-        "vantage_point": {"name": spec.name, "type": "client"},
+        "vantage_point": {"name": spec.name.as_str(), "type": "client"},
         "common_fields": {"time_format": "relative", "reference_time": 0.0, "protocol_type": [protocol]},
     });
     begin(path, &plan.title, &trace, Time::ZERO)

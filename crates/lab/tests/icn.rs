@@ -51,7 +51,7 @@ fn inner_nodes_route_by_name_and_a_resolver_is_added_when_nothing_is_said() {
     assert_eq!(names(&plan, &icn.routers), ["r1", "r2"]);
     assert_eq!(icn.config, stack::icn::Config::default());
     assert_eq!(names(&plan, &[icn.resolver]), ["nrs"]);
-    assert_eq!(blueprint.nodes.last().map(String::as_str), Some("nrs"));
+    assert_eq!(blueprint.nodes.last().map(|name| name.as_str()), Some("nrs"));
     let link = blueprint.links.last().expect("there are links");
     assert_eq!(link.name, "nrs-link");
     assert_eq!(link.ends, (icn.routers[0], icn.resolver));

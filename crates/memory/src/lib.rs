@@ -17,7 +17,6 @@ pub fn prefetch<T>(value: &T, lines: usize) {
     (0..lines.min(size_of::<T>().div_ceil(LINE))).for_each(|line| request(value, line));
 }
 
-
 /// Smallest list, in bytes, that is to be in large pages, and the granularity of the advice.
 #[cfg(target_os = "linux")]
 const LARGE_LIST: usize = 4 << 20;

@@ -86,8 +86,12 @@ fn settings_of(plan: &Plan, key: &[u8]) -> PyResult<Settings> {
     let prefixes = prefixes.collect::<PyResult<Vec<_>>>()?;
     let network = Network {
         net,
-        nodes: blueprint.nodes.clone(),
-        links: blueprint.links.iter().flat_map(|link| [link.name.clone(), link.name.clone()]).collect(),
+        nodes: blueprint.nodes.iter().map(|name| name.to_string()).collect(),
+        links: blueprint
+            .links
+            .iter()
+            .flat_map(|link| [link.name.to_string(), link.name.to_string()])
+            .collect(),
         prefixes,
     };
     let credentials = Credentials::shared(key).map_err(|error| PyValueError::new_err(error.to_string()))?;

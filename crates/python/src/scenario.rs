@@ -159,12 +159,12 @@ impl Plan {
     #[getter]
     fn layout(&self) -> String {
         let blueprint = &self.0.blueprint;
-        let name = |node: contract::NodeId| &blueprint.nodes[node.index()];
+        let name = |node: contract::NodeId| blueprint.nodes[node.index()].as_str();
         let nodes = blueprint.nodes.iter().zip(&self.0.positions);
         json!({
-            "nodes": nodes.map(|(name, (x, y))| json!({"name": name, "x": x, "y": y})).collect::<Vec<_>>(),
+            "nodes": nodes.map(|(name, (x, y))| json!({"name": name.as_str(), "x": x, "y": y})).collect::<Vec<_>>(),
             "links": blueprint.links.iter().map(|link| {
-                json!({"name": link.name, "from": name(link.ends.0), "to": name(link.ends.1)})
+                json!({"name": link.name.as_str(), "from": name(link.ends.0), "to": name(link.ends.1)})
             }).collect::<Vec<_>>(),
         })
         .to_string()

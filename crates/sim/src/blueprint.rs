@@ -16,9 +16,11 @@ use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 use crate::RateTrace;
 
 mod impair;
+mod name;
 mod shared;
 
 pub use impair::{GilbertElliott, Impair, Jitter, Reorder, TokenBucket};
+pub use name::Name;
 pub use shared::Shared;
 
 /// The description of a run.
@@ -31,7 +33,7 @@ pub struct Blueprint {
     /// Summaries exclude the time before this.
     pub warmup: Duration,
     /// Names of nodes; a [`NodeId`] is an index here.
-    pub nodes: Vec<String>,
+    pub nodes: Vec<Name>,
     /// Clocks with an offset or drift, at most one per node.
     pub clocks: Vec<ClockSpec>,
     /// Links; a [`LinkId`] is an index here.
@@ -170,7 +172,7 @@ pub struct ClockSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
     /// Its name.
-    pub name: String,
+    pub name: Name,
     /// Its two ends.
     pub ends: (NodeId, NodeId),
     /// From the first end to the second.
@@ -248,7 +250,7 @@ pub struct RouteSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
     /// Its name, unique.
-    pub name: String,
+    pub name: Name,
     /// The congestion controller: a scheme of the catalogue. `None` without congestion control.
     pub scheme: Option<Arc<str>>,
     /// Parameters of the scheme that are not default.
@@ -529,7 +531,7 @@ impl Blueprint {
 
     /// Adds a node.
     pub fn node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(name.to_owned());
+        self.nodes.push(name.into());
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -539,7 +541,7 @@ impl Blueprint {
         if let Some(last) = self.links.last() {
             port.share(&last.forward);
         }
-        self.links.push(LinkSpec { name: name.to_owned(), ends, forward: port.clone(), backward: port });
+        self.links.push(LinkSpec { name: name.into(), ends, forward: port.clone(), backward: port });
         LinkId(self.links.len() as u32 - 1)
     }
 
@@ -562,7 +564,7 @@ impl Blueprint {
             }
         }
         self.flows.push(FlowSpec {
-            name: name.to_owned(),
+            name: name.into(),
             scheme,
             params: Vec::new(),
             kind,

@@ -345,7 +345,7 @@ fn build(drawn: &Drawn) -> Blueprint {
     let links: Vec<(u32, u32, PortSpec)> = tree.chain(more).collect();
     let mut print = net(6, &nodes, &links);
     for (number, link) in print.links.iter_mut().enumerate() {
-        link.name = format!("l{number}");
+        link.name = format!("l{number}").into();
     }
     drawn.producers.iter().for_each(|&node| produce(&mut print, node, "/data"));
     for &(node, per_second) in &drawn.consumers {

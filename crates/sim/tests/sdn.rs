@@ -38,7 +38,7 @@ fn control(net: &mut Blueprint, app: &str, nodes: &[NodeId], port: &PortSpec) ->
     let controller = net.node("controller");
     for node in nodes {
         let (forward, backward) = (port.clone().into(), port.clone().into());
-        let name = format!("control-{}", net.nodes[node.index()]);
+        let name = format!("control-{}", net.nodes[node.index()]).into();
         net.links.push(LinkSpec { name, ends: (controller, *node), forward, backward });
     }
     net.sdn = Some(SdnSpec {

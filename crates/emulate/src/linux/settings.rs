@@ -158,7 +158,7 @@ fn refuse(flow: &FlowSpec, config: &Config) -> Result<(), Error> {
     match reasons.into_iter().find(|(wrong, ..)| *wrong) {
         Some((_, key, why)) => {
             let message = format!("the kernel's TCP has no setting for `tcp.{key}`: {why}");
-            Err(Error::Setting { flow: flow.name.clone(), message })
+            Err(Error::Setting { flow: flow.name.to_string(), message })
         }
         None => Ok(()),
     }
@@ -183,7 +183,7 @@ fn clash(flow: &FlowSpec, other: &str, what: &str, place: &str, hint: &str) -> E
     let message = format!(
         "the kernel keeps {what} for {place} as a whole, and flow `{other}` wants another value there: give them {hint}"
     );
-    Error::Setting { flow: flow.name.clone(), message }
+    Error::Setting { flow: flow.name.to_string(), message }
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ fn flow(
     let from = table.from.resolved().0.first().expect("a flow of a resolved tree has its sender");
     let to = table.to.present().map_or(&[][..], |to| &to.list);
     FlowSpec {
-        name: table.name.resolved().clone(),
+        name: table.name.resolved().as_str().into(),
         scheme,
         params,
         kind: kind.into(),

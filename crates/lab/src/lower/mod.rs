@@ -37,7 +37,7 @@ pub(crate) fn build(tree: Resolved) -> Plan {
         seed: *file.seed.resolved(),
         duration: *file.duration.resolved(),
         warmup: *file.warmup.resolved(),
-        nodes: ids.nodes.iter().map(|name| (*name).to_owned()).collect(),
+        nodes: ids.nodes.iter().map(|&name| name.into()).collect(),
         clocks: network::clocks(file, &ids),
         links: network::links(topology.links.items(), &ids, &tree.rate_traces),
         metric: routing.metric.resolved().to_setting(),

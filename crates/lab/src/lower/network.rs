@@ -58,7 +58,7 @@ fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
     };
     let forward = Shared::from(forward);
     LinkSpec {
-        name: link.name.resolved().clone(),
+        name: link.name.resolved().as_str().into(),
         ends: (ids.node(&ends.0), ids.node(&ends.1)),
         backward: link
             .backward

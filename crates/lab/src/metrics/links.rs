@@ -57,7 +57,7 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         .collect();
     let measured_ns = measured(trace).as_nanos() as f64;
     let table = Columns::of("links", &rows)
-        .text("link", |row| row.link.name.clone())
+        .text("link", |row| row.link.name.to_string())
         .text("direction", |row| if row.forward { "forward" } else { "backward" }.to_owned())
         .text("from", |row| row.from.to_owned())
         .text("to", |row| row.to.to_owned())

@@ -392,7 +392,7 @@ impl<'a> FlowRow<'a> {
 
 pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
     let table = Columns::of("flows", rows)
-        .text("flow", |row| row.spec.name.clone())
+        .text("flow", |row| row.spec.name.to_string())
         .text("group", |row| row.group.to_owned())
         .text("scheme", |row| row.scheme().unwrap_or_default().to_owned())
         .text("transport", |row| row.transport().to_owned())
@@ -468,7 +468,7 @@ pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
     let count = |what: Count| move |row: &NodeRecord| row.meter.count(what);
     let of = |value: fn(&ndn::Counters) -> u64| move |row: &NodeRecord| row.ndn.as_ref().map(value);
     let table = Columns::of("nodes", &trace.nodes)
-        .text("node", |row| plan.blueprint.nodes[row.node.index()].clone())
+        .text("node", |row| plan.blueprint.nodes[row.node.index()].to_string())
         .text("role", |row| {
             match row.role {
                 NodeRole::Router => "router",
@@ -580,14 +580,14 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
 
 pub(super) fn packets(plan: &Plan, trace: &Trace) -> Table {
     let blueprint = &plan.blueprint;
-    let link = |port: PortId| blueprint.links[port.index() / 2].name.clone();
+    let link = |port: PortId| blueprint.links[port.index() / 2].name.to_string();
     let direction = |port: PortId| if port.index().is_multiple_of(2) { "forward" } else { "backward" };
     let at = |packet: &PacketRecord| match packet.place {
         Subject::Port(port) => Some(port),
         _ => None,
     };
     let node = |packet: &PacketRecord| match packet.place {
-        Subject::Node(node) => blueprint.nodes[node.index()].clone(),
+        Subject::Node(node) => blueprint.nodes[node.index()].to_string(),
         _ => String::new(),
     };
     Columns::of("packets", &trace.packets)
@@ -596,7 +596,7 @@ pub(super) fn packets(plan: &Plan, trace: &Trace) -> Table {
         .text("direction", |packet| at(packet).map(direction).unwrap_or_default().to_owned())
         .text("node", node)
         .text("flow", |packet| {
-            packet.flow.map(|flow| blueprint.flows[flow.index()].name.clone()).unwrap_or_default()
+            packet.flow.map(|flow| blueprint.flows[flow.index()].name.to_string()).unwrap_or_default()
         })
         .text("kind", |packet| packet.kind.to_owned())
         .count("bytes", |packet| u64::from(packet.size_bytes))

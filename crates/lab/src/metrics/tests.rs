@@ -27,7 +27,10 @@ fn plan() -> Plan {
 fn plan_of(blueprint: impl Into<sim::Shared<Blueprint>>) -> Plan {
     let blueprint = blueprint.into();
     let groups = (0..blueprint.flows.len() as u32)
-        .map(|flow| Group { name: blueprint.flows[flow as usize].name.clone(), flows: vec![FlowId(flow)] })
+        .map(|flow| Group {
+            name: blueprint.flows[flow as usize].name.to_string(),
+            flows: vec![FlowId(flow)],
+        })
         .collect();
     let positions = vec![(0.0, 0.0); blueprint.nodes.len()];
     let printed = Arc::default();

@@ -22,7 +22,7 @@ pub fn wrong(text: &str) -> Vec<String> {
 
 /// The names of nodes.
 pub fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
-    nodes.iter().map(|node| plan.blueprint.nodes[node.index()].clone()).collect()
+    nodes.iter().map(|node| plan.blueprint.nodes[node.index()].to_string()).collect()
 }
 
 /// The trace hash of a run, and what it measured.

@@ -61,7 +61,7 @@ impl Run {
             steps: stepped.then(steps),
             control: control.clone(),
             seed: blueprint.seed,
-            flows: blueprint.flows.iter().map(|flow| flow.name.clone()).collect(),
+            flows: blueprint.flows.iter().map(|flow| flow.name.to_string()).collect(),
             failure: Mutex::new(None),
         })
     }

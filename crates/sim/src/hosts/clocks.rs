@@ -4,7 +4,8 @@
 //! stamp of a packet, which only its sender's clock can interpret. If all clocks are exact, there is no conversion.
 
 use contract::{
-    Cx, DropReason, Endpoint, Header, Input, Meter, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,
+    Cx, DropReason, Endpoint, Header, Input, Meter, NodeCx, NodeId, Packet, PortView, Router, RouterInput,
+    TransitCx,
 };
 use units::{Clock, Drift, Duration, Time};
 

@@ -33,23 +33,37 @@ pub(super) enum AnyEndpoint {
     Custom(Box<dyn Endpoint + Send>),
 }
 
-impl Endpoint for AnyEndpoint {
+/// Gives an input to an endpoint. Returns its deadline.
+#[inline]
+pub(super) fn run<E: Endpoint + ?Sized>(endpoint: &mut E, input: Input<'_>, cx: &mut Cx<'_>) -> Time {
+    endpoint.handle(input, cx);
+    endpoint.wake()
+}
+
+impl AnyEndpoint {
+    /// As [`run`], with one look at the kind.
     #[inline]
-    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+    pub(super) fn run(&mut self, input: Input<'_>, cx: &mut Cx<'_>) -> Time {
         match self {
-            Self::TcpSender(endpoint) => endpoint.handle(input, cx),
-            Self::TcpReceiver(endpoint) => endpoint.handle(input, cx),
-            Self::StreamSender(endpoint) => endpoint.handle(input, cx),
-            Self::StreamReceiver(endpoint) => endpoint.handle(input, cx),
-            Self::StreamPlayer(endpoint) => endpoint.handle(input, cx),
-            Self::Source(endpoint) => endpoint.handle(input, cx),
-            Self::Sink(endpoint) => endpoint.handle(input, cx),
-            Self::Consumer(endpoint) => endpoint.handle(input, cx),
-            Self::Steady(endpoint) => endpoint.handle(input, cx),
-            Self::Producer(endpoint) => endpoint.handle(input, cx),
-            Self::Clocked(endpoint) => endpoint.handle(input, cx),
-            Self::Custom(endpoint) => endpoint.handle(input, cx),
+            Self::TcpSender(endpoint) => run(&mut **endpoint, input, cx),
+            Self::TcpReceiver(endpoint) => run(&mut **endpoint, input, cx),
+            Self::StreamSender(endpoint) => run(&mut **endpoint, input, cx),
+            Self::StreamReceiver(endpoint) => run(&mut **endpoint, input, cx),
+            Self::StreamPlayer(endpoint) => run(&mut **endpoint, input, cx),
+            Self::Source(endpoint) => run(endpoint, input, cx),
+            Self::Sink(endpoint) => run(endpoint, input, cx),
+            Self::Consumer(endpoint) => run(&mut **endpoint, input, cx),
+            Self::Steady(endpoint) => run(&mut **endpoint, input, cx),
+            Self::Producer(endpoint) => run(&mut **endpoint, input, cx),
+            Self::Clocked(endpoint) => run(&mut **endpoint, input, cx),
+            Self::Custom(endpoint) => run(&mut **endpoint, input, cx),
         }
+    }
+}
+
+impl Endpoint for AnyEndpoint {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        self.run(input, cx);
     }
 
     #[inline]
@@ -123,7 +137,8 @@ pub(crate) struct EndpointState {
 /// Cache lines of an endpoint beside its state machine.
 pub(super) const STATE_LINES: usize = 4;
 
-const _: () = assert!(size_of::<EndpointState>() == 256, "an endpoint is four cache lines and a state machine");
+const _: () =
+    assert!(size_of::<EndpointState>() == 256, "an endpoint is four cache lines and a state machine");
 
 impl EndpointState {
     /// An endpoint whose state machine is one of `machines` from now on. Its clock is exact.
@@ -241,7 +256,7 @@ impl EndpointState {
     }
 
     /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive(
         &mut self,
         now: Time,
@@ -256,13 +271,7 @@ impl EndpointState {
 
     /// Gives an input to the endpoint.
     #[inline]
-    pub(crate) fn handle(
-        &mut self,
-        now: Time,
-        input: Input<'_>,
-        machines: &mut Machines,
-        out: &mut Outputs,
-    ) {
+    pub(crate) fn handle(&mut self, now: Time, input: Input<'_>, machines: &mut Machines, out: &mut Outputs) {
         self.wake = machines.handle(self.machine, input, |random| {
             Cx::new(now, self.address, self.flow, random, &mut self.meter, out)
         });
@@ -575,7 +584,7 @@ pub(super) fn access_capacities(blueprint: &Blueprint) -> Vec<Option<Rate>> {
 fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {
     let name = flow.scheme.as_deref().unwrap_or_default();
     schemes::find(name).map(|entry| entry.build).ok_or_else(|| ParamError {
-        name: flow.name.clone(),
+        name: flow.name.to_string(),
         message: format!("there is no scheme `{name}`"),
         hint: None,
         conflicts_with: None,
@@ -585,7 +594,7 @@ fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {
 fn wrong_kind(flow: &FlowSpec, what: &str) -> ParamError {
     let scheme = flow.scheme.as_deref().unwrap_or_default();
     ParamError {
-        name: flow.name.clone(),
+        name: flow.name.to_string(),
         message: format!("`{scheme}` is {what}, which this transport cannot use"),
         hint: None,
         conflicts_with: None,

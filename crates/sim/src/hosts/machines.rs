@@ -5,7 +5,7 @@ use schemes::AnyControl;
 use stack::{datagram, tcp};
 use units::Time;
 
-use super::endpoint::AnyEndpoint;
+use super::endpoint::{AnyEndpoint, run};
 use memory::{LINE, list_in_large_pages, prefetch};
 
 /// The place of a state machine.
@@ -48,7 +48,7 @@ struct Machine<E> {
 }
 
 impl Machines {
-    /// No state machines, and memory for so many.
+    /// No state machines, and memory for those of `counts`.
     pub(super) fn new(counts: MachineCounts) -> Self {
         Self {
             tcp_senders: Places::new(counts.tcp_senders),
@@ -92,7 +92,10 @@ impl Machines {
             MachineId::TcpSender(place) => self.tcp_senders.all[place as usize].handle(input, cx),
             MachineId::TcpReceiver(place) => self.tcp_receivers.all[place as usize].handle(input, cx),
             MachineId::Sink(place) => self.sinks.all[place as usize].handle(input, cx),
-            MachineId::Other(place) => self.others.all[place as usize].handle(input, cx),
+            MachineId::Other(place) => {
+                let Machine { endpoint, random } = &mut self.others.all[place as usize];
+                endpoint.run(input, &mut cx(random))
+            }
         }
     }
 
@@ -160,7 +163,27 @@ impl<E> Places<E> {
 impl<E: Endpoint> Machine<E> {
     #[inline]
     fn handle<'a>(&'a mut self, input: Input<'_>, cx: impl FnOnce(&'a mut Random) -> Cx<'a>) -> Time {
-        self.endpoint.handle(input, &mut cx(&mut self.random));
-        self.endpoint.wake()
+        run(&mut self.endpoint, input, &mut cx(&mut self.random))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_removed_state_machine_is_used_again() {
+        let mut machines = Machines::default();
+        let random = |purpose| Random::new(1, "machines", purpose);
+        let sink = || AnyEndpoint::Sink(datagram::Sink::new());
+        let (first, second) = (machines.add(sink(), random("first")), machines.add(sink(), random("second")));
+        assert_eq!(machines.remove(first).bits(), random("first").bits());
+        let third = machines.add(sink(), random("third"));
+        assert!(matches!(
+            [first, second, third],
+            [MachineId::Sink(0), MachineId::Sink(1), MachineId::Sink(0)]
+        ));
+        assert_eq!(machines.random(second).bits(), random("second").bits());
+        assert_eq!(machines.random(third).bits(), random("third").bits());
     }
 }

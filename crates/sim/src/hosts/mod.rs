@@ -176,10 +176,7 @@ impl Hosts {
     /// The endpoint that a `Wake` is for, and the state machines; `None` if it is for the state machine of a node, or for an endpoint whose flow has
     /// ended.
     #[inline]
-    pub(crate) fn wake_target(
-        &mut self,
-        what: AgendaEvent,
-    ) -> Option<(&mut EndpointState, &mut Machines)> {
+    pub(crate) fn wake_target(&mut self, what: AgendaEvent) -> Option<(&mut EndpointState, &mut Machines)> {
         let state = match self.endpoints.get_mut(what.index()) {
             Some(state) => state,
             None if self.late.is_empty() => return None,

@@ -75,6 +75,10 @@ impl Ranges {
             }
             Some(last) if last.1 > start => {}
             _ => {
+                if self.all.is_empty() {
+                    // one range is usual, and a list would begin with memory for four
+                    self.all.reserve_exact(1);
+                }
                 self.all.push((start, end));
                 return end - start;
             }
