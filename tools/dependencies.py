@@ -22,7 +22,7 @@ ALLOWED = {
     "memory": set(),
     "contract": {"units"},
     "wire": {"units", "contract"},
-    "stack": {"units", "contract"},
+    "stack": {"units", "memory", "contract"},
     "schemes": {"units", "graph", "contract"},
     "sim": {"units", "graph", "memory", "contract", "stack", "schemes"},
     "driver": {"units", "contract", "wire"},

@@ -1,12 +1,15 @@
 //! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star again
 //! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data;
 //! N3 a network of 200 forwarders of named data under a controller, N3k one of 1000, N10k one of 10 000 with the traffic of N3k; T1k … T1m
-//! a dumbbell of named data whose tables hold a thousand to a million names; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
+//! a router of named data whose tables hold a thousand to a million names; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
 //! the same share of the bottleneck each; F8p and F8i a fat tree of 128 hosts with a permutation and with incast, F16p and F16i one of 1024
 //! hosts; M10k and M100k multicast stars of that many receivers.
 
-use contract::{EcnFeedback, NameId, NodeId, ParamValue};
-use sim::{Blueprint, Cast, FlowKind, IcnSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, SdnSpec};
+mod requests;
+
+use contract::{EcnFeedback, FlowId, NameId, NodeId, ParamValue};
+pub use requests::{Order, Requester};
+use sim::{Blueprint, Cast, FlowKind, IcnSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, SdnSpec, World};
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
@@ -225,54 +228,70 @@ pub fn named(controller: Option<&str>, duration: Duration) -> Blueprint {
     net
 }
 
-/// Two routers whose tables hold `count` names each: next hops for that number of prefixes, as many pending Interests, and as many Data in the content
-/// store of the first router. The traffic is the same for every `count`.
+/// A router whose tables hold `count` names each: next hops for that number of prefixes, as many pending Interests, and as many Data in its content
+/// store. The traffic is the same for every `count`, once the tables are full, which takes `count` requests of either consumer.
 ///
-/// A hundred consumers at one host request 1000 Data a second each, of prefixes that are spread over the table of next hops; their producer takes
-/// so long to answer that `count` Interests are pending at every node of their path. A consumer at another host requests 100 000 Data a second,
-/// drawn from twice as many contents as a store holds. All links have 10 Gbit/s and 0.1 ms.
+/// One consumer requests 100 000 Data a second, of all prefixes in turn; their producer takes so long to answer that `count` Interests are
+/// pending at every node of their path. The other one requests as many, drawn from twice as many contents as the store holds. Both consumers are
+/// [`Requester`]s, see [`world`]. All links have 10 Gbit/s and 0.1 ms.
 pub fn tables(count: u32, duration: Duration) -> Blueprint {
-    const CONSUMERS: u32 = 100;
-    const REQUESTS_PER_S: u64 = 100_000;
     let mut net = Blueprint::new(duration);
-    let nodes = ["c1", "c2", "r1", "r2", "p1", "p2"].map(|name| net.node(name));
-    let [c1, c2, r1, r2, p1, p2] = nodes;
+    let nodes = ["c1", "c2", "r", "p1", "p2"].map(|name| net.node(name));
+    let [c1, c2, router, p1, p2] = nodes;
     let wire = PortSpec::new(Rate::from_mbps(10_000), Duration::from_micros(100), 1000);
     for (name, ends) in
-        [("c1", (c1, r1)), ("c2", (c2, r1)), ("core", (r1, r2)), ("p1", (r2, p1)), ("p2", (r2, p2))]
+        [("c1", (c1, router)), ("c2", (c2, router)), ("p1", (router, p1)), ("p2", (router, p2))]
     {
         net.link(name, ends, wire.clone());
     }
     let store = ndn::Store { policy: ndn::Policy::Lru, size: count };
-    let mut spec = NdnSpec { nodes: nodes.to_vec(), stores: vec![(r1, store)], ..NdnSpec::default() };
+    let mut spec = NdnSpec { nodes: nodes.to_vec(), stores: vec![(router, store)], ..NdnSpec::default() };
     let payload = Bytes::new(1024);
     let data = payload + ndn::OVERHEAD;
-    let pending = Duration::from_nanos(u64::from(count) * 1_000_000_000 / REQUESTS_PER_S);
-    let prefixes = [("/p1", p1, pending), ("/p2", p2, Duration::ZERO)].map(|(text, node, delay)| {
+    let prefixes = [("/p1", p1, pending(count)), ("/p2", p2, Duration::ZERO)].map(|(text, node, delay)| {
         let prefix = spec.names.intern(text);
         spec.producers
             .push(ProducerSpec { node, config: ndn::ProducerConfig { prefix, payload, data, delay } });
         prefix
     });
-    let below: Vec<NameId> = (0..count).map(|i| spec.names.intern(&format!("/p1/{i}"))).collect();
-    let route = |(at, via)| move |&prefix: &NameId| NameRoute { at, prefix, via, cost: 1 };
-    spec.routes = [(r1, r2), (r2, p1)].into_iter().flat_map(|hop| below.iter().map(route(hop))).collect();
+    let below = (0..count).map(|i| spec.names.intern(&format!("/p1/{i}")));
+    spec.routes = below.map(|prefix| NameRoute { at: router, prefix, via: p1, cost: 1 }).collect();
     net.ndn = Some(spec);
-    let rate = |per_s: u64| Rate::from_bps(data.as_bits() * per_s);
-    for i in 0..CONSUMERS {
-        let prefix = below[(i * (count / CONSUMERS)) as usize];
-        let each = rate(REQUESTS_PER_S / u64::from(CONSUMERS));
-        let config = ndn::ConsumerConfig::new(prefix, payload, each);
-        // longer than any Interest is pending
-        let config = ndn::ConsumerConfig { lifetime: pending * 2 + Duration::from_secs(1), ..config };
-        let flow = net.flow(&format!("slow.{i}"), None, FlowKind::Ndn(config), c1, &[]);
-        flow.start = Time::from_nanos(u64::from(i) * 1_000_000_000 / REQUESTS_PER_S);
+    for (name, prefix, from) in [("slow", prefixes[0], c1), ("cached", prefixes[1], c2)] {
+        let config =
+            ndn::ConsumerConfig::new(prefix, payload, Rate::from_bps(data.as_bits() * REQUESTS_PER_S));
+        net.flow(name, None, FlowKind::Ndn(config), from, &[]);
     }
-    let pattern = ndn::Pattern::Zipf { contents: 2 * count, segments: 1, exponent: 0.0, shift: 0.0 };
-    let config = ndn::ConsumerConfig::new(prefixes[1], payload, rate(REQUESTS_PER_S));
-    let config = ndn::ConsumerConfig { pattern, ..config };
-    net.flow("cached", None, FlowKind::Ndn(config), c2, &[]);
     net
+}
+
+/// Requests a second of each consumer of [`tables`].
+const REQUESTS_PER_S: u64 = 100_000;
+
+/// How long an Interest of the first consumer of [`tables`] is pending.
+fn pending(count: u32) -> Duration {
+    Duration::from_nanos(u64::from(count) * 1_000_000_000 / REQUESTS_PER_S)
+}
+
+/// The network of a workload, with what is not built in; `None` if there is no workload called `name`.
+pub fn world(name: &str, duration: Option<Duration>) -> Option<World> {
+    let blueprint = workload(name, duration)?;
+    let routes = blueprint.ndn.as_ref().map_or(&[][..], |ndn| &ndn.routes);
+    // only the networks of `tables` have routes by name
+    let requested = routes.first().map(|route| (route.prefix, routes.len() as u32));
+    let mut world = World::shared(blueprint.into()).expect("the workloads are valid");
+    if let Some((first, count)) = requested {
+        let gap = Duration::from_nanos(1_000_000_000 / REQUESTS_PER_S);
+        // longer than any Interest is pending
+        let lifetime = pending(count) * 2 + Duration::from_secs(1);
+        let orders =
+            [Order::Prefixes { first, count }, Order::Segments { prefix: NameId(first.0 - 1), count }];
+        for (flow, order) in (0u32..).map(FlowId).zip(orders) {
+            let requester = Requester::new(order, gap, lifetime);
+            world.custom_sender(flow, Box::new(move |_| Box::new(requester.clone())));
+        }
+    }
+    Some(world)
 }
 
 /// Routers in a ring with chords, half as many consumers and a tenth as many producers at nodes of their own, all of them under ndnSieve with

@@ -1,17 +1,16 @@
 //! Runs one workload and prints what it moved, as one JSON line. `benches/run.py` measures the process.
 
-use sim::{Control, World};
+use sim::Control;
 use units::Duration;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let seconds: Option<f64> = arguments.get(1).and_then(|text| text.parse().ok());
     let duration = seconds.map(|seconds| Duration::from_nanos((seconds * 1e9).round() as u64));
-    let Some(blueprint) = arguments.first().and_then(|name| benches::workload(name, duration)) else {
+    let Some(mut world) = arguments.first().and_then(|name| benches::world(name, duration)) else {
         eprintln!("usage: workload {} [SECONDS]", benches::NAMES.join("|"));
         std::process::exit(2);
     };
-    let mut world = World::shared(blueprint.into()).expect("the workloads are valid");
     world.run(&Control::default());
     let trace = world.finish();
     let meters = trace.receivers.iter().map(|receiver| &receiver.meter);

@@ -4,7 +4,7 @@
 //! In a network of a hundred thousand flows nearly every event is at a port and an endpoint whose memory is not in any cache. Their addresses are
 //! known one event before.
 //!
-//! The lists of all ports and endpoints are in large pages where the system has them, because a processor finds the place of few small ones without
+//! Large lists, such as those of all ports, all endpoints and all names of a table, are in large pages where the system has them, because a processor finds the place of few small ones without
 //! walking through tables in memory.
 
 /// Size of a cache line, in bytes.
@@ -37,6 +37,32 @@ pub fn list_in_large_pages<T>(count: usize) -> Vec<T> {
         }
     }
     list
+}
+
+/// A list of `count` equal elements, likewise.
+pub fn filled_in_large_pages<T: Clone>(count: usize, element: T) -> Box<[T]> {
+    let mut list = list_in_large_pages(count);
+    list.resize(count, element);
+    list.into_boxed_slice()
+}
+
+/// Adds an element to a list, whose capacity doubles when it is full, likewise.
+#[inline]
+pub fn push_in_large_pages<T>(list: &mut Vec<T>, element: T) {
+    if list.len() == list.capacity() {
+        double(list);
+    }
+    list.push(element);
+}
+
+/// Capacity of a list at first.
+const FIRST: usize = 4;
+
+#[cold]
+fn double<T>(list: &mut Vec<T>) {
+    let mut longer = list_in_large_pages((2 * list.len()).max(FIRST));
+    longer.append(list);
+    *list = longer;
 }
 
 #[inline(always)]

@@ -165,6 +165,13 @@ impl Fabric {
         self.ports[port.index()].view(port, rate_in, now)
     }
 
+    /// The same after [`Reports::Offered`].
+    #[inline(always)]
+    pub(crate) fn view_started(&self, port: PortId, now: Time) -> PortView {
+        let rate_in = self.ports[reverse(port).index()].rate();
+        self.ports[port.index()].view_started(port, rate_in, now)
+    }
+
     // ---- routes
 
     /// The port on which a packet of `flow` to `to` leaves `at`.
@@ -263,6 +270,13 @@ impl Fabric {
     pub(crate) fn prefetch_arrival(&self, port: PortId) -> Option<(PacketId, NodeId)> {
         let port = self.ports.get(port.index())?;
         Some((port.prefetch_arrival(), port.leads_to()))
+    }
+
+    /// The packet that arrives next at the end of `port`'s link, if there is any, and the node that it arrives at.
+    #[inline]
+    pub(crate) fn first_arrival(&self, port: PortId) -> Option<(PacketId, NodeId)> {
+        let port = self.ports.get(port.index())?;
+        Some((port.first(), port.leads_to()))
     }
 
     /// Requests the port on which a packet of `flow` to `to` will leave `at`.

@@ -390,7 +390,17 @@ impl Port {
         PortView { port, to: self.paths.to, rate: self.rate(), rate_in, backlog, busy, limit }
     }
 
+    /// The same of a plain FIFO whose link has just begun to transmit the only packet that it has to.
+    #[inline(always)]
+    pub(super) fn view_started(&self, port: PortId, rate_in: Rate, now: Time) -> PortView {
+        let backlog = Backlog { packets: 0, bytes: Bytes::new(self.fifo.waiting_bytes) };
+        let limit = Backlog { packets: self.fifo.packets, bytes: self.fifo.bytes };
+        let busy = self.transmitter.busy_until > now;
+        PortView { port, to: self.paths.to, rate: self.transmitter.rate, rate_in, backlog, busy, limit }
+    }
+
     /// The rate at which the queue is served: that of the link, or of its shaper.
+    #[inline]
     pub(super) fn rate(&self) -> Rate {
         if !self.paths.shaped {
             return self.transmitter.rate;
@@ -554,6 +564,12 @@ impl Port {
     #[inline]
     pub(super) fn prefetch_arrival(&self) -> PacketId {
         self.ring.prefetch();
+        self.ring.first
+    }
+
+    /// The packet that arrives first; any packet if there is none.
+    #[inline]
+    pub(super) const fn first(&self) -> PacketId {
         self.ring.first
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{
-    Address, Count, EndpointId, Hop, LinkAlgorithm, NameId, NextHop, NodeId, ParamError, PortId, Random,
-    Setup,
+    Address, Count, EndpointId, Hop, LinkAlgorithm, NameId, NextHop, NodeId, Packet, ParamError, PortId,
+    Random, Setup,
 };
+use memory::prefetch;
 use schemes::AnyLink;
 use stack::ndn;
 use units::Bytes;
@@ -18,10 +19,52 @@ use super::nodes::{NodeState, Nodes};
 use crate::fabric::Edge;
 use crate::{Blueprint, FlowKind, NameRoute, NdnSpec};
 
+/// Cache lines of a forwarder and of an agent that packets need.
+const MACHINE_LINES: usize = 16;
+const AGENT_LINES: usize = 4;
+
 impl NodeState {
     /// The NDN forwarder of the node, if it has one.
     pub(super) fn forwarder(&self) -> Option<&Forwarder> {
         if let AnyNode::Forwarder(forwarder) = self.machine.plain() { Some(forwarder) } else { None }
+    }
+
+    /// Whether the node is a forwarder with large tables.
+    #[inline(always)]
+    pub(crate) fn has_large_tables(&self) -> bool {
+        matches!(&self.machine, AnyNode::Forwarder(forwarder) if forwarder.is_large())
+    }
+
+    /// Requests from memory the forwarder and the agent of the node.
+    pub(crate) fn prefetch_machine(&self) {
+        if let AnyNode::Forwarder(forwarder) = &self.machine {
+            prefetch(&**forwarder, MACHINE_LINES);
+        }
+        if let Some(agent) = &self.agent {
+            prefetch(&**agent, AGENT_LINES);
+        }
+    }
+
+    /// Requests what any packet at the node needs of them.
+    pub(crate) fn prefetch_rest(&self) {
+        if let AnyNode::Forwarder(forwarder) = &self.machine {
+            forwarder.prefetch_rest();
+        }
+        if let Some(agent) = &self.agent {
+            agent.machine.prefetch();
+        }
+    }
+
+    /// The port on which a packet is likely to leave the forwarder of the node.
+    pub(crate) fn next_port(&self, packet: &Packet) -> Option<PortId> {
+        if let AnyNode::Forwarder(forwarder) = &self.machine { forwarder.next_port(packet) } else { None }
+    }
+
+    /// Requests from memory what a packet that arrives at the forwarder of the node needs of its tables.
+    pub(crate) fn prefetch_names(&self, packet: &Packet, ahead: ndn::Ahead) {
+        if let AnyNode::Forwarder(forwarder) = &self.machine {
+            forwarder.prefetch(packet, ahead);
+        }
     }
 
     fn forwarder_mut(&mut self) -> Option<&mut Forwarder> {

@@ -9,6 +9,7 @@ use contract::{
     Address, Count, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,
     NodeView, Outputs, Packet, ParamError, PortId, PortView, Random, Router, RouterInput, TransitCx,
 };
+use memory::prefetch;
 use schemes::{AnyRouter, Build};
 use stack::icn::{self, Attachment, GroupPart, Resolver};
 use stack::ndn;
@@ -24,9 +25,9 @@ use crate::fabric::{Edge, Fabric, NO_FLOW};
 use crate::trace::NodeRecord;
 use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 
-/// A node's state machine, its random stream and its counters.
+/// A node's state machine, its random stream and its counters. What every packet needs comes first.
+#[repr(C)]
 pub(crate) struct NodeState {
-    pub(super) machine: AnyNode,
     /// The SDN agent of the node, if it has one.
     pub(super) agent: Option<Box<NodeAgent>>,
     /// Whether it observes packets that are offered to a queue, see [`AnyNode::observes_offers`].
@@ -40,12 +41,16 @@ pub(crate) struct NodeState {
     /// part with frequent short deadlines does not move the router's own deadline.
     armed: Time,
     later: Time,
+    sent: Sent,
+    pub(super) machine: AnyNode,
     random: Random,
     meter: Meter,
-    sent: Sent,
     /// Counters at the end of the warm-up.
     base: (Sent, Meter, ndn::Counters),
 }
+
+/// Cache lines of a node that packets need.
+const NODE_LINES: usize = 3;
 
 impl NodeState {
     /// The state of a node. Its random stream is that of the node called `name`.
@@ -257,6 +262,12 @@ impl Nodes {
     /// Stops the controller, which has this index.
     pub(super) fn stop_controller(&mut self, index: usize) {
         self.all[index].machine = AnyNode::Controller(None);
+    }
+
+    /// Requests the state of the node with this index from memory.
+    #[inline]
+    pub(crate) fn prefetch(&self, index: usize) {
+        prefetch(&self.all[index], NODE_LINES);
     }
 
     /// The index of the state machine at `node`.

@@ -26,6 +26,7 @@ pub use emulation::{ExternalPayloads, Observers, Tap};
 use self::apps::Apps;
 use self::copies::Shares;
 use self::emulation::External;
+use self::prefetch::Near;
 use crate::accounts::{Accounts, Recorded};
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
@@ -83,6 +84,7 @@ pub struct World {
     apps: Apps,
     /// The network does not fit into a processor's caches.
     is_large: bool,
+    near: Near,
 }
 
 /// A packet between an endpoint and the state machine of its node.
@@ -193,6 +195,7 @@ impl World {
             external: External::default(),
             apps: Apps::new(blueprint),
             is_large,
+            near: Near::default(),
             blueprint: shared,
         };
         world.agenda.set_ports(2 * world.blueprint.links.len());

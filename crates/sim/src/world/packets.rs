@@ -151,6 +151,9 @@ impl World {
     #[inline(never)]
     fn arrive_at_node(&mut self, node: NodeId, by: PortId, id: PacketId) -> bool {
         let Some(index) = self.hosts.nodes.at(node) else { return false };
+        if self.hosts.nodes.get(index).has_large_tables() {
+            self.prefetch_names(index, by);
+        }
         let packet = self.out.arena.get_mut(id);
         let own = reverse(by);
         if !self.hosts.nodes.observe_arrival(index, packet, own, self.now) {

@@ -1,6 +1,6 @@
 //! Packets at the queues of ports: offers, transmissions of queue disciplines, departures that routers observe.
 
-use contract::{PacketId, PortId};
+use contract::{PacketId, PortId, PortView};
 use units::Duration;
 
 use super::World;
@@ -83,7 +83,10 @@ impl World {
         self.act(port, id, offer);
         match reports {
             Reports::Nothing => {}
-            Reports::Offered => self.show_departure_to(index, port, id, Duration::ZERO),
+            Reports::Offered => {
+                let view = self.fabric.view_started(port, self.now);
+                self.show_departure_to(index, &view, id, Duration::ZERO);
+            }
             Reports::Due => self.show_departures(port),
         }
     }
@@ -193,17 +196,17 @@ impl World {
     #[inline(never)]
     fn show_departure(&mut self, port: PortId, id: PacketId, waited: Duration) {
         if let Some(index) = self.hosts.nodes.at(self.fabric.owner(port)) {
-            self.show_departure_to(index, port, id, waited);
+            let view = self.fabric.view(port, self.now);
+            self.show_departure_to(index, &view, id, waited);
         }
     }
 
     /// The same for the state machine with this index, which may mark the packet.
     #[inline(always)]
-    fn show_departure_to(&mut self, index: usize, port: PortId, id: PacketId, waited: Duration) {
-        let view = self.fabric.view(port, self.now);
+    fn show_departure_to(&mut self, index: usize, view: &PortView, id: PacketId, waited: Duration) {
         let packet = self.out.arena.get_mut(id);
-        if self.hosts.nodes.observe_departure(index, packet, &view, waited, self.now, &mut self.agenda) {
-            self.fabric.port(port).count_marks(1);
+        if self.hosts.nodes.observe_departure(index, packet, view, waited, self.now, &mut self.agenda) {
+            self.fabric.port(view.port).count_marks(1);
         }
     }
 }

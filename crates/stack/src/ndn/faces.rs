@@ -1,6 +1,7 @@
 //! The faces of a forwarder: its links to other forwarders, then the endpoints on its node.
 
 use contract::{Address, EndpointId, FaceId, FaceView, NodeCx, Packet, PortId};
+use memory::prefetch;
 
 /// The faces of a forwarder and where they lead.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +39,21 @@ impl Faces {
     #[inline]
     pub fn links(&self) -> usize {
         self.links.len()
+    }
+
+    /// Requests them from memory.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let (Some(link), Some(pending)) = (self.links.first(), self.pending.first()) {
+            prefetch(link, 1);
+            prefetch(pending, 1);
+        }
+    }
+
+    /// Whether a face is a link.
+    #[inline]
+    pub fn is_link(&self, face: FaceId) -> bool {
+        face.index() < self.links.len()
     }
 
     /// The face of a port.

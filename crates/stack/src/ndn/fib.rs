@@ -1,6 +1,7 @@
 //! The forwarding information base (FIB): next hops by prefix, found by longest-prefix match.
 
 use contract::{FibEntry, NameId, Names, NextHop};
+use memory::{list_in_large_pages, prefetch};
 
 use super::table::Table;
 
@@ -60,9 +61,13 @@ impl Fib {
         self.rows.iter_mut().for_each(|row| (row.begin, row.end) = (0, 0));
         let (count, hops) =
             entries.clone().fold((0, 0), |(count, all), (_, hops)| (count + 1, all + hops.len()));
-        self.hops.reserve_exact(hops);
+        if self.hops.capacity() < hops {
+            self.hops = list_in_large_pages(hops);
+        }
         self.rows_of.reserve(count);
-        self.rows.reserve(count.saturating_sub(self.rows.len()));
+        if self.rows.is_empty() {
+            self.rows = list_in_large_pages(count);
+        }
         for (prefix, hops) in entries {
             let next = self.rows.len() as u32;
             let (row, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);
@@ -108,6 +113,47 @@ impl Fib {
         let row = self.rows[index as usize];
         let hops = &self.hops[row.begin as usize..row.end as usize];
         Some(FibEntry { prefix: row.prefix, index, hops })
+    }
+
+    /// Requests from memory what a search for a prefix reads first, if the prefix is not one of the latest.
+    #[inline]
+    pub fn prefetch_place(&self, prefix: NameId) {
+        self.rows_of.prefetch(u64::from(prefix.0));
+    }
+
+    /// Requests the row of a prefix that has one itself.
+    #[inline]
+    pub fn prefetch_row(&self, prefix: NameId) {
+        if let Some(row) = self.row(prefix) {
+            prefetch(row, 1);
+        }
+    }
+
+    /// Requests the next hops in that row.
+    #[inline]
+    pub fn prefetch_hops(&self, prefix: NameId) {
+        if let Some(hop) = self.peek(prefix) {
+            prefetch(hop, 1);
+        }
+    }
+
+    /// The first next hop of a prefix that is one of the latest or has a row itself, without a search.
+    #[inline]
+    pub fn peek(&self, prefix: NameId) -> Option<&NextHop> {
+        self.hops.get(self.row(prefix)?.begin as usize)
+    }
+
+    #[inline]
+    fn row(&self, prefix: NameId) -> Option<&Row> {
+        let latest = self.latest[prefix.index() % LATEST];
+        let row = if latest.prefix == prefix { latest.row } else { self.rows_of.get(u64::from(prefix.0))? };
+        self.rows.get(row as usize)
+    }
+
+    /// Number of prefixes up to now.
+    #[inline]
+    pub const fn rows(&self) -> usize {
+        self.rows.len()
     }
 
     fn search(&self, prefix: NameId, names: &Names) -> Option<u32> {

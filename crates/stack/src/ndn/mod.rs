@@ -27,9 +27,12 @@ pub use consumer::{CONSUMER_SERIES, Consumer, Steady};
 pub use counters::{Counters, Tally};
 pub use faces::Faces;
 pub use fib::{Fib, preferred};
-pub use forwarder::{Forwarder, SERIES};
+pub use forwarder::{Ahead, Forwarder, SERIES};
 pub use nonces::DeadNonces;
 pub use pit::Pit;
 pub use producer::Producer;
 pub use store::ContentStore;
 pub use table::Table;
+
+/// A table of so many names is rarely in a processor's caches.
+const MANY_NAMES: usize = 4096;

@@ -1,6 +1,7 @@
 //! Nonces of Interests that are no longer pending (dead nonce list), which detect loops that last longer than a PIT entry.
 
 use contract::Name;
+use memory::prefetch;
 
 /// The latest nonces with their names, at least half as many as the capacity. Name and nonce are combined into a key of 64 bits; the
 /// probability that two different pairs have the same key is 2⁻⁶².
@@ -40,6 +41,14 @@ impl DeadNonces {
     /// A list with capacity `size`; with zero it stores nothing.
     pub fn new(size: u32) -> Self {
         Self { half: (size as usize).div_ceil(2), ..Self::default() }
+    }
+
+    /// Requests from memory what a search for a nonce of a name reads first, and its addition.
+    #[inline]
+    pub fn prefetch(&self, name: Name, nonce: u32) {
+        if let Some(line) = self.lines.get(self.home(mix(name, nonce))) {
+            prefetch(line, 1);
+        }
     }
 
     /// Adds a nonce.

@@ -1,7 +1,9 @@
 //! The content store: a cache of Data.
 
 use contract::{Data, Name};
+use memory::{prefetch, push_in_large_pages};
 
+use super::MANY_NAMES;
 use super::config::{Policy, Store as Config};
 use super::table::Table;
 
@@ -59,6 +61,53 @@ impl ContentStore {
         Some((Data { name, payload_bytes: entries.payload_bytes }, entries.size_bytes))
     }
 
+    /// Requests from memory what a search for a name reads first.
+    #[inline]
+    pub fn prefetch_place(&self, name: Name) {
+        self.index.prefetch(name.key());
+    }
+
+    /// Requests the place of a name in the order of replacement, if the name is there.
+    #[inline]
+    pub fn prefetch_entry(&self, name: Name) {
+        if let Some(entry) = self.entry(name) {
+            prefetch(entry, 1);
+        }
+    }
+
+    /// Requests the places beside it.
+    #[inline]
+    pub fn prefetch_beside(&self, name: Name) {
+        let Some(entry) = self.entry(name) else { return };
+        [entry.previous, entry.next].iter().for_each(|&slot| self.prefetch_slot(slot));
+    }
+
+    /// Requests what the next replacement needs.
+    #[inline]
+    fn prefetch_first(&self) {
+        let Some(first) = self.entries.get(self.first as usize) else { return };
+        self.prefetch_place(first.name);
+        self.prefetch_slot(first.next);
+    }
+
+    #[inline]
+    fn prefetch_slot(&self, slot: u32) {
+        if let Some(entry) = self.entries.get(slot as usize) {
+            prefetch(entry, 1);
+        }
+    }
+
+    #[inline]
+    fn entry(&self, name: Name) -> Option<&CacheEntry> {
+        self.entries.get(self.index.get(name.key())? as usize)
+    }
+
+    /// Maximum number of Data packets up to now.
+    #[inline]
+    pub const fn held(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Whether the store contains the Data of a name. This does not count as a use.
     pub fn has(&self, name: Name) -> bool {
         self.index.get(name.key()).is_some()
@@ -92,13 +141,16 @@ impl ContentStore {
                 self.entries[free as usize] = entries;
                 free
             } else {
-                self.entries.push(entries);
+                push_in_large_pages(&mut self.entries, entries);
                 self.entries.len() as u32 - 1
             }
         } else {
             let slot = self.first;
             self.unlink(slot);
             self.index.remove(self.entries[slot as usize].name.key());
+            if self.entries.len() >= MANY_NAMES {
+                self.prefetch_first();
+            }
             self.entries[slot as usize] = entries;
             slot
         };

@@ -5,6 +5,8 @@
 //! consecutive keys, such as those of consecutive segments, share a line, which is one cache line of the processor; this matters with
 //! hundreds of tables. The table has the same layout on every platform and no iteration. It grows by doubling and does not shrink.
 
+use memory::{filled_in_large_pages, prefetch};
+
 /// A map from keys to numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -88,6 +90,14 @@ impl Table {
             return Some(line.values[own(key)]);
         }
         if line.elsewhere == 0 { None } else { self.get_elsewhere(home, key) }
+    }
+
+    /// Requests from memory what a search for `key` reads first.
+    #[inline]
+    pub fn prefetch(&self, key: u64) {
+        if let Some(line) = self.lines.get(self.home(key)) {
+            prefetch(line, 1);
+        }
     }
 
     /// The number of `key`. If it has none, inserts the result of `make` and returns true.
@@ -237,7 +247,7 @@ impl Table {
 
     /// Moves the keys to a table with this number of lines.
     fn resize(&mut self, lines: usize) {
-        let old = std::mem::replace(&mut self.lines, vec![FREE; lines].into_boxed_slice());
+        let old = std::mem::replace(&mut self.lines, filled_in_large_pages(lines, FREE));
         self.shift = 64 - lines.trailing_zeros();
         self.limit = limit(lines);
         for line in &old {

@@ -5,6 +5,7 @@
 //! entry. A full ring closes its gaps, and grows if it is more than half full then. If a network has more lifetimes than rings, the last ring holds
 //! the rest, sorted by insertion from its end.
 
+use memory::prefetch;
 use units::Time;
 
 use super::Entry;
@@ -187,6 +188,21 @@ impl Deadlines {
             Some(entry) => entry.expires,
             None => Time::NEVER,
         };
+    }
+
+    /// Requests the first ring from memory.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        if let Some(ring) = self.rings.first() {
+            prefetch(ring, 1);
+        }
+    }
+
+    /// The slot of the entry that was added to a ring `steps` after the one with this number; [`NONE`] or any other if there is none.
+    #[inline]
+    pub(super) fn after(&self, number: u32, ring: u8, steps: u32) -> u32 {
+        let ring = &self.rings[usize::from(ring)];
+        ring.slots[ring.place(number.wrapping_add(steps))]
     }
 
     /// The first expiry; [`Time::NEVER`] without entries.

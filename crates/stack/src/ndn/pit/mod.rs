@@ -11,6 +11,7 @@ mod tests;
 use contract::{
     Ecn, FaceId, FlowId, InRecord, Interest, Label, NackReason, Name, NameId, OutRecord, Packet, Pending,
 };
+use memory::{prefetch, push_in_large_pages};
 use units::Time;
 
 use self::deadlines::Deadlines;
@@ -60,7 +61,9 @@ pub struct Entry {
     first_out: Out,
 }
 
-const _: () = assert!(size_of::<Entry>() == 128, "an entry is two cache lines");
+/// Cache lines of an entry.
+const ENTRY_LINES: usize = 2;
+const _: () = assert!(size_of::<Entry>() == 64 * ENTRY_LINES, "an entry is two cache lines");
 
 impl Default for Pit {
     fn default() -> Self {
@@ -100,6 +103,53 @@ impl Pit {
     /// Resets the maximum to the present number.
     pub fn rebase(&mut self) {
         self.peak = self.len();
+    }
+
+    /// Maximum number of entries up to now.
+    #[inline]
+    pub const fn size(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Requests from memory what [`Pit::find`] reads.
+    #[inline]
+    pub fn prefetch_place(&self, name: Name) {
+        self.places.prefetch(name.key());
+    }
+
+    /// Requests what an entry that is added or removed needs beside itself, in a small table.
+    #[inline]
+    pub fn prefetch_deadlines(&self) {
+        self.deadlines.prefetch();
+    }
+
+    /// Requests the next entry to be used.
+    #[inline]
+    pub fn prefetch_free(&self) {
+        if let Some(entry) = self.entries.get(self.free as usize) {
+            prefetch(entry, ENTRY_LINES);
+        }
+    }
+
+    /// Requests the entry of a name, if there is one.
+    #[inline]
+    pub fn prefetch_entry(&self, name: Name) {
+        if let Some(entry) = self.places.get(name.key()).and_then(|slot| self.entries.get(slot as usize)) {
+            prefetch(entry, ENTRY_LINES);
+        }
+    }
+
+    /// Requests what the answers to the Interests after that of an entry need, if answers come in the order of Interests.
+    #[inline]
+    pub fn prefetch_after(&self, pending: Pending) {
+        let Some(&Entry { number, ring, .. }) = self.entries.get(pending.slot as usize) else { return };
+        let after = |steps| self.entries.get(self.deadlines.after(number, ring, steps) as usize);
+        if let Some(entry) = after(2) {
+            prefetch(entry, ENTRY_LINES);
+        }
+        if let Some(entry) = after(1) {
+            self.prefetch_place(entry.name);
+        }
     }
 
     /// The entry of a name.
@@ -147,7 +197,7 @@ impl Pit {
     /// Adds an entry that is free.
     #[cold]
     fn add_free(&mut self) {
-        self.entries.push(Entry { after: self.free, ..Entry::FREE });
+        push_in_large_pages(&mut self.entries, Entry { after: self.free, ..Entry::FREE });
         self.free = self.entries.len() as u32 - 1;
     }
 
