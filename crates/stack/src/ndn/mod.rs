@@ -34,5 +34,5 @@ pub use producer::Producer;
 pub use store::ContentStore;
 pub use table::Table;
 
-/// A table of so many names is rarely in a processor's caches.
+/// A table of this many names is rarely in the caches of a processor.
 const MANY_NAMES: usize = 4096;

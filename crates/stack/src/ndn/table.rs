@@ -1,7 +1,7 @@
 //! The hash table of the forwarder: from a key of 64 bits to a slot number.
 //!
 //! A multiplicative hash selects a line of four cells. A key whose cell is used takes another cell, if necessary in the next line with a
-//! free one. The line that the hash selects counts such keys, so that a search knows where to stop and a removal moves nothing. Four
+//! free one. Each line counts the keys that found it full, so that a search knows where to stop and a removal moves nothing. Four
 //! consecutive keys, such as those of consecutive segments, share a line, which is one cache line of the processor; this matters with
 //! hundreds of tables. The table has the same layout on every platform and no iteration. It grows by doubling and does not shrink.
 
@@ -26,13 +26,16 @@ struct Line {
     values: [u32; CELLS],
     /// One bit per used cell.
     taken: u32,
-    /// Number of keys that this line displaced to other lines because it was full, plus those in it that are not in their own cell. If
-    /// zero, a key that is not in its own cell is not in the table.
+    /// Number of keys that found this line full and are in a line after it, plus those in it that are not in their own cell. If zero, a key that is not
+    /// in its own cell is not in the table.
     elsewhere: u32,
+    /// The first of these two numbers. If zero, a search ends here: keys that differ in their prefixes only have the same own cell, so that in
+    /// tables of many prefixes nearly every line has keys in other cells.
+    beyond: u32,
 }
 
 const CELLS: usize = 4;
-const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], taken: 0, elsewhere: 0 };
+const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], taken: 0, elsewhere: 0, beyond: 0 };
 /// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers evenly.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// At most five of eight cells are used, because many lines are full beyond that.
@@ -153,6 +156,7 @@ impl Table {
         let mut at = home;
         while at != line {
             self.lines[at].elsewhere -= 1;
+            self.lines[at].beyond -= 1;
             at = self.after(at);
         }
         self.len -= 1;
@@ -206,7 +210,7 @@ impl Table {
             }
             at = self.after(at);
             // in a small table all lines can contain displaced keys
-            if line.elsewhere == 0 || at == home {
+            if line.beyond == 0 || at == home {
                 return None;
             }
         }
@@ -236,6 +240,7 @@ impl Table {
             if free < CELLS {
                 return line.take(free, key, value);
             }
+            line.beyond += 1;
             at = self.after(at);
         }
     }
@@ -318,6 +323,22 @@ mod tests {
                 prop_assert_eq!(table.get(key), Some(value));
             }
         }
+    }
+
+    /// All keys have the same own cell, and most lines have two or three of them: a search reads few lines nevertheless.
+    #[test]
+    fn a_search_ends_at_a_line_that_was_never_full() {
+        let mut table = Table::new();
+        (0..10_000u64).for_each(|prefix| table.insert(prefix << 40, prefix as u32));
+        let lines = |key: u64| {
+            let home = table.home(key);
+            let ends = |&steps: &usize| table.lines[(home + steps) % table.lines.len()].beyond == 0;
+            (0..table.lines.len()).find(ends).map_or(table.lines.len(), |steps| steps + 1)
+        };
+        let crowded = table.lines.iter().filter(|line| line.elsewhere > 0).count();
+        assert!(crowded > table.lines.len() * 3 / 4, "{crowded} of {}", table.lines.len());
+        let maximum = (0..20_000u64).map(|prefix| lines(prefix << 40 | 1)).max();
+        assert!(maximum.is_some_and(|lines| lines <= 4), "{maximum:?}");
     }
 
     #[test]
