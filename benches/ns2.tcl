@@ -1,5 +1,5 @@
 # The workloads of `benches/src/lib.rs` for ns-2 2.35, so that both can be measured in the same minute.
-# usage: ns ns2.tcl WORKLOAD SECONDS; prints {"packet_hops": N}
+# usage: ns ns2.tcl WORKLOAD SECONDS; prints {"packet_hops": N, "peak_rss_bytes": N}
 lassign $argv workload seconds
 remove-all-packet-headers
 add-packet-header IP TCP Flags RTP
@@ -177,5 +177,13 @@ switch $workload {
         set end [expr {$seconds + 2}]
     }
 }
-$sim at $end {puts "{\"packet_hops\": [hops]}"; exit 0}
+
+proc peak_rss_bytes {} {
+    set status [open /proc/[pid]/status]
+    regexp {VmHWM:\s+(\d+)} [read $status] all kilobytes
+    close $status
+    return [expr {1024 * $kilobytes}]
+}
+
+$sim at $end {puts "{\"packet_hops\": [hops], \"peak_rss_bytes\": [peak_rss_bytes]}"; exit 0}
 $sim run

@@ -150,10 +150,10 @@ def measure(command: list[str]) -> tuple[str, float]:
 
 
 def rate(command: list[str]) -> tuple[int, float, int]:
-    """Packet-hops, CPU seconds, peak memory in bytes (0 where the program does not say)."""
+    """Packet-hops, CPU seconds, peak memory in bytes."""
     text, cpu_s = measure(command)
     results = json.loads(text.strip().splitlines()[-1])
-    return results["packet_hops"], cpu_s, results.get("peak_rss_bytes", 0)
+    return results["packet_hops"], cpu_s, results["peak_rss_bytes"]
 
 
 def ns3_program() -> Path | None:

@@ -70,7 +70,7 @@ def row(program: str, workload: str, runs: list[tuple[int, float, int]]) -> dict
         "setup_s": round(max(cpu_s - cost_s * hops, 0.0), 3),
         "packet_hops": more_hops,
         "cpu_s": round(more_cpu_s, 3),
-        "peak_rss_bytes": peak or None,
+        "peak_rss_bytes": peak,
     }
 
 
@@ -139,7 +139,9 @@ def main(arguments: list[str]) -> int:
     rows: list[dict[str, Any]] = json.loads(FILE.read_text()) if FILE.exists() else []
     if "draw" not in options:
         subprocess.run(
-            ["cargo", "build", "--release", "--locked", "-q", "-p", "benches"], cwd=ROOT, check=True
+            ["cargo", "build", "--release", "--locked", "-q", "-p", "benches", "--bin", "workload"],
+            cwd=ROOT,
+            check=True,
         )
         only = options["only"].split(",") if "only" in options else None
         for program, workloads in DURATIONS_S.items():
@@ -152,7 +154,7 @@ def main(arguments: list[str]) -> int:
                         f"{program:8} {workload:6} {new['hop_ns']:9.1f} ns  set-up {new['setup_s']:.2f} s",
                         flush=True,
                     )
-        FILE.write_text("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in rows) + "\n]\n")
+                    FILE.write_text("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in rows) + "\n]\n")
     draw(rows)
     return 0
 
