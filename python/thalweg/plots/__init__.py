@@ -2,7 +2,8 @@
 
 Colours are safe for the colour-blind and legible on light and dark pages. Figures in files have explicit colours on
 white, since few programs except browsers support CSS variables; in a page `use_page_colours` replaces those of text and
-background by the page's.
+background by the page's. `SCHEME_COLOURS` has the colour of each scheme, the same in every figure; flows without a
+scheme have `NO_SCHEME`.
 """
 
 from __future__ import annotations
