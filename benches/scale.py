@@ -113,7 +113,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
             axes.loglog([size for size, _ in there], [value for _, value in there], style, label=label)
         axes.set(xlabel=x, ylabel=y)
         axes.grid(which="major", alpha=0.4)
-        axes.legend()
+        drawn.legend(loc="outside upper center", ncols=3 if len(lines) == 3 else 2, fontsize="small")
         drawn.savefig(IMAGES / f"{name}.svg", metadata={"Date": None})
         plt.close(drawn)
 
