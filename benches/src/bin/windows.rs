@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::time::{ClockId, clock_gettime};
-use sim::{Blueprint, Control, Name, Subject, World};
+use sim::{Blueprint, Control, Subject, World};
 use units::{Duration, Time};
 
 /// Batches of barriers, and barriers of each.
@@ -69,11 +69,11 @@ fn halves(blueprint: &Blueprint) -> Vec<usize> {
         let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
         digits.split('.').next().and_then(|pod| pod.parse().ok()).expect("nodes of a fat tree have numbers")
     };
-    let of_pods = |name: &&Name| !name.starts_with("core");
-    let pods =
-        1 + blueprint.nodes.iter().filter(of_pods).map(|name| number(name)).max().expect("it has pods");
-    let half = |name: &Name| if of_pods(&name) { number(name) * 2 / pods } else { number(name) % 2 };
-    blueprint.nodes.iter().map(half).collect()
+    let names = || blueprint.nodes.iter().map(|name| name.as_str());
+    let of_pods = |name: &&str| !name.starts_with("core");
+    let pods = 1 + names().filter(of_pods).map(number).max().expect("it has pods");
+    let half = |name| if of_pods(&name) { number(name) * 2 / pods } else { number(name) % 2 };
+    names().map(half).collect()
 }
 
 /// Time of a barrier of two threads: each announces the number of its window and spins until the other has announced it. The mean of the fastest of

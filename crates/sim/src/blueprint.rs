@@ -6,6 +6,7 @@ use std::sync::Arc;
 use contract::{
     Destination, Endpoint, FlowId, LinkId, NameId, Names, NodeId, ParamError, ParamList, QueueLimit,
 };
+use ecow::EcoString;
 use stack::datagram::DurationDistribution;
 use stack::log::Log;
 use stack::queue::DisciplineSpec;
@@ -16,11 +17,9 @@ use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 use crate::RateTrace;
 
 mod impair;
-mod name;
 mod shared;
 
 pub use impair::{GilbertElliott, Impair, Jitter, Reorder, TokenBucket};
-pub use name::Name;
 pub use shared::Shared;
 
 /// The description of a run.
@@ -32,8 +31,8 @@ pub struct Blueprint {
     pub duration: Duration,
     /// Summaries exclude the time before this.
     pub warmup: Duration,
-    /// Names of nodes; a [`NodeId`] is an index here.
-    pub nodes: Vec<Name>,
+    /// Names of nodes; a [`NodeId`] is an index here. A name of up to fifteen bytes takes no memory beside its own sixteen.
+    pub nodes: Vec<EcoString>,
     /// Clocks with an offset or drift, at most one per node.
     pub clocks: Vec<ClockSpec>,
     /// Links; a [`LinkId`] is an index here.
@@ -172,7 +171,7 @@ pub struct ClockSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
     /// Its name.
-    pub name: Name,
+    pub name: EcoString,
     /// Its two ends.
     pub ends: (NodeId, NodeId),
     /// From the first end to the second.
@@ -250,7 +249,7 @@ pub struct RouteSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
     /// Its name, unique.
-    pub name: Name,
+    pub name: EcoString,
     /// The congestion controller: a scheme of the catalogue. `None` without congestion control.
     pub scheme: Option<Arc<str>>,
     /// Parameters of the scheme that are not default.

@@ -15,7 +15,7 @@ mod world;
 
 pub use blueprint::{
     AppSpec, Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation,
-    FlowKind, FlowSpec, GilbertElliott, IcnSpec, Impair, Jitter, Limit, LinkSpec, MakeEnds, Metric, Name,
+    FlowKind, FlowSpec, GilbertElliott, IcnSpec, Impair, Jitter, Limit, LinkSpec, MakeEnds, Metric,
     NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, Reorder, RouteSpec, SdnSpec,
     Shared, StackSpec, TokenBucket,
 };
