@@ -7,7 +7,7 @@
 
 mod requests;
 
-use contract::{EcnFeedback, FlowId, NameId, NodeId, ParamValue};
+use contract::{EcnFeedback, FlowId, NodeId, ParamValue};
 pub use requests::{Order, Requester};
 use sim::{Blueprint, Cast, FlowKind, IcnSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, SdnSpec, World};
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
@@ -35,10 +35,6 @@ pub fn workload(name: &str, duration: Option<Duration>) -> Option<Blueprint> {
         "n3" => Some(controlled(200, 1, run(20))),
         "n3k" => Some(controlled(1000, 1, run(20))),
         "n10k" => Some(controlled(10_000, 10, run(20))),
-        "t1k" => Some(tables(1000, run(20))),
-        "t10k" => Some(tables(10_000, run(20))),
-        "t100k" => Some(tables(100_000, run(20))),
-        "t1m" => Some(tables(1_000_000, run(20))),
         "s10" => Some(scaled(10, run(10))),
         "s100" => Some(scaled(100, run(10))),
         "s1k" => Some(scaled(1000, run(10))),
@@ -52,6 +48,17 @@ pub fn workload(name: &str, duration: Option<Duration>) -> Option<Blueprint> {
         "m1k" => Some(star(1000, run(40))),
         "m10k" => Some(star(10_000, run(40))),
         "m100k" => Some(star(100_000, run(10))),
+        _ => table_size(name).map(|count| tables(count, run(20))),
+    }
+}
+
+/// The names in each table of a workload that is made by [`tables`].
+fn table_size(name: &str) -> Option<u32> {
+    match name {
+        "t1k" => Some(1000),
+        "t10k" => Some(10_000),
+        "t100k" => Some(100_000),
+        "t1m" => Some(1_000_000),
         _ => None,
     }
 }
@@ -276,16 +283,15 @@ fn pending(count: u32) -> Duration {
 /// The network of a workload, with what is not built in; `None` if there is no workload called `name`.
 pub fn world(name: &str, duration: Option<Duration>) -> Option<World> {
     let blueprint = workload(name, duration)?;
-    let routes = blueprint.ndn.as_ref().map_or(&[][..], |ndn| &ndn.routes);
-    // only the networks of `tables` have routes by name
-    let requested = routes.first().map(|route| (route.prefix, routes.len() as u32));
+    let orders = table_size(name).zip(blueprint.ndn.as_ref()).map(|(count, ndn)| {
+        let (first, prefix) = (ndn.routes[0].prefix, ndn.producers[1].config.prefix);
+        (count, [Order::Prefixes { first, count }, Order::Segments { prefix, count }])
+    });
     let mut world = World::shared(blueprint.into()).expect("the workloads are valid");
-    if let Some((first, count)) = requested {
+    if let Some((count, orders)) = orders {
         let gap = Duration::from_nanos(1_000_000_000 / REQUESTS_PER_S);
         // longer than any Interest is pending
         let lifetime = pending(count) * 2 + Duration::from_secs(1);
-        let orders =
-            [Order::Prefixes { first, count }, Order::Segments { prefix: NameId(first.0 - 1), count }];
         for (flow, order) in (0u32..).map(FlowId).zip(orders) {
             let requester = Requester::new(order, gap, lifetime);
             world.custom_sender(flow, Box::new(move |_| Box::new(requester.clone())));

@@ -6,4 +6,4 @@ from thalweg import _native
 
 _refused = _native.emulation_permitted()
 
-real = pytest.mark.skipif(_refused is not None, reason=str(_refused))
+needs_namespaces = pytest.mark.skipif(_refused is not None, reason=str(_refused))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import thalweg as tw
-from emulated import real
+from emulated import needs_namespaces
 from thalweg.cli import call
 
 pytestmark = pytest.mark.wall_clock
@@ -56,7 +56,7 @@ def names() -> set[str]:
     return {entry.name for entry in found if entry.name.startswith(f"thalweg-{os.getpid()}-")}
 
 
-@real
+@needs_namespaces
 def test_an_emulation_gives_the_tables_of_a_run_and_its_lateness(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,7 +79,7 @@ def test_an_emulation_gives_the_tables_of_a_run_and_its_lateness(
     assert names() == set()
 
 
-@real
+@needs_namespaces
 def test_a_run_that_the_machine_could_not_keep_up_with_is_not_valid(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,7 +90,7 @@ def test_a_run_that_the_machine_could_not_keep_up_with_is_not_valid(
     assert "Not valid" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
-@real
+@needs_namespaces
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_terminated_run_leaves_no_namespace(tmp_path: Path, number: int) -> None:
     path = written(tmp_path, TEXT.replace("1500 ms", "60 s").replace('size = "200 kB"\n', ""))
@@ -189,7 +189,7 @@ def test_a_scenario_without_a_real_endpoint_is_refused_with_the_keys_to_write(
     assert not (tmp_path / "out").exists()
 
 
-@real
+@needs_namespaces
 def test_kernel_gives_flows_the_kernels_tcp_and_lists_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,7 +225,7 @@ def test_kernel_is_refused_where_no_flow_or_no_kernel_has_such_a_scheme(
     assert "it has cubic" in error
 
 
-@real
+@needs_namespaces
 def test_commands_alone_are_emulated_and_send_nothing_in_a_simulation(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -283,7 +283,7 @@ def test_a_log_of_a_controller_has_what_it_sent(tmp_path: Path, capsys: pytest.C
     assert max(window for window in windows if window) > 10 * 1448
 
 
-@real
+@needs_namespaces
 def test_a_log_of_a_live_flow_has_its_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = TEXT.replace('kernel = "reno"', 'scheme = "cvihis"\nlive = true').replace('"window", ', "")
     out = tmp_path / "out"
@@ -331,7 +331,7 @@ def test_a_capture_of_a_simulation_is_read_by_others(
     assert count("tcp") == sent
 
 
-@real
+@needs_namespaces
 def test_a_counterexample_of_break_is_run_in_real_time() -> None:
     from thalweg.breaking import PROPERTIES, Finding, Space
     from thalweg.breaking.emulated import emulate

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import thalweg_papers as papers
-from emulated import real
+from emulated import needs_namespaces
 from thalweg import Scenario
 from thalweg import papers as entry_points
 from thalweg.cli import call
@@ -122,7 +122,7 @@ def test_second_runs_come_after_the_first_of_all_and_named_cases_before_others()
     assert planned == [("3", 5), ("1", 5), ("2", 5), ("3", 6), ("1", 6), ("2", 6)]
 
 
-@real
+@needs_namespaces
 def test_finished_runs_are_kept_and_not_run_again(tmp_path: Path):
     runs = [_emulation.EmulatedRun(experiment(0.5, 0.6), variant, 1) for variant in ("0.5", "0.6")]
     said = []
@@ -141,7 +141,7 @@ def test_finished_runs_are_kept_and_not_run_again(tmp_path: Path):
     assert other.tries == 1, "another seed is another run"
 
 
-@real
+@needs_namespaces
 def test_an_invalid_run_is_repeated_once_and_again_by_the_next_call(tmp_path: Path):
     late = Experiment("e", "e", ("x",), lambda *_: wire(0.5, "1 us"), extract, seeds=1)
     for _ in range(2):
@@ -150,7 +150,7 @@ def test_an_invalid_run_is_repeated_once_and_again_by_the_next_call(tmp_path: Pa
         assert (run.tries, sample["emulation"]["valid"]) == (2, False)
 
 
-@real
+@needs_namespaces
 def test_ctrl_c_ends_running_emulations_and_leaves_no_namespace(tmp_path: Path):
     runs = [_emulation.EmulatedRun(experiment(60, 61), variant, 1) for variant in ("60", "61")]
 
@@ -312,7 +312,7 @@ def test_two_seeds_of_a_cell_are_two_simulations():
     assert len(hashes) == 2
 
 
-@real
+@needs_namespaces
 def test_a_small_cell_agrees_in_both_worlds():
     """Bands are wide: the run is short. When the machine could not keep up there is nothing to compare."""
     tree = {**agreement.tree("newreno", "5 30 1"), "duration": "12 s", "warmup": "3 s"}
@@ -331,7 +331,7 @@ def test_a_small_cell_agrees_in_both_worlds():
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
-@real
+@needs_namespaces
 def test_a_study_from_end_to_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import thalweg as tw
-from emulated import real
+from emulated import needs_namespaces
 
 pytestmark = pytest.mark.wall_clock
 
@@ -44,7 +44,7 @@ def check(result: tw.Result) -> None:
     assert value(result, "link.bottleneck.utilisation") > 0.85
 
 
-@real
+@needs_namespaces
 def test_aioquic_shares_a_link_with_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = os.environ.get("THALWEG_PYTHON", "python3")
     if (
@@ -56,7 +56,7 @@ def test_aioquic_shares_a_link_with_the_kernel(tmp_path: Path, monkeypatch: pyte
     check(emulated("aioquic", monkeypatch, tmp_path))
 
 
-@real
+@needs_namespaces
 def test_quic_go_shares_a_link_with_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("go") is None:
         pytest.skip("needs Go")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import thalweg as tw
-from emulated import real
+from emulated import needs_namespaces
 from studio_ends import LONG, SWEEP, address_of, fetched, started, until
 from thalweg.cli import call
 
@@ -98,7 +98,7 @@ def test_a_run_is_watched_and_stopped_and_keeps_what_it_measured(client, tmp_pat
     assert kept.series.height > 0
 
 
-@real
+@needs_namespaces
 def test_an_emulation_is_watched_and_lands_where_that_of_the_command_does(client, tmp_path):
     (tmp_path / "real.toml").write_text(REAL)
     assert client.post("api/check", json={"file": "real.toml", "text": REAL}).json()["about"][
