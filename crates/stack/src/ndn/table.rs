@@ -202,18 +202,17 @@ impl Table {
 
     /// The line and cell of a key. The table must have lines.
     fn find(&self, home: usize, key: u64) -> Option<(usize, usize)> {
-        let mut at = home;
-        loop {
-            let line = &self.lines[at];
-            if let Some(cell) = (0..CELLS).find(|&cell| line.holds(cell, key)) {
-                return Some((at, cell));
-            }
-            at = self.after(at);
-            // in a small table all lines can contain displaced keys
-            if line.beyond == 0 || at == home {
-                return None;
-            }
-        }
+        let cell_in = |line: usize| (0..CELLS).find(|&cell| self.lines[line].holds(cell, key));
+        self.searched(home).find_map(|line| Some((line, cell_in(line)?)))
+    }
+
+    /// The lines that a search reads whose key is in none of them.
+    fn searched(&self, home: usize) -> impl Iterator<Item = usize> {
+        let is_last = |&line: &usize| self.lines[line].beyond == 0;
+        let mut ended = false;
+        // in a small table all lines can contain displaced keys
+        let lines = (home..self.lines.len()).chain(0..home);
+        lines.take_while(move |line| !std::mem::replace(&mut ended, is_last(line)))
     }
 
     /// Inserts a key that is not in the table. There is always a free cell, because the table grows before it is full.
@@ -330,11 +329,7 @@ mod tests {
     fn a_search_ends_at_a_line_that_was_never_full() {
         let mut table = Table::new();
         (0..10_000u64).for_each(|prefix| table.insert(prefix << 40, prefix as u32));
-        let lines = |key: u64| {
-            let home = table.home(key);
-            let ends = |&steps: &usize| table.lines[(home + steps) % table.lines.len()].beyond == 0;
-            (0..table.lines.len()).find(ends).map_or(table.lines.len(), |steps| steps + 1)
-        };
+        let lines = |key: u64| table.searched(table.home(key)).count();
         let crowded = table.lines.iter().filter(|line| line.elsewhere > 0).count();
         assert!(crowded > table.lines.len() * 3 / 4, "{crowded} of {}", table.lines.len());
         let maximum = (0..20_000u64).map(|prefix| lines(prefix << 40 | 1)).max();
