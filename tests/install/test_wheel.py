@@ -28,7 +28,7 @@ VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))["workspace"]["
 LIMIT_BYTES = 15_000_000
 """More than this a wheel must not be."""
 GOAL_S = 10.0
-"""CPU time from the wheel to the first picture, installation included. It is printed and not asserted: machines differ by more.
+"""CPU time from the wheel to the first picture, installation included. It is printed, not asserted, because machines differ.
 
 Installed with `--no-compile`: pip otherwise compiles every module of every library, used or not, which takes longer than
 the rest."""
