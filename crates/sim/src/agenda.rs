@@ -104,7 +104,7 @@ const fn event(key: Key) -> AgendaEvent {
 const MANY: usize = 4000;
 /// With so many, if the list has refused half of all events so far, and at least [`MANY_REFUSED`], which the heap would take.
 const MANY_UNORDERED: usize = 200;
-const MANY_REFUSED: u64 = 10_000;
+const MANY_REFUSED: u64 = 100_000;
 
 /// Future events, earliest first.
 #[derive(Debug, Default)]
