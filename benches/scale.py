@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What a packet costs as networks grow: measures it, and draws the figures of docs/scale.md.
 
-usage: scale.py [--runs N] [--only=NAME,NAME] [--draw]
+usage: scale.py [--rounds N] [--only=NAME,NAME] [--draw]
 
 Each workload runs for two durations. The cost of a packet-hop is the difference of their CPU times over that of their
-packet-hops, so that set-up does not count; the set-up is what remains of the shorter one. Each CPU time is the minimum of
-N runs (3). Results replace those of the same program and workload in benches/scale.json. `--draw` only draws
-docs/images/scale-*.svg from that file.
+packet-hops, so that set-up does not count; the set-up is what remains of the shorter one. All workloads run in each of N
+rounds (5), and each CPU time is the minimum of all rounds, so that a minute in which the machine is slow does not count for
+one workload only. After each run, results replace those of the same program and workload in benches/scale.json. `--draw`
+only draws docs/images/scale-*.svg from that file.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from run import HERE, ROOT, TARGET, ns3_program, rate
@@ -83,13 +85,16 @@ def command(program: str, workload: str, seconds: float) -> list[str]:
     return [str(TARGET / "workload"), workload, str(seconds)]
 
 
-def measured(program: str, workload: str, runs: int) -> dict[str, Any]:
-    """The row of a workload in a program."""
-    pairs = []
-    for seconds in DURATIONS_S[program][workload]:
-        times = [rate(command(program, workload, seconds)) for _ in range(runs)]
-        pairs.append(min(times, key=lambda run: run[1]))
-    return row(program, workload, pairs)
+def measured(wanted: list[tuple[str, str]], rounds: int) -> Iterator[dict[str, Any]]:
+    """Rows of programs and their workloads, from the fastest runs so far; each row once in each round."""
+    fastest: dict[tuple[str, str, float], tuple[int, float, int]] = {}
+    for number in range(1, rounds + 1):
+        for program, workload in wanted:
+            keys = [(program, workload, seconds) for seconds in DURATIONS_S[program][workload]]
+            for key in keys:
+                run = rate(command(*key))
+                fastest[key] = min(fastest.get(key, run), run, key=lambda one: one[1])
+            yield row(program, workload, [fastest[key] for key in keys]) | {"rounds": number}
 
 
 def draw(rows: list[dict[str, Any]]) -> None:
@@ -134,7 +139,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
 
 def main(arguments: list[str]) -> int:
     options = dict(argument.lstrip("-").partition("=")[::2] for argument in arguments)
-    if unknown := set(options) - {"runs", "only", "draw"}:
+    if unknown := set(options) - {"rounds", "only", "draw"}:
         sys.exit(f"error: unknown option {', '.join(sorted(unknown))}\n{__doc__}")
     rows: list[dict[str, Any]] = json.loads(FILE.read_text()) if FILE.exists() else []
     if "draw" not in options:
@@ -144,17 +149,16 @@ def main(arguments: list[str]) -> int:
             check=True,
         )
         only = options["only"].split(",") if "only" in options else None
-        for program, workloads in DURATIONS_S.items():
-            for workload in workloads:
-                if only is None or workload in only:
-                    new = measured(program, workload, int(options.get("runs") or 3))
-                    rows = [one for one in rows if (one["program"], one["workload"]) != (program, workload)]
-                    rows.append(new)
-                    print(
-                        f"{program:8} {workload:6} {new['hop_ns']:9.1f} ns  set-up {new['setup_s']:.2f} s",
-                        flush=True,
-                    )
-                    FILE.write_text("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in rows) + "\n]\n")
+        wanted = [(p, w) for p, ws in DURATIONS_S.items() for w in ws if only is None or w in only]
+        for new in measured(wanted, int(options.get("rounds") or 5)):
+            at = (new["program"], new["workload"])
+            known = {(one["program"], one["workload"]): one for one in rows} | {at: new}
+            rows = list(known.values())
+            print(
+                f"{new['rounds']:2}  {at[0]:8} {at[1]:6} {new['hop_ns']:9.1f} ns  set-up {new['setup_s']:.2f} s",
+                flush=True,
+            )
+            FILE.write_text("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in rows) + "\n]\n")
     draw(rows)
     return 0
 

@@ -3,9 +3,10 @@
 A step whose output holds a tally (of cargo, pytest or this script) counts its tests; any other step
 counts as one. Every step runs, also after a failure; the exit code is 1 when anything failed.
 
-Tests that wait for real time run beside tests that compute: the latter at a lower priority, so that they take what the
-former leave. The output of the former is shown when they have ended. Of these, a few tests that fail run once more by
-themselves: another program may have taken the processor from them. Tests that compute run once.
+Tests that wait for real time run beside tests that compute, and tests of Python beside those of Rust: what computes at a
+lower priority, so that it takes what waiting leaves. Only the output of the tests of Rust is shown at once, that of the
+others when they have ended. Of the tests that wait, a few that fail run once more by themselves: another program may have
+taken the processor from them. Tests that compute run once.
 """
 
 import contextlib
@@ -52,8 +53,11 @@ TEST = [
     ("rust tests", [*CARGO_TEST, "--", "--skip", "wall_clock::"]),
     # of a feature that is off by default: the other crates are those of the tests before
     ("tests of str0m", [*CARGO_TEST, "--features", "lab/str0m", "--test", "str0m"]),
+]
+COMPUTING = [
     ("python tests", [*PYTEST, "-n", "auto", "--dist", "loadfile", "-m", "not processes and not wall_clock"]),
 ]
+"""Steps of `test` that compute beside those of Rust: where these wait for one long test, a processor is free."""
 WAITING = [
     ("tests of processes", [*PYTEST, "-n", "4", "-m", "processes"]),
     ("real-time tests", [*PYTEST, "-m", "wall_clock"]),
@@ -155,10 +159,11 @@ def timed_in_real_time(name, argv, show=print, started=None):
 
 
 class ParallelSteps:
-    """Steps that run one after the other in a thread, beside those of the main one; their output is kept."""
+    """Steps that run one after the other in a thread, each by `timed`, beside the main thread's; their output is kept."""
 
-    def __init__(self, steps):
+    def __init__(self, steps, timed):
         self._steps = steps
+        self._timed = timed
         self._lines = []
         self._rows = []
         self._step = None
@@ -182,7 +187,7 @@ class ParallelSteps:
     def _run_steps(self):
         for name, argv in self._steps:
             if not self._stopped:
-                self._rows.append(timed_in_real_time(name, argv, self._show, self._started))
+                self._rows.append(self._timed(name, argv, self._show, self._started))
 
     def _started(self, step):
         self._step = step
@@ -193,7 +198,7 @@ class ParallelSteps:
 
 def low_priority(argv):
     """The command at a lower priority, where the system has `nice`."""
-    return ["nice", "-n", "10", *argv] if shutil.which("nice") else argv
+    return ["nice", "-n", "19", *argv] if shutil.which("nice") else argv
 
 
 def main():
@@ -204,15 +209,18 @@ def main():
     alone = suite is not TEST or (os.cpu_count() or 1) < 2 or os.name != "posix"
     if alone:
         rows = [timed(*step) for step in suite]
-        rows += [timed_in_real_time(*step) for step in (WAITING if suite is TEST else [])]
+        if suite is TEST:
+            rows += [timed(*step) for step in COMPUTING] + [timed_in_real_time(*step) for step in WAITING]
     else:
-        beside = ParallelSteps(WAITING)
+        computing = [(name, low_priority(argv)) for name, argv in COMPUTING]
+        beside = [ParallelSteps(computing, timed), ParallelSteps(WAITING, timed_in_real_time)]
         try:
             rows = [timed(name, low_priority(argv)) for name, argv in suite]
         except BaseException:
-            beside.stop()
+            for steps in beside:
+                steps.stop()
             raise
-        rows += beside.rows()
+        rows += [row for steps in beside for row in steps.rows()]
     print("──")
     for name, passed, failed, seconds in rows:
         print(

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 /// Good and broken scenarios to begin with.
-fn texts() -> Vec<String> {
+static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = [root.join("../../scenarios"), root.join("tests/broken")]
         .iter()
@@ -20,11 +20,11 @@ fn texts() -> Vec<String> {
         .iter()
         .map(|path| String::from_utf8_lossy(&fs::read(path).expect("just listed")).into_owned())
         .collect()
-}
+});
 
 /// Those that are right.
 static RIGHT: LazyLock<Vec<lab::Scenario>> =
-    LazyLock::new(|| texts().iter().filter_map(|text| lab::load(text, "changed.toml").ok()).collect());
+    LazyLock::new(|| TEXTS.iter().filter_map(|text| lab::load(text, "changed.toml").ok()).collect());
 
 /// Pieces that matter to the loader, put where they do not belong.
 const PIECES: &[&str] = &[
@@ -125,8 +125,7 @@ proptest! {
         pick in any::<prop::sample::Index>(),
         changes in prop::collection::vec((0u8..12, any::<usize>(), any::<usize>(), any::<usize>()), 1..4),
     ) {
-        let texts = texts();
-        let mut text = pick.get(&texts).clone();
+        let mut text = pick.get(&TEXTS).clone();
         for change in changes {
             text = changed(&text, change);
         }
