@@ -28,8 +28,8 @@ DURATIONS_S: dict[str, dict[str, tuple[float, float]]] = {
         "s10": (10, 500),
         "s100": (5, 100),
         "s1k": (1, 4),
-        "s10k": (0.3, 0.6),
-        "s100k": (0.1, 0.2),
+        "s10k": (1, 1.5),
+        "s100k": (1, 1.2),
         "w4": (20, 2000),
         "m1k": (5, 100),
         "m10k": (1, 10),
@@ -45,9 +45,9 @@ DURATIONS_S: dict[str, dict[str, tuple[float, float]]] = {
         "t1m": (11, 15),
     },
     "ns-2": {"s10": (10, 500), "s100": (5, 25), "s1k": (1, 4), "f8p": (0.02, 0.06)},
-    "ns-3": {"s100": (1, 2), "s1k": (0.2, 0.5)},
+    "ns-3": {"s10": (10, 50), "s100": (1.2, 2.2), "s1k": (1.2, 1.6)},
 }
-"""The durations of each workload in each program, in simulated seconds."""
+"""The durations of each workload in each program, in simulated seconds. All flows of s10 to s100k have started after 1 s."""
 
 SIZES = {
     "flows": {"s10": 10, "s100": 100, "s1k": 1000, "s10k": 10_000, "s100k": 100_000},
