@@ -60,6 +60,12 @@ impl NodeState {
         if let AnyNode::Forwarder(forwarder) = &self.machine { forwarder.next_port(packet) } else { None }
     }
 
+    /// How many of the requests of [`ndn::Ahead::ALL`] the forwarder of the node needs.
+    #[inline]
+    pub(crate) fn requests(&self) -> usize {
+        if let AnyNode::Forwarder(forwarder) = &self.machine { forwarder.requests() } else { 0 }
+    }
+
     /// Requests from memory what a packet that arrives at the forwarder of the node needs of its tables.
     pub(crate) fn prefetch_names(&self, packet: &Packet, ahead: ndn::Ahead) {
         if let AnyNode::Forwarder(forwarder) = &self.machine {

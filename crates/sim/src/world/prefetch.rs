@@ -104,7 +104,7 @@ impl World {
     #[inline(never)]
     pub(super) fn prefetch_names(&self, index: usize, port: PortId) {
         let node = self.hosts.nodes.get(index);
-        for (packets, ahead) in Ahead::ALL {
+        for (packets, ahead) in Ahead::ALL.into_iter().take(node.requests()) {
             if let Some(packet) = self.fabric.ahead(port, packets)
                 && let Some(packet) = self.out.arena.slot(packet)
             {

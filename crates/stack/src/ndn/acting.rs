@@ -17,18 +17,21 @@ use super::nonces::DeadNonces;
 use super::pit::Pit;
 use super::store::ContentStore;
 
-/// The state of a forwarder, except its strategy, link part and routes.
+/// The state of a forwarder, except its strategy, link part and routes. In memory, what every packet needs comes first.
+#[repr(C)]
 pub(super) struct Core {
-    pub config: Config,
     /// Number of links at which the link part observes packets: all of them, or none.
     pub observed_links: u32,
-    pub names: Arc<Names>,
+    /// Whether its content store has capacity.
+    pub stores: bool,
     pub faces: Faces,
+    pub counters: Counters,
+    pub dead: DeadNonces,
     pub pit: Pit,
     pub store: ContentStore,
-    pub dead: DeadNonces,
+    pub config: Config,
+    pub names: Arc<Names>,
     pub interest_queues: InterestQueues,
-    pub counters: Counters,
     /// Interests that the link part refused during its timer and of which the strategy must be informed.
     pub refusals: Vec<(Pending, FaceId, NackReason)>,
     pub strategy_random: Random,

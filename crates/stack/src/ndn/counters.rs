@@ -1,7 +1,8 @@
 //! Counters of a forwarder.
 
-/// The counters of a forwarder.
+/// The counters of a forwarder. In memory, those that every packet changes come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Counters {
     pub(super) counts: [u64; Tally::ALL.len()],
     /// Interests pending now.

@@ -1,20 +1,21 @@
 //! The forwarding information base (FIB): next hops by prefix, found by longest-prefix match.
 
-use contract::{FibEntry, NameId, Names, NextHop};
+use contract::{FaceId, FibEntry, NameId, Names, NextHop};
 use memory::{list_in_large_pages, prefetch};
 
 use super::table::Table;
 
 /// Next hops by prefix. A look-up costs one probe per component of the name, however many names are below a prefix.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Fib {
-    /// From prefixes to rows. Rows are not removed, so that a prefix keeps its number.
-    rows_of: Table,
     rows: Vec<Row>,
     /// The next hops of all rows.
     hops: Vec<NextHop>,
     /// A cache of the last results, indexed by prefix: consecutive packets have few prefixes.
     latest: [Found; LATEST],
+    /// From prefixes to rows. Rows are not removed, so that a prefix keeps its number.
+    rows_of: Table,
 }
 
 /// The row of the longest matching prefix.
@@ -33,9 +34,14 @@ struct Row {
     prefix: NameId,
     begin: u32,
     end: u32,
+    /// The first next hop. If it is the only one, the list of all next hops need not be read.
+    first: NextHop,
 }
 
 impl Row {
+    const EMPTY: Self =
+        Self { prefix: NameId(0), begin: 0, end: 0, first: NextHop { face: FaceId(0), cost: 0 } };
+
     const fn has_hops(&self) -> bool {
         self.begin < self.end
     }
@@ -75,7 +81,8 @@ impl Fib {
             self.hops.extend_from_slice(hops);
             let end = self.hops.len() as u32;
             self.hops[begin as usize..].sort_by_key(|hop| hop.cost);
-            let written = Row { prefix, begin, end };
+            let first = self.hops.get(begin as usize).copied().unwrap_or(Row::EMPTY.first);
+            let written = Row { prefix, begin, end, first };
             if new { self.rows.push(written) } else { self.rows[row as usize] = written }
         }
     }
@@ -86,7 +93,7 @@ impl Fib {
         let next = self.rows.len() as u32;
         let (index, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);
         if new {
-            self.rows.push(Row { prefix, begin: 0, end: 0 });
+            self.rows.push(Row { prefix, ..Row::EMPTY });
         }
         let row = &mut self.rows[index as usize];
         let mut known = self.hops[row.begin as usize..row.end as usize].to_vec();
@@ -100,6 +107,7 @@ impl Fib {
         } else {
             self.hops[row.begin as usize..row.end as usize].copy_from_slice(&known);
         }
+        row.first = known.first().copied().unwrap_or(Row::EMPTY.first);
     }
 
     /// The entry of the longest prefix of `prefix` that has next hops.
@@ -110,8 +118,11 @@ impl Fib {
             self.latest[latest] = Found { prefix, row: self.search(prefix, names)? };
         }
         let index = self.latest[latest].row;
-        let row = self.rows[index as usize];
-        let hops = &self.hops[row.begin as usize..row.end as usize];
+        let row = &self.rows[index as usize];
+        let hops = match row.end - row.begin {
+            1 => std::slice::from_ref(&row.first),
+            _ => &self.hops[row.begin as usize..row.end as usize],
+        };
         Some(FibEntry { prefix: row.prefix, index, hops })
     }
 
@@ -129,18 +140,27 @@ impl Fib {
         }
     }
 
-    /// Requests the next hops in that row.
+    /// Requests the next hops of that row, if they are not in it.
     #[inline]
     pub fn prefetch_hops(&self, prefix: NameId) {
-        if let Some(hop) = self.peek(prefix) {
+        if self.has_further_hops()
+            && let Some(row) = self.row(prefix)
+            && let Some(hop) = self.hops.get(row.begin as usize)
+        {
             prefetch(hop, 1);
         }
+    }
+
+    /// Whether any row has next hops beside the first.
+    #[inline]
+    pub const fn has_further_hops(&self) -> bool {
+        self.hops.len() > self.rows.len()
     }
 
     /// The first next hop of a prefix that is one of the latest or has a row itself, without a search.
     #[inline]
     pub fn peek(&self, prefix: NameId) -> Option<&NextHop> {
-        self.hops.get(self.row(prefix)?.begin as usize)
+        self.row(prefix).filter(|row| row.has_hops()).map(|row| &row.first)
     }
 
     #[inline]

@@ -22,7 +22,7 @@ use super::interest_queues::InterestQueues;
 use super::nonces::DeadNonces;
 use super::pit::Pit;
 use super::store::ContentStore;
-use super::{Config, MANY_NAMES, Policy};
+use super::{Config, MANY_NAMES};
 pub use prefetch::Ahead;
 
 /// Time series of a forwarder: name, unit, subject, meaning.
@@ -37,17 +37,22 @@ pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Intere
 /// port, those of consumers and producers on the node [`RouterInput::Local`]. If [`Forwarder::observes_enqueue`] is true, the driver reports packets
 /// that are offered to queues (`on_enqueue`), and if [`Forwarder::observes_dequeue`] is true, departures (`on_dequeue`); otherwise it can
 /// skip the calls.
+///
+/// In memory, what every packet needs comes first.
+#[repr(C, align(64))]
 pub struct Forwarder<S, L> {
-    strategy: S,
-    algorithm: Option<L>,
+    /// The earliest deadline of its parts, cached because it is needed after every packet.
+    wake: Time,
     /// Whether its parts have deadlines at all.
     timed: bool,
     /// Whether its strategy or its link part observes Data.
     observes_data: bool,
-    /// The earliest deadline of its parts, cached because it is needed after every packet.
-    wake: Time,
-    fib: Fib,
+    /// See [`Forwarder::is_large`].
+    large: bool,
     core: Core,
+    fib: Fib,
+    strategy: S,
+    algorithm: Option<L>,
 }
 
 impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
@@ -61,13 +66,15 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         random: [Random; 2],
     ) -> Self {
         let [strategy_random, algorithm_random] = random;
+        let store = ContentStore::new(config.store);
         let core = Core {
             config: config.clone(),
             observed_links: 0,
+            stores: store.is_on(),
             names,
             faces,
             pit: Pit::new(),
-            store: ContentStore::new(config.store),
+            store,
             dead: DeadNonces::new(config.dead_nonces),
             interest_queues: InterestQueues::default(),
             counters: Counters::default(),
@@ -75,8 +82,9 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             strategy_random,
             algorithm_random,
         };
-        let (timed, observes_data, wake) = (false, true, Time::NEVER);
-        let mut first = Self { strategy, algorithm, timed, observes_data, wake, fib: Fib::new(), core };
+        let (timed, observes_data, large, wake) = (false, true, false, Time::NEVER);
+        let mut first =
+            Self { wake, timed, observes_data, large, core, fib: Fib::new(), strategy, algorithm };
         first.ask_parts();
         first
     }
@@ -112,11 +120,13 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     /// The same for routes in any form.
     pub fn set_rows<'h>(&mut self, rows: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone) {
         self.fib.set(rows);
+        self.large |= self.fib.rows() >= MANY_NAMES;
     }
 
     /// Changes the costs of next hops of one prefix, see [`Fib::prefer`].
     pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
         self.fib.prefer(prefix, hops);
+        self.large |= self.fib.rows() >= MANY_NAMES;
     }
 
     /// The first next hop of a prefix.
@@ -211,7 +221,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         from: FaceId,
         cx: &mut NodeCx<'_, '_>,
     ) -> Option<DropReason> {
-        let Self { strategy, algorithm, fib, core, .. } = self;
+        let Self { strategy, algorithm, fib, core, large, .. } = self;
         let Interest { name, nonce, .. } = interest;
         core.counters.add(Tally::InterestsIn);
         if let Some(algorithm) = algorithm.as_mut().filter(|_| core.observes(from)) {
@@ -223,7 +233,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             Self::send_nack(core, packet, interest, from, NackReason::Duplicate, cx);
             return None;
         }
-        if existing.is_none() && core.store.is_on() {
+        if existing.is_none() && core.stores {
             if let Some((data, size)) = core.store.find(name) {
                 core.counters.add(Tally::Hits);
                 Self::send_cached(core, algorithm, packet, data, size, from, cx);
@@ -239,7 +249,10 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         let expires = cx.now() + interest.lifetime();
         let is_new = existing.is_none();
         let pending = match existing {
-            None => core.pit.insert(&interest, packet, from, expires),
+            None => {
+                *large |= core.pit.size() >= MANY_NAMES;
+                core.pit.insert(&interest, packet, from, expires)
+            }
             Some(pending) => Self::request_again(core, pending, &interest, packet, from, expires),
         };
         let arrived = ArrivingInterest { packet, name, from, pending, is_new };
@@ -368,8 +381,9 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             let Some(pending) = core.pit.take(data.name) else {
                 return core.counters.add(Tally::Unsolicited);
             };
-            if core.config.store.policy != Policy::None {
+            if core.stores {
                 core.store.insert(data, packet.size_bytes);
+                self.large |= core.store.held() >= MANY_NAMES;
             }
             core.answer(pending, packet, from, cx);
             if core.pit.size() >= MANY_NAMES && !core.faces.is_link(from) {
@@ -390,7 +404,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         pending: Pending,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let Self { strategy, algorithm, fib, core, .. } = self;
+        let Self { strategy, algorithm, fib, core, large, .. } = self;
         let now = cx.now();
         let rtt = round_trip(core.pit.out_record(pending, from), now);
         let (note, interest_label) =
@@ -406,8 +420,9 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             let returned = ArrivingData { packet: &packet, name: data.name, from, pending, rtt };
             strategy.on_data(&returned, &entry, &mut StrategyContext { core, algorithm, cx, arrived: None });
         }
-        if core.config.store.policy != Policy::None {
+        if core.stores {
             core.store.insert(data, packet.size_bytes);
+            *large |= core.store.held() >= MANY_NAMES;
         }
         if core.observed_links == 0 {
             return core.answer(pending, &packet, from, cx);

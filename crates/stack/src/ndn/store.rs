@@ -155,7 +155,7 @@ impl ContentStore {
             slot
         };
         self.append(slot);
-        self.index.insert(data.name.key(), slot);
+        self.index.add(data.name.key(), slot);
     }
 
     fn touch(&mut self, slot: u32) {

@@ -61,10 +61,11 @@ impl Line {
     }
 }
 
-/// The preferred cell of a key in its line.
-#[inline]
-const fn own(key: u64) -> usize {
-    key as usize % CELLS
+/// The line of a key without displacement, and its preferred cell there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Home {
+    line: usize,
+    cell: usize,
 }
 
 impl Table {
@@ -88,9 +89,9 @@ impl Table {
     pub fn get(&self, key: u64) -> Option<u32> {
         // an empty table has no line
         let home = self.home(key);
-        let line = self.lines.get(home)?;
-        if line.holds(own(key), key) {
-            return Some(line.values[own(key)]);
+        let line = self.lines.get(home.line)?;
+        if line.holds(home.cell, key) {
+            return Some(line.values[home.cell]);
         }
         if line.elsewhere == 0 { None } else { self.get_elsewhere(home, key) }
     }
@@ -98,7 +99,7 @@ impl Table {
     /// Requests from memory what a search for `key` reads first.
     #[inline]
     pub fn prefetch(&self, key: u64) {
-        if let Some(line) = self.lines.get(self.home(key)) {
+        if let Some(line) = self.lines.get(self.home(key).line) {
             prefetch(line, 1);
         }
     }
@@ -140,20 +141,20 @@ impl Table {
     #[inline(always)]
     pub fn remove(&mut self, key: u64) -> Option<u32> {
         let home = self.home(key);
-        let line = self.lines.get_mut(home)?;
-        if line.holds(own(key), key) {
-            line.taken &= !(1 << own(key));
+        let line = self.lines.get_mut(home.line)?;
+        if line.holds(home.cell, key) {
+            line.taken &= !(1 << home.cell);
             self.len -= 1;
-            return Some(line.values[own(key)]);
+            return Some(line.values[home.cell]);
         }
         if line.elsewhere == 0 { None } else { self.remove_elsewhere(home, key) }
     }
 
     /// Removes a key that is not in its own cell, and updates the counts of displaced keys.
     #[cold]
-    fn remove_elsewhere(&mut self, home: usize, key: u64) -> Option<u32> {
+    fn remove_elsewhere(&mut self, home: Home, key: u64) -> Option<u32> {
         let (line, cell) = self.find(home, key)?;
-        let mut at = home;
+        let mut at = home.line;
         while at != line {
             self.lines[at].elsewhere -= 1;
             self.lines[at].beyond -= 1;
@@ -161,7 +162,7 @@ impl Table {
         }
         self.len -= 1;
         let line = &mut self.lines[line];
-        line.elsewhere -= u32::from(cell != own(key));
+        line.elsewhere -= u32::from(cell != home.cell);
         line.taken &= !(1 << cell);
         Some(line.values[cell])
     }
@@ -183,10 +184,12 @@ impl Table {
         self.len = 0;
     }
 
-    /// The line of a key without displacement.
+    /// The place of a key. Consecutive segments have different cells of a line, and so have equal segments of consecutive prefixes, which are in the
+    /// upper bits.
     #[inline]
-    fn home(&self, key: u64) -> usize {
-        ((key / CELLS as u64).wrapping_mul(SPREAD) >> self.shift) as usize
+    fn home(&self, key: u64) -> Home {
+        let line = ((key / CELLS as u64).wrapping_mul(SPREAD) >> self.shift) as usize;
+        Home { line, cell: (key ^ key >> 40) as usize % CELLS }
     }
 
     #[inline]
@@ -196,14 +199,24 @@ impl Table {
 
     /// The number of a key that is not in its own cell.
     #[cold]
-    fn get_elsewhere(&self, home: usize, key: u64) -> Option<u32> {
+    fn get_elsewhere(&self, home: Home, key: u64) -> Option<u32> {
+        let line = &self.lines[home.line];
+        for cell in 0..CELLS {
+            if line.holds(cell, key) {
+                return Some(line.values[cell]);
+            }
+        }
+        // nearly all searches end here
+        if line.beyond == 0 {
+            return None;
+        }
         self.find(home, key).map(|(line, cell)| self.lines[line].values[cell])
     }
 
     /// The line and cell of a key. The table must have lines.
-    fn find(&self, home: usize, key: u64) -> Option<(usize, usize)> {
+    fn find(&self, home: Home, key: u64) -> Option<(usize, usize)> {
         let cell_in = |line: usize| (0..CELLS).find(|&cell| self.lines[line].holds(cell, key));
-        self.searched(home).find_map(|line| Some((line, cell_in(line)?)))
+        self.searched(home.line).find_map(|line| Some((line, cell_in(line)?)))
     }
 
     /// The lines that a search reads whose key is in none of them.
@@ -219,20 +232,20 @@ impl Table {
     #[inline]
     fn put(&mut self, key: u64, value: u32) {
         let home = self.home(key);
-        let line = &mut self.lines[home];
-        if line.taken >> own(key) & 1 == 0 {
-            return line.take(own(key), key, value);
+        let line = &mut self.lines[home.line];
+        if line.taken >> home.cell & 1 == 0 {
+            return line.take(home.cell, key, value);
         }
         self.put_elsewhere(home, key, value);
     }
 
     #[cold]
-    fn put_elsewhere(&mut self, home: usize, key: u64, value: u32) {
-        let mut at = home;
+    fn put_elsewhere(&mut self, home: Home, key: u64, value: u32) {
+        let mut at = home.line;
         loop {
             let line = &mut self.lines[at];
-            if line.taken >> own(key) & 1 == 0 {
-                return line.take(own(key), key, value);
+            if line.taken >> home.cell & 1 == 0 {
+                return line.take(home.cell, key, value);
             }
             line.elsewhere += 1;
             let free = (!line.taken).trailing_zeros() as usize;
@@ -328,12 +341,34 @@ mod tests {
     #[test]
     fn a_search_ends_at_a_line_that_was_never_full() {
         let mut table = Table::new();
-        (0..10_000u64).for_each(|prefix| table.insert(prefix << 40, prefix as u32));
-        let lines = |key: u64| table.searched(table.home(key)).count();
+        table.reserve(10_000);
+        let key = |table: &Table, prefix: u64| {
+            let mut keys = (0..CELLS as u64).map(|segment| prefix << 40 | segment);
+            keys.find(|&key| table.home(key).cell == 0).expect("consecutive keys have different cells")
+        };
+        for prefix in 0..10_000 {
+            table.insert(key(&table, prefix), prefix as u32);
+        }
         let crowded = table.lines.iter().filter(|line| line.elsewhere > 0).count();
         assert!(crowded > table.lines.len() * 3 / 4, "{crowded} of {}", table.lines.len());
+        let lines = |key: u64| table.searched(table.home(key).line).count();
         let maximum = (0..20_000u64).map(|prefix| lines(prefix << 40 | 1)).max();
         assert!(maximum.is_some_and(|lines| lines <= 4), "{maximum:?}");
+    }
+
+    /// Segments of one prefix are as likely in their own cells as equal segments of many prefixes.
+    #[test]
+    fn nearly_all_keys_are_in_their_own_cells() {
+        for key in [|i: u64| i << 40 | 7, |i: u64| 5 << 40 | i] {
+            let mut table = Table::new();
+            (0..10_000u64).for_each(|i| table.insert(key(i), i as u32));
+            let is_own = |&i: &u64| {
+                let home = table.home(key(i));
+                table.lines[home.line].holds(home.cell, key(i))
+            };
+            let own = (0..10_000u64).filter(is_own).count();
+            assert!(own > 7000, "{own}");
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use contract::{FaceId, Header, Interest, Packet, PortId};
 
 use super::Forwarder;
-use crate::ndn::MANY_NAMES;
 
 /// How long before its arrival at a forwarder what a packet needs of the tables is requested from memory: each request reads what the ones before it
 /// requested.
@@ -23,19 +22,24 @@ impl Ahead {
 }
 
 impl<S, L> Forwarder<S, L> {
-    /// Whether its tables are so large that what arriving packets need is to be requested by [`Forwarder::prefetch`].
+    /// Whether its tables have been so large that what arriving packets need is to be requested by [`Forwarder::prefetch`].
     #[inline]
     pub const fn is_large(&self) -> bool {
-        // one comparison, because MANY_NAMES is a power of two
-        self.core.pit.size() | self.core.store.held() | self.fib.rows() >= MANY_NAMES
+        self.large
+    }
+
+    /// How many of [`Ahead::ALL`] it needs. The last is for next hops that are not in the row of their prefix, and for the order in a content store.
+    #[inline]
+    pub fn requests(&self) -> usize {
+        if self.core.stores || self.fib.has_further_hops() { 3 } else { 2 }
     }
 
     /// Requests from memory what a packet that arrives over a link needs of the tables.
     pub fn prefetch(&self, packet: &Packet, ahead: Ahead) {
         let Self { fib, core, .. } = self;
-        let stores = core.store.is_on();
-        match (packet.header, ahead) {
-            (Header::Interest(Interest { name, nonce, .. }), Ahead::Third) => {
+        let stores = core.stores;
+        match (&packet.header, ahead) {
+            (&Header::Interest(Interest { name, nonce, .. }), Ahead::Third) => {
                 core.pit.prefetch_place(name);
                 fib.prefetch_place(name.prefix);
                 if core.can_loop() {
@@ -45,13 +49,13 @@ impl<S, L> Forwarder<S, L> {
                     core.store.prefetch_place(name);
                 }
             }
-            (Header::Interest(Interest { name, .. }), Ahead::Second) => {
+            (&Header::Interest(Interest { name, .. }), Ahead::Second) => {
                 fib.prefetch_row(name.prefix);
                 if stores {
                     core.store.prefetch_entry(name);
                 }
             }
-            (Header::Interest(Interest { name, .. }), Ahead::Next) => {
+            (&Header::Interest(Interest { name, .. }), Ahead::Next) => {
                 fib.prefetch_hops(name.prefix);
                 if stores {
                     core.store.prefetch_beside(name);

@@ -21,15 +21,16 @@ use super::table::Table;
 
 /// The pending Interest table.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Pit {
     places: Table,
     entries: Vec<Entry>,
+    deadlines: Deadlines,
+    peak: usize,
     /// The first free entry; each free entry leads to the next.
     free: u32,
-    deadlines: Deadlines,
     ins: Pool<In>,
     outs: Pool<Out>,
-    peak: usize,
 }
 
 /// One pending Interest.

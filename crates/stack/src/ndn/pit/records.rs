@@ -87,13 +87,14 @@ impl<R> Default for Pool<R> {
 impl<R: Record> Pool<R> {
     #[inline]
     pub(super) fn after(&self, record: &R) -> Option<R> {
-        self.records.get(record.next() as usize).copied()
+        self.after_this(record).copied()
     }
 
     /// The same without a copy.
     #[inline]
     pub(super) fn after_this(&self, record: &R) -> Option<&R> {
-        self.records.get(record.next() as usize)
+        // without a visit of the pool, which is rarely needed
+        if record.next() == NONE { None } else { self.records.get(record.next() as usize) }
     }
 
     #[inline]
