@@ -16,7 +16,7 @@ use heap::Heap;
 use sorted::Sorted;
 use units::Time;
 
-/// An event and its subject: the low bits of an index, three bits of kind, and the high bits of the index.
+/// An event and its subject: three bits of kind above an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgendaEvent(u32);
 
@@ -42,26 +42,26 @@ pub(crate) enum Kind {
     Run = 7,
 }
 
-/// Of the index, the bits below the kind, and those above.
-const LOW_BITS: u32 = 21;
-const HIGH_BITS: u32 = 2;
+const INDEX_BITS: u32 = 23;
 const KIND_BITS: u32 = 3;
-const WHAT_BITS: u32 = LOW_BITS + KIND_BITS + HIGH_BITS;
-const LOW: u32 = (1 << LOW_BITS) - 1;
+const WHAT_BITS: u32 = INDEX_BITS + KIND_BITS;
 
 /// Maximum number of ports, of endpoints and of changes.
-pub(crate) const MAX_INDEX: usize = (1 << (LOW_BITS + HIGH_BITS)) - 1;
+pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
+
+/// Bits of an index below the kind in the digest of a run, which has the others above.
+const DIGEST_BITS: u32 = 21;
+const DIGEST_LOW: u32 = (1 << DIGEST_BITS) - 1;
 
 impl AgendaEvent {
     #[inline]
     pub(crate) const fn new(kind: Kind, index: u32) -> Self {
-        let high = (index & !LOW) << KIND_BITS;
-        Self(high | (kind as u32) << LOW_BITS | index & LOW)
+        Self((kind as u32) << INDEX_BITS | index)
     }
 
     #[inline]
     pub(crate) const fn kind(self) -> Kind {
-        match self.0 >> LOW_BITS & 7 {
+        match self.0 >> INDEX_BITS {
             0 => Kind::Arrive,
             1 => Kind::Wake,
             2 => Kind::Depart,
@@ -75,12 +75,17 @@ impl AgendaEvent {
 
     #[inline]
     pub(crate) const fn index(self) -> usize {
-        (self.0 >> KIND_BITS & !LOW | self.0 & LOW) as usize
+        (self.0 & MAX_INDEX as u32) as usize
     }
 
+    /// Its number in the digest of a run.
     #[inline]
-    pub(crate) const fn bits(self) -> u32 {
-        self.0
+    pub(crate) const fn digest_bits(self) -> u32 {
+        if self.0 <= DIGEST_LOW {
+            return self.0;
+        }
+        let (kind, index) = (self.0 >> INDEX_BITS, self.0 & MAX_INDEX as u32);
+        (index & !DIGEST_LOW) << KIND_BITS | kind << DIGEST_BITS | index & DIGEST_LOW
     }
 }
 
@@ -123,27 +128,40 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     /// Adds an event, unless its time is [`Time::NEVER`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, what: AgendaEvent) {
         if time == Time::NEVER {
             return;
         }
-        self.pushed += 1;
-        let key =
-            u128::from(time.as_nanos()) << 64 | u128::from(self.pushed << WHAT_BITS) | u128::from(what.0);
+        if matches!(what.kind(), Kind::Arrive | Kind::Depart) {
+            return self.push_near(time, what);
+        }
+        let key = self.key(time, what);
         match &mut self.calendar {
             Some(calendar) => calendar.push(key, &mut self.heap),
-            None => {
-                // a timer may be far away, and every later arrival would have to move past it
-                if matches!(what.kind(), Kind::Arrive | Kind::Depart) {
-                    if self.sorted.push(key) {
-                        return;
-                    }
-                    self.refused += 1;
-                }
-                self.heap.push(key);
-            }
+            // a timer may be far away, and every later arrival would have to move past it
+            None => self.heap.push(key),
         }
+    }
+
+    /// Adds an arrival or a departure, whose time is not [`Time::NEVER`].
+    #[inline]
+    pub(crate) fn push_near(&mut self, time: Time, what: AgendaEvent) {
+        let key = self.key(time, what);
+        if let Some(calendar) = &mut self.calendar {
+            return calendar.push(key, &mut self.heap);
+        }
+        if !self.sorted.push(key) {
+            self.refused += 1;
+            self.heap.push(key);
+        }
+    }
+
+    /// The entry of the next event that is added.
+    #[inline(always)]
+    fn key(&mut self, time: Time, what: AgendaEvent) -> Key {
+        self.pushed += 1;
+        u128::from(time.as_nanos()) << 64 | u128::from(self.pushed << WHAT_BITS) | u128::from(what.0)
     }
 
     /// Makes a calendar of the near future if there are many events, or the list refuses most. To be called now and then: [`Agenda::push`] does not

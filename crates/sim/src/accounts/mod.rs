@@ -124,7 +124,7 @@ impl Accounts {
     #[inline]
     pub(crate) fn count_event(&mut self, now: Time, what: AgendaEvent) {
         self.events_handled += 1;
-        let event = now.as_nanos().rotate_left(20) ^ u64::from(what.bits());
+        let event = now.as_nanos().rotate_left(20) ^ u64::from(what.digest_bits());
         self.digest = (self.digest ^ event).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 

@@ -244,7 +244,7 @@ impl Bursts {
 
 /// An entry in the order of its sequence number.
 fn entry(time: Time, order: u64, what: AgendaEvent) -> Key {
-    Key::from(time.as_nanos()) << 64 | Key::from(order << WHAT_BITS) | Key::from(what.bits())
+    Key::from(time.as_nanos()) << 64 | Key::from(order << WHAT_BITS) | Key::from(what.0)
 }
 
 #[cfg(test)]

@@ -102,13 +102,13 @@ impl Fabric {
             for (name, spec, from, to) in
                 [("forward", &link.forward, a, b), ("backward", &link.backward, b, a)]
             {
-                let path = format!("link.{}.{name}", link.name);
-                let discipline = Discipline::of(spec, blueprint.seed, &path, &class_of_flow);
-                let impairments = spec.impair.map(|impair| {
-                    Impairments::new(impair, spec.delay, Random::new(blueprint.seed, &path, "impair"))
-                });
-                let loss_random =
-                    (spec.loss > 0.0).then(|| Box::new(Random::new(blueprint.seed, &path, "loss")));
+                let random = |purpose: &str| {
+                    Random::new(blueprint.seed, &format!("link.{}.{name}", link.name), purpose)
+                };
+                let discipline = Discipline::of(spec, || random("queue"), &class_of_flow);
+                let impairments =
+                    spec.impair.map(|impair| Impairments::new(impair, spec.delay, random("impair")));
+                let loss_random = (spec.loss > 0.0).then(|| Box::new(random("loss")));
                 if discipline.is_some() {
                     fabric.disciplined.push(PortId(fabric.ports.len() as u32));
                 }

@@ -266,12 +266,18 @@ impl EndpointState {
         out: &mut Outputs,
     ) {
         self.count_arrival(now, packet, sent_at);
-        self.handle(now, Input::Packet(packet), machines, out);
+        self.run(now, Input::Packet(packet), machines, out);
     }
 
     /// Gives an input to the endpoint.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn handle(&mut self, now: Time, input: Input<'_>, machines: &mut Machines, out: &mut Outputs) {
+        self.run(now, input, machines, out);
+    }
+
+    /// The same in the path of every packet.
+    #[inline(always)]
+    fn run(&mut self, now: Time, input: Input<'_>, machines: &mut Machines, out: &mut Outputs) {
         self.wake = machines.handle(self.machine, input, |random| {
             Cx::new(now, self.address, self.flow, random, &mut self.meter, out)
         });
@@ -314,7 +320,7 @@ impl EndpointState {
 
     /// When to schedule its next `Wake`; `None` if one is pending that is early enough.
     #[inline]
-    pub(super) fn arm(&mut self, now: Time) -> Option<Time> {
+    pub(crate) fn arm(&mut self, now: Time) -> Option<Time> {
         let wake = self.wake.max(now);
         let earlier = wake < self.armed && self.active;
         if earlier {

@@ -25,7 +25,7 @@ impl World {
             // the link is empty: what waits at its queue discipline follows
             self.settle(port);
         } else {
-            self.agenda.push(arrival.next, what);
+            self.agenda.push_near(arrival.next, what);
         }
         if LARGE {
             self.prefetch_later(port, arrival.node);
@@ -57,7 +57,7 @@ impl World {
         if let Some(endpoint) = to.endpoint()
             && to.node() == Some(node)
         {
-            return self.deliver_to(endpoint, id);
+            return self.deliver(endpoint, id);
         }
         if hops > MAX_HOPS {
             return self.exceed_hops(node, id);
@@ -250,21 +250,37 @@ impl World {
         }
     }
 
-    #[inline]
+    /// Delivers a packet to an endpoint.
+    #[inline(never)]
     fn deliver_to(&mut self, endpoint: EndpointId, id: PacketId) {
+        self.deliver(endpoint, id);
+    }
+
+    /// The same in the path of every packet.
+    #[inline(always)]
+    fn deliver(&mut self, endpoint: EndpointId, id: PacketId) {
         let packet = *self.out.arena.get(id);
-        if !self.hosts.endpoint(endpoint).accepts(packet.sent_at) {
+        let (state, machines) = self.hosts.running(endpoint);
+        if !state.accepts(packet.sent_at) {
             return self.deliver_by_clock(endpoint, id);
         }
         self.out.arena.release(id);
-        self.give_packet(endpoint, &packet, packet.sent_at);
+        self.accounts.count_delivered();
+        state.receive(self.now, &packet, packet.sent_at, machines, &mut self.out);
+        let (has_news, wake) = (state.has_news(), state.arm(self.now).unwrap_or(Time::NEVER));
+        self.end_delivery(endpoint, has_news, wake);
     }
 
     /// Delivers a packet that is no longer in the network to an endpoint that accepts it, sent at `sent_at` by true time.
-    #[inline(always)]
     pub(super) fn give_packet(&mut self, endpoint: EndpointId, packet: &Packet, sent_at: Time) {
         self.accounts.count_delivered();
         let (has_news, wake) = self.hosts.receive(endpoint, (packet, sent_at), self.now, &mut self.out);
+        self.end_delivery(endpoint, has_news, wake);
+    }
+
+    /// Sends what an endpoint answers to a packet, schedules its next wake, and tells an application that there are data for it.
+    #[inline(always)]
+    fn end_delivery(&mut self, endpoint: EndpointId, has_news: bool, wake: Time) {
         self.take_outputs(endpoint, wake);
         if has_news {
             self.on_news(endpoint);

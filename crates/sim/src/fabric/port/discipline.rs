@@ -35,8 +35,7 @@ impl Discipline {
     /// The empty queue of a port, with the random stream of `path`; `None` for a plain FIFO.
     pub(in crate::fabric) fn of(
         spec: &PortSpec,
-        seed: u64,
-        path: &str,
+        random: impl FnOnce() -> Random,
         class_of_flow: &[u8],
     ) -> Option<Box<Self>> {
         let (limit, weights) = (spec.queue.limit(), &spec.queue.class_weights);
@@ -48,7 +47,7 @@ impl Discipline {
         Some(Box::new(Self {
             queue,
             backlog: Backlog::default(),
-            random: Random::new(seed, path, "queue"),
+            random: random(),
             next: Time::NEVER,
             prompt: spec.trace.is_some(),
             armed: Time::NEVER,
