@@ -1,5 +1,7 @@
 //! Endpoints (TCP, streams, datagrams, NDN consumers and producers) as the simulator holds them.
 
+use std::mem::offset_of;
+
 use contract::{
     Address, CongestionControl, Cx, Destination, DropReason, Endpoint, FlowId, GroupId, Header, Input,
     LinkId, Meter, Outputs, Packet, ParamError, Random, Setup,
@@ -9,6 +11,8 @@ use stack::icn::Attachment;
 use stack::log::{Log, Logged, LoggedSender};
 use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Clock, Duration, Rate, Time};
+
+use memory::LINE;
 
 use super::clocks::Clocked;
 use super::counters::{Base, Counters, EndedState, Sent, Totals, recorded};
@@ -134,8 +138,8 @@ pub(crate) struct EndpointState {
     active_for: Duration,
 }
 
-/// Cache lines of an endpoint beside its state machine.
-pub(super) const STATE_LINES: usize = 4;
+/// Cache lines of an endpoint, beside its state machine, that every packet needs.
+pub(super) const STATE_LINES: usize = offset_of!(EndpointState, meter).div_ceil(LINE) + 1;
 
 const _: () =
     assert!(size_of::<EndpointState>() == 256, "an endpoint is four cache lines and a state machine");

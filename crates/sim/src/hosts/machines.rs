@@ -1,12 +1,16 @@
 //! The state machines of endpoints, in one list per kind, so that each takes the memory of its kind only.
 
 use contract::{Cx, Endpoint, Input, Random};
-use schemes::AnyControl;
-use stack::{datagram, tcp};
+use schemes::{AnyControl, AnyReceiver, AnySender};
+use stack::{datagram, stream, tcp};
 use units::Time;
 
 use super::endpoint::{AnyEndpoint, run};
 use memory::{LINE, list_in_large_pages, prefetch};
+
+type TcpSender = tcp::Sender<AnyControl>;
+type StreamSender = stream::Sender<AnySender>;
+type StreamReceiver = stream::Receiver<AnyReceiver>;
 
 /// The place of a state machine.
 #[derive(Clone, Copy, Debug)]
@@ -14,15 +18,19 @@ pub(super) enum MachineId {
     TcpSender(u32),
     TcpReceiver(u32),
     Sink(u32),
+    StreamSender(u32),
+    StreamReceiver(u32),
     Other(u32),
 }
 
 /// The state machines of all endpoints.
 #[derive(Default)]
 pub(crate) struct Machines {
-    tcp_senders: Places<tcp::Sender<AnyControl>>,
-    tcp_receivers: Places<tcp::Receiver>,
+    tcp_senders: Places<TcpSender, Line>,
+    tcp_receivers: Places<tcp::Receiver, Line>,
     sinks: Places<datagram::Sink>,
+    stream_senders: Places<StreamSender>,
+    stream_receivers: Places<StreamReceiver>,
     others: Places<AnyEndpoint>,
 }
 
@@ -34,18 +42,23 @@ pub(super) struct MachineCounts {
     pub sinks: usize,
 }
 
-/// State machines of one kind, and the places that are free.
-struct Places<E> {
-    all: Vec<Machine<E>>,
+/// State machines of one kind, and the places that are free. Each is aligned as `A`.
+struct Places<E, A = ()> {
+    all: Vec<Machine<E, A>>,
     free: Vec<u32>,
 }
 
 /// A state machine with its random stream, which few packets need.
 #[repr(C)]
-struct Machine<E> {
+struct Machine<E, A> {
+    align: [A; 0],
     endpoint: E,
     random: Random,
 }
+
+/// The alignment of state machines that are laid out by cache lines.
+#[repr(align(64))]
+struct Line;
 
 impl Machines {
     /// No state machines, and memory for those of `counts`.
@@ -54,6 +67,8 @@ impl Machines {
             tcp_senders: Places::new(counts.tcp_senders),
             tcp_receivers: Places::new(counts.tcp_receivers),
             sinks: Places::new(counts.sinks),
+            stream_senders: Places::default(),
+            stream_receivers: Places::default(),
             others: Places::default(),
         }
     }
@@ -66,6 +81,12 @@ impl Machines {
                 MachineId::TcpReceiver(self.tcp_receivers.add(*receiver, random))
             }
             AnyEndpoint::Sink(sink) => MachineId::Sink(self.sinks.add(sink, random)),
+            AnyEndpoint::StreamSender(sender) => {
+                MachineId::StreamSender(self.stream_senders.add(*sender, random))
+            }
+            AnyEndpoint::StreamReceiver(receiver) => {
+                MachineId::StreamReceiver(self.stream_receivers.add(*receiver, random))
+            }
             other => MachineId::Other(self.others.add(other, random)),
         }
     }
@@ -76,12 +97,14 @@ impl Machines {
             MachineId::TcpSender(place) => self.tcp_senders.remove(place),
             MachineId::TcpReceiver(place) => self.tcp_receivers.remove(place),
             MachineId::Sink(place) => self.sinks.remove(place),
+            MachineId::StreamSender(place) => self.stream_senders.remove(place),
+            MachineId::StreamReceiver(place) => self.stream_receivers.remove(place),
             MachineId::Other(place) => self.others.remove(place),
         }
     }
 
     /// Gives an input to a state machine, with the context that `cx` makes of its random stream. Returns its deadline.
-    #[inline]
+    #[inline(always)]
     pub(super) fn handle<'a>(
         &'a mut self,
         id: MachineId,
@@ -92,8 +115,10 @@ impl Machines {
             MachineId::TcpSender(place) => self.tcp_senders.all[place as usize].handle(input, cx),
             MachineId::TcpReceiver(place) => self.tcp_receivers.all[place as usize].handle(input, cx),
             MachineId::Sink(place) => self.sinks.all[place as usize].handle(input, cx),
+            MachineId::StreamSender(place) => self.stream_senders.all[place as usize].handle(input, cx),
+            MachineId::StreamReceiver(place) => self.stream_receivers.all[place as usize].handle(input, cx),
             MachineId::Other(place) => {
-                let Machine { endpoint, random } = &mut self.others.all[place as usize];
+                let Machine { endpoint, random, .. } = &mut self.others.all[place as usize];
                 endpoint.run(input, &mut cx(random))
             }
         }
@@ -105,6 +130,8 @@ impl Machines {
             MachineId::TcpSender(place) => &mut self.tcp_senders.all[place as usize].random,
             MachineId::TcpReceiver(place) => &mut self.tcp_receivers.all[place as usize].random,
             MachineId::Sink(place) => &mut self.sinks.all[place as usize].random,
+            MachineId::StreamSender(place) => &mut self.stream_senders.all[place as usize].random,
+            MachineId::StreamReceiver(place) => &mut self.stream_receivers.all[place as usize].random,
             MachineId::Other(place) => &mut self.others.all[place as usize].random,
         }
     }
@@ -113,27 +140,36 @@ impl Machines {
     #[inline]
     pub(super) fn prefetch(&self, id: MachineId) {
         match id {
-            MachineId::TcpSender(place) => self.tcp_senders.prefetch(place),
-            MachineId::TcpReceiver(place) => self.tcp_receivers.prefetch(place),
-            MachineId::Sink(place) => self.sinks.prefetch(place),
-            MachineId::Other(place) => self.others.prefetch(place),
+            MachineId::TcpSender(place) => self.tcp_senders.prefetch(place, TcpSender::LINES),
+            MachineId::TcpReceiver(place) => self.tcp_receivers.prefetch(place, tcp::Receiver::LINES),
+            MachineId::Sink(place) => self.sinks.prefetch(place, lines::<datagram::Sink>()),
+            MachineId::StreamSender(place) => self.stream_senders.prefetch(place, lines::<StreamSender>()),
+            MachineId::StreamReceiver(place) => {
+                self.stream_receivers.prefetch(place, lines::<StreamReceiver>());
+            }
+            MachineId::Other(place) => self.others.prefetch(place, lines::<AnyEndpoint>()),
         }
     }
 }
 
-impl<E> Default for Places<E> {
+/// The cache lines of a state machine.
+const fn lines<E>() -> usize {
+    size_of::<E>().div_ceil(LINE)
+}
+
+impl<E, A> Default for Places<E, A> {
     fn default() -> Self {
         Self { all: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<E> Places<E> {
+impl<E, A> Places<E, A> {
     fn new(count: usize) -> Self {
         Self { all: list_in_large_pages(count), free: Vec::new() }
     }
 
     fn add(&mut self, endpoint: E, random: Random) -> u32 {
-        let machine = Machine { endpoint, random };
+        let machine = Machine { align: [], endpoint, random };
         match self.free.pop() {
             Some(place) => {
                 self.all[place as usize] = machine;
@@ -153,15 +189,15 @@ impl<E> Places<E> {
     }
 
     #[inline]
-    fn prefetch(&self, place: u32) {
+    fn prefetch(&self, place: u32, lines: usize) {
         if let Some(machine) = self.all.get(place as usize) {
-            prefetch(machine, size_of::<E>().div_ceil(LINE));
+            prefetch(machine, lines);
         }
     }
 }
 
-impl<E: Endpoint> Machine<E> {
-    #[inline]
+impl<E: Endpoint, A> Machine<E, A> {
+    #[inline(always)]
     fn handle<'a>(&'a mut self, input: Input<'_>, cx: impl FnOnce(&'a mut Random) -> Cx<'a>) -> Time {
         run(&mut self.endpoint, input, &mut cx(&mut self.random))
     }

@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn act(&mut self, port: PortId, id: PacketId, offer: Offer) {
         match offer {
             Offer::Accepted => self.accounts.count_hops(1),

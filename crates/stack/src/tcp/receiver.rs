@@ -5,6 +5,7 @@ use contract::{
     Address, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags,
     TcpHeader,
 };
+use memory::LINE;
 use units::{Bytes, Duration, Time};
 
 use super::sack_compression::{EXPECTED_BLOCKS, SackCompression};
@@ -21,7 +22,10 @@ use crate::parts::Ranges;
 ///
 /// It is an [`Endpoint`]. [`Input::Packet`] is a segment. Its acknowledgement is in the outbox when `handle` returns, or is sent by
 /// [`Input::Timer`] at [`Endpoint::wake`]. `Start`, `App`, `Mode` and `Stop` have no effect: a receiver accepts packets at any time.
+///
+/// Its memory is laid out by cache lines: first the fields of every segment, at the end those that few segments use.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     /// Next byte expected.
     next: u64,
@@ -33,40 +37,44 @@ pub struct Receiver {
     ack_at: Time,
     /// One past the last byte of the flow, once known.
     last: u64,
+    to: Address,
     header_bytes: u32,
-    /// Payload of a full segment.
-    segment: u32,
     window: Window,
-    ack_delay: Duration,
-    delayed_ack: bool,
+    /// With SACK compression only.
+    compression: Option<Box<SackCompression>>,
+    /// Data above `next`.
+    out_of_order: Ranges,
     /// Whether every segment is acknowledged at once; `None` if that depends on the segment, as with Linux's quick acknowledgements.
     at_once: Option<bool>,
     sack: bool,
-    /// Number of quick acknowledgements at the start, after an idle time and after duplicate data; zero for none.
-    quick_acks: u32,
-    /// Quick acknowledgements that are left [Linux: icsk_ack.quick].
-    quick: u32,
-    /// Idle time after which acknowledgements are quick, and the arrival of the last segment.
-    pause: Duration,
-    last_arrival: Time,
     feedback: EcnFeedback,
     /// Whether ECE is set. Classic: a CE mark sets it, CWR from the sender clears it [RFC3168 §6.1.3]. DCTCP: whether the last segment was marked
     /// [RFC8257 §3.2: DCTCP.CE]. Accurate: the same, and ECE is not sent.
     echo_marks: bool,
-    /// Marked segments so far [RFC9768 §3.2.1: r.cep], and those since the last acknowledgement; with accurate feedback only.
-    marks: u64,
-    unreported: u32,
     acks: Acks,
-    to: Address,
-    /// Data above `next`.
-    out_of_order: Ranges,
-    /// One byte of each of the blocks reported last, newest first [RFC2018 §4].
-    recent: [u64; 3],
-    /// With SACK compression only.
-    compression: Option<Box<SackCompression>>,
+    delayed_ack: bool,
+    /// Marked segments since the last acknowledgement; with accurate feedback only.
+    unreported: u32,
+    /// Payload of a full segment.
+    segment: u32,
+    /// Number of quick acknowledgements at the start, after an idle time and after duplicate data; zero for none.
+    quick_acks: u32,
+    /// Quick acknowledgements that are left [Linux: icsk_ack.quick].
+    quick: u32,
+    ack_delay: Duration,
+    /// Idle time after which acknowledgements are quick, and the arrival of the last segment.
+    pause: Duration,
+    last_arrival: Time,
+    /// Marked segments so far [RFC9768 §3.2.1: r.cep]; with accurate feedback only.
+    marks: u64,
+    /// One byte of each of the blocks reported last, newest first [RFC2018 §4]; `None` before the first.
+    recent: Option<Box<[u64; 3]>>,
 }
 
 impl Receiver {
+    /// The cache lines from the first one on that a segment in order needs.
+    pub const LINES: usize = std::mem::offset_of!(Self, segment).div_ceil(LINE);
+
     /// A receiver that sends its acknowledgements to `to`.
     pub fn new(config: &Config, to: Address) -> Self {
         let compresses = config.sack && config.sack_compression > Duration::ZERO;
@@ -98,7 +106,7 @@ impl Receiver {
             acks: config.acks,
             to,
             out_of_order: Ranges::new(),
-            recent: [NOTHING; 3],
+            recent: None,
             compression,
         }
     }
@@ -269,14 +277,22 @@ impl Receiver {
         let block = self.out_of_order.range_containing(at);
         let mut reported = [at, NOTHING, NOTHING];
         let mut n = 1;
-        for &byte in &self.recent {
+        for &byte in self.recent() {
             let other = self.out_of_order.range_containing(byte);
             if n < reported.len() && other.is_some() && other != block {
                 reported[n] = byte;
                 n += 1;
             }
         }
-        self.recent = reported;
+        match &mut self.recent {
+            Some(recent) => **recent = reported,
+            None => self.recent = Some(Box::new(reported)),
+        }
+    }
+
+    /// One byte of each of the blocks reported last.
+    fn recent(&self) -> &[u64] {
+        self.recent.as_deref().map_or(&[], |recent| recent)
     }
 
     /// Up to three SACK blocks: the one of the newest arrival, then those reported last [RFC2018 §4].
@@ -298,7 +314,7 @@ impl Receiver {
     fn reported(&self) -> ([(u64, u64); 3], usize) {
         let mut blocks = [(0, 0); 3];
         let mut n = 0;
-        for &byte in &self.recent {
+        for &byte in self.recent() {
             if let Some(block) = self.out_of_order.range_containing(byte)
                 && !blocks[..n].contains(&block)
             {

@@ -12,8 +12,6 @@ pub(super) struct AppData {
     pub(super) ready: u64,
     /// One past the last byte of the flow; [`u64::MAX`] for a flow without end.
     pub(super) last: u64,
-    /// When the next segment will be ready.
-    pub(super) next_data_at: Time,
     /// With [`Demand::Limited`] only.
     production: Option<Box<Production>>,
 }
@@ -21,6 +19,8 @@ pub(super) struct AppData {
 /// An application that produces whole segments at a rate.
 #[derive(Clone, Debug)]
 struct Production {
+    /// When the next segment will be ready.
+    next_at: Time,
     rate: Rate,
     carry: Carry,
     segment: Bytes,
@@ -42,15 +42,21 @@ impl AppData {
             Demand::Finite(size) => (size.as_u64(), size.as_u64(), Rate::ZERO),
             Demand::Limited(rate) => (0, u64::MAX, rate),
         };
-        let production = || Box::new(Production { rate, carry: Carry::default(), segment });
-        Self { ready, last, next_data_at: Time::NEVER, production: (rate != Rate::ZERO).then(production) }
+        let production =
+            || Box::new(Production { next_at: Time::NEVER, rate, carry: Carry::default(), segment });
+        Self { ready, last, production: (rate != Rate::ZERO).then(production) }
     }
 
     /// Starts the application, which produces whole segments at its rate.
     pub(super) fn start(&mut self, cx: &Cx<'_>) {
         if let Some(production) = &mut self.production {
-            self.next_data_at = cx.now() + production.next_gap();
+            production.next_at = cx.now() + production.next_gap();
         }
+    }
+
+    /// When the next segment will be ready; [`Time::NEVER`] if the application does not produce segments at a rate.
+    pub(super) fn next_data_at(&self) -> Time {
+        self.production.as_ref().map_or(Time::NEVER, |production| production.next_at)
     }
 
     /// Adds the segments that have become ready. They are whole, so that a slow application makes no small packets.
@@ -58,11 +64,12 @@ impl AppData {
         let Some(production) = &mut self.production else { return };
         if production.rate == Rate::UNLIMITED {
             self.ready = u64::MAX;
-            self.next_data_at = Time::NEVER;
+            production.next_at = Time::NEVER;
         }
-        while self.next_data_at <= now {
+        while production.next_at <= now {
             self.ready += production.segment.as_u64();
-            self.next_data_at += production.next_gap();
+            let gap = production.next_gap();
+            production.next_at += gap;
         }
     }
 
@@ -90,9 +97,10 @@ mod tests {
     #[test]
     fn an_application_of_8_mbps_makes_a_segment_of_1000_bytes_each_millisecond() {
         let mut app_data = AppData::new(Demand::Limited(Rate::from_mbps(8)), Bytes::new(1000));
-        app_data.next_data_at = Time::ZERO + Duration::from_millis(1);
+        let production = app_data.production.as_mut().expect("the application is limited");
+        production.next_at = Time::ZERO + Duration::from_millis(1);
         app_data.refill(Time::ZERO + Duration::from_micros(3500));
         assert_eq!(app_data.ready, 3000);
-        assert_eq!(app_data.next_data_at, Time::ZERO + Duration::from_millis(4));
+        assert_eq!(app_data.next_data_at(), Time::ZERO + Duration::from_millis(4));
     }
 }

@@ -85,8 +85,8 @@ impl<C: CongestionControl> Sender<C> {
     fn expects_ack(&self, bytes: u64, now: Time) -> bool {
         let Some(head) = self.rack.as_ref().and_then(|rack| rack.oldest_sent_at()) else { return false };
         let paced = self.limits.rate != Rate::UNLIMITED;
-        let free_at = if paced { self.pacing.pacer.free_at() } else { Time::ZERO };
-        let last = self.pacing.last_sent_at.max(free_at);
+        let free_at = if paced { self.pacer.free_at() } else { Time::ZERO };
+        let last = self.departures.last_sent_at.max(free_at);
         if self.recovery.reducing || self.recovery.recovering || now > last + SOON {
             return false;
         }

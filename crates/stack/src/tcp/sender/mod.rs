@@ -22,6 +22,7 @@ use contract::{
     Ack, Address, CongestionControl, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet,
     Sent, TcpFlags, TcpHeader,
 };
+use memory::LINE;
 use units::{Bytes, Duration, Rate, Time};
 
 use self::app_data::AppData;
@@ -52,33 +53,39 @@ use crate::parts::Pacer;
 ///    input makes a polled deadline void.
 ///
 /// The receiver must echo the time stamp of the segment that it acknowledges (`TcpHeader::echo`), or round-trip times are wrong.
+///
+/// Its memory is laid out by cache lines: first the fields of every acknowledgement, then the controller, at the end the fields that few
+/// acknowledgements use.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender<C> {
-    controller: C,
     limits: SendLimits,
-    to: Address,
+    seq: SendSequence,
+    timer: RetransmissionTimer,
     settings: Settings,
     phase: Phase,
     /// Whether the application or the receive window left the congestion window unused.
     app_limited: bool,
-    seq: SendSequence,
-    segment_ends: SegmentEnds,
-    send_buffer: SendBuffer,
-    timer: RetransmissionTimer,
+    to: Address,
     marks: MarkCounter,
-    pacing: Pacing,
+    segment_ends: SegmentEnds,
+    departures: Departures,
+    recovery: Recovery,
+    send_buffer: SendBuffer,
+    app_data: AppData,
     /// With segmentation offload only.
     batch: Option<Box<Batch>>,
-    app_data: AppData,
-    recovery: Recovery,
     /// With SACK only.
     scoreboard: Option<Box<Scoreboard>>,
-    /// With proportional rate reduction only.
-    prr: Option<Box<Prr>>,
     /// With [`LossDetection::Time`] only.
     rack: Option<Box<Rack>>,
     /// With controllers that request delivery rates only.
     sampler: Option<Box<Sampler>>,
+    controller: C,
+    /// Without a rate it is not used.
+    pacer: Pacer,
+    /// With proportional rate reduction only.
+    prr: Option<Box<Prr>>,
 }
 
 /// The window and rate that the controller allows.
@@ -92,8 +99,7 @@ struct SendLimits {
 
 /// Departure times of segments.
 #[derive(Clone, Debug)]
-struct Pacing {
-    pacer: Pacer,
+struct Departures {
     /// When the pacer or the application allows the next segment; [`Time::NEVER`] if neither delays it.
     next_at: Time,
     /// When the last segment left.
@@ -129,6 +135,9 @@ struct Settings {
 }
 
 impl<C: CongestionControl> Sender<C> {
+    /// The cache lines from the first one on that an acknowledgement needs which shows no loss, with the first line of the controller.
+    pub const LINES: usize = std::mem::offset_of!(Self, controller).div_ceil(LINE) + 1;
+
     /// A sender to the endpoint `to`. It sends nothing before [`Input::Start`].
     pub fn new(config: &Config, controller: C, to: Address) -> Self {
         Self {
@@ -158,7 +167,8 @@ impl<C: CongestionControl> Sender<C> {
             send_buffer: SendBuffer::new(config.send_buffer, config.segment, config.initial_window),
             timer: RetransmissionTimer::new(config),
             marks: MarkCounter::default(),
-            pacing: Pacing { pacer: Pacer::default(), next_at: Time::NEVER, last_sent_at: Time::NEVER },
+            departures: Departures { next_at: Time::NEVER, last_sent_at: Time::NEVER },
+            pacer: Pacer::default(),
             batch: config.gso.then(|| {
                 Box::new(Batch::new(config.segment.as_u64().max(1), u64::from(config.initial_window)))
             }),
@@ -386,7 +396,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Sends what the congestion window, the receive window, the pacer and the application allow.
     #[inline]
     fn transmit(&mut self, cx: &mut Cx<'_>) {
-        self.pacing.next_at = Time::NEVER;
+        self.departures.next_at = Time::NEVER;
         if self.recovery.by_pipe {
             return self.transmit_by_pipe(cx);
         }
@@ -422,9 +432,9 @@ impl<C: CongestionControl> Sender<C> {
     /// Whether the pacer delays the next segment. If so, sets the deadline.
     #[inline]
     fn waits_for_pacer(&mut self, now: Time) -> bool {
-        let waiting = self.limits.rate != Rate::UNLIMITED && now < self.pacing.pacer.free_at();
+        let waiting = self.limits.rate != Rate::UNLIMITED && now < self.pacer.free_at();
         if waiting {
-            self.pacing.next_at = self.pacing.pacer.free_at();
+            self.departures.next_at = self.pacer.free_at();
         }
         waiting
     }
@@ -445,7 +455,7 @@ impl<C: CongestionControl> Sender<C> {
             sampler.limit(in_flight);
         }
         if self.app_data.ready == self.seq.next {
-            self.pacing.next_at = self.app_data.next_data_at;
+            self.departures.next_at = self.app_data.next_data_at();
         }
     }
 
@@ -492,13 +502,13 @@ impl<C: CongestionControl> Sender<C> {
         let header = TcpHeader { seq, window_bytes: u32::MAX, flags, ..TcpHeader::default() };
         cx.send(self.to.into(), size, ecn, Header::Tcp(header), Label::default());
         if self.limits.rate != Rate::UNLIMITED {
-            self.pacing.pacer.charge(size, self.limits.rate, now);
+            self.pacer.charge(size, self.limits.rate, now);
         }
         self.timer.start_if_stopped(now);
         if let Some(rack) = &mut self.rack {
             rack.on_sent(seq, seq + len, retransmission, now);
         }
-        self.pacing.last_sent_at = now;
+        self.departures.last_sent_at = now;
         let in_flight = self.flight();
         if let Some(sampler) = &mut self.sampler {
             sampler.on_sent(seq, seq + len, in_flight, now);
@@ -512,10 +522,10 @@ impl<C: CongestionControl> Sender<C> {
     /// valid, and the controller is notified [RFC5681 §4.1].
     #[cold]
     fn check_idle(&mut self, cx: &mut Cx<'_>) {
-        if self.pacing.last_sent_at == Time::NEVER || !self.settings.idle_restart {
+        if self.departures.last_sent_at == Time::NEVER || !self.settings.idle_restart {
             return;
         }
-        let idle = cx.now().saturating_since(self.pacing.last_sent_at);
+        let idle = cx.now().saturating_since(self.departures.last_sent_at);
         if idle > self.timer.rtt().rto() && self.unsent(cx.now()) > 0 {
             self.controller.on_idle(idle, cx);
             self.read_allowance();
@@ -651,13 +661,13 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
             Input::Stop => {
                 self.phase = Phase::Closed;
                 self.timer.stop();
-                self.pacing.next_at = Time::NEVER;
+                self.departures.next_at = Time::NEVER;
             }
         }
     }
 
     #[inline]
     fn wake(&self) -> Time {
-        self.timer.expires_at().min(self.pacing.next_at).min(self.controller.wake())
+        self.timer.expires_at().min(self.departures.next_at).min(self.controller.wake())
     }
 }
