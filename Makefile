@@ -30,12 +30,12 @@ check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, regi
 	@$(PY) tools/count.py check
 
 # Tests run the release core if it is there and up to date; otherwise one of their own profile, which needs no second build of everything.
-test: test-programs  ## every test, Rust and Python; sets up by itself
+test: $(VENV)/.required test-programs  ## every test, Rust and Python; sets up by itself
 	@$(MAKE) --question --no-print-directory $(VENV)/.installed 2>/dev/null || $(PY) tools/core.py
 	@$(PY) tools/count.py test
 
 # One build of all targets, so that test programs and core have the same dependencies with the same features.
-test-programs: $(VENV)/.required
+test-programs: $(VENV)/.made
 	@echo "building the test programs and the core (the first time takes some minutes)"
 	@cargo build --workspace --all-targets --locked --profile suite --quiet
 

@@ -151,7 +151,7 @@ impl Fib {
         }
     }
 
-    /// Whether any row has next hops beside the first.
+    /// Whether there are more next hops than rows, so that some row has one beside its first.
     #[inline]
     pub const fn has_further_hops(&self) -> bool {
         self.hops.len() > self.rows.len()
