@@ -3,10 +3,10 @@
 A step whose output holds a tally (of cargo, pytest or this script) counts its tests; any other step
 counts as one. Every step runs, also after a failure; the exit code is 1 when anything failed.
 
-Tests that wait for real time run beside tests that compute, and tests of Python beside those of Rust: what computes at a
-lower priority, so that it takes what waiting leaves. Only the output of the tests of Rust is shown at once, that of the
-others when they have ended. Of the tests that wait, a few that fail run once more by themselves: another program may have
-taken the processor from them. Tests that compute run once.
+Tests that wait for real time run beside tests that compute, tests of Python beside those of Rust, and in CI all other
+checks beside the tests: what computes at a lower priority, so that it takes what waiting leaves. Only the output of the
+tests of Rust is shown at once, that of the others when they have ended. Of the tests that wait, a few that fail run once
+more by themselves: another program may have taken the processor from them. Tests that compute run once.
 """
 
 import contextlib
@@ -18,7 +18,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ".venv/bin/python"
@@ -66,14 +68,30 @@ WAITING = [
 """Steps of `test` that wait for real time most of the time, and must not wait for a processor."""
 MAX_REPEATED = 5
 """Failed tests of such a step that are repeated: if there are more, the cause is not another program."""
-# CI runs the dependencies and the registry within `make test`, the catalogue by the installed package, and slow scenarios.
-CI = [step for step in CHECK[:-1] if step not in TEST] + [
+# Beside the tests in CI: the catalogue by the installed package, and clippy last, because it and the tests' last build
+# wait for each other. The dependencies and the registry are checked by the tests.
+CLIPPY = CHECK[1]
+CI = [
+    *(step for step in CHECK[:-1] if step not in [CLIPPY, *TEST]),
     ("catalogue", [*CHECK[-1][1], "--installed"]),
     ("wheel", ["make", "--no-print-directory", "wheel-test"]),
     ("site", [PYTHON, "tools/docsite.py", "--quick"]),
-    ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"]),
+    CLIPPY,
 ]
-SUITES = {"check": CHECK, "test": TEST, "ci": CI}
+ALL_TESTS = ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"])
+
+
+class Suite(NamedTuple):
+    """Steps that run one after the other, and what runs beside them."""
+
+    steps: Sequence
+    computing: Sequence = ()
+    """Steps that compute, one after the other, at a lower priority."""
+    waiting: Sequence = ()
+    """Steps that wait for real time, one after the other. If there are some, `steps` have a lower priority too."""
+
+
+SUITES = {"check": Suite(CHECK), "test": Suite(TEST, COMPUTING, WAITING), "ci": Suite([ALL_TESTS], CI)}
 
 CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed")
 PYTEST_RESULT = re.compile(r"^(=+ )?\d+ (passed|failed|errors?|skipped|deselected|warnings?).* in [\d.]+s")
@@ -174,7 +192,8 @@ class ParallelSteps:
     def rows(self):
         """Waits for the end, shows the output and returns the rows of the summary."""
         self._thread.join()
-        print(*self._lines, sep="\n", flush=True)
+        if self._lines:
+            print(*self._lines, sep="\n", flush=True)
         return self._rows
 
     def stop(self):
@@ -206,16 +225,14 @@ def main():
         raise SystemExit(f"usage: count.py {' | '.join(SUITES)}")
     suite = SUITES[sys.argv[1]]
     # where there is one processor only, or no priorities, nothing runs beside anything else
-    alone = suite is not TEST or (os.cpu_count() or 1) < 2 or os.name != "posix"
-    if alone:
-        rows = [timed(*step) for step in suite]
-        if suite is TEST:
-            rows += [timed(*step) for step in COMPUTING] + [timed_in_real_time(*step) for step in WAITING]
+    if (os.cpu_count() or 1) < 2 or os.name != "posix":
+        rows = [timed(*step) for step in [*suite.steps, *suite.computing]]
+        rows += [timed_in_real_time(*step) for step in suite.waiting]
     else:
-        computing = [(name, low_priority(argv)) for name, argv in COMPUTING]
-        beside = [ParallelSteps(computing, timed), ParallelSteps(WAITING, timed_in_real_time)]
+        computing = [(name, low_priority(argv)) for name, argv in suite.computing]
+        beside = [ParallelSteps(computing, timed), ParallelSteps(suite.waiting, timed_in_real_time)]
         try:
-            rows = [timed(name, low_priority(argv)) for name, argv in suite]
+            rows = [timed(name, low_priority(argv) if suite.waiting else argv) for name, argv in suite.steps]
         except BaseException:
             for steps in beside:
                 steps.stop()
