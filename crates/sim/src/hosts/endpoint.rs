@@ -259,18 +259,19 @@ impl EndpointState {
         (self.active && sent_at >= clock.local_time(self.epoch)).then(|| clock.first(sent_at))
     }
 
-    /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time.
+    /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time. Returns whether an application is to be told, and the `Wake` to
+    /// schedule.
     #[inline(always)]
     pub(crate) fn receive(
         &mut self,
         now: Time,
-        packet: &Packet,
-        sent_at: Time,
+        (packet, sent_at): (&Packet, Time),
         machines: &mut Machines,
         out: &mut Outputs,
-    ) {
+    ) -> (bool, Time) {
         self.count_arrival(now, packet, sent_at);
         self.run(now, Input::Packet(packet), machines, out);
+        (self.has_news(), self.arm(now).unwrap_or(Time::NEVER))
     }
 
     /// Gives an input to the endpoint.
@@ -324,7 +325,7 @@ impl EndpointState {
 
     /// When to schedule its next `Wake`; `None` if one is pending that is early enough.
     #[inline]
-    pub(crate) fn arm(&mut self, now: Time) -> Option<Time> {
+    pub(super) fn arm(&mut self, now: Time) -> Option<Time> {
         let wake = self.wake.max(now);
         let earlier = wake < self.armed && self.active;
         if earlier {
@@ -368,7 +369,7 @@ impl EndpointState {
 
     /// Whether so much has been delivered that an application is to be told.
     #[inline]
-    pub(crate) fn has_news(&self) -> bool {
+    fn has_news(&self) -> bool {
         self.meter.goodput_bytes >= self.next_event_at
     }
 

@@ -195,18 +195,17 @@ impl Hosts {
         self.endpoints.len() + self.late.len()
     }
 
-    /// Gives an arriving packet to an endpoint, sent at `sent_at` by true time. Returns whether an application is to be told, and the `Wake` to schedule.
+    /// Gives an arriving packet to an endpoint, see [`EndpointState::receive`].
     #[inline]
     pub(crate) fn receive(
         &mut self,
         endpoint: EndpointId,
-        (packet, sent_at): (&Packet, Time),
+        packet: (&Packet, Time),
         now: Time,
         out: &mut Outputs,
     ) -> (bool, Time) {
         let (state, machines) = self.running(endpoint);
-        state.receive(now, packet, sent_at, machines, out);
-        (state.has_news(), state.arm(now).unwrap_or(Time::NEVER))
+        state.receive(now, packet, machines, out)
     }
 
     /// The next `Wake` of an endpoint; [`Time::NEVER`] if one is pending that is early enough.

@@ -266,8 +266,7 @@ impl World {
         }
         self.out.arena.release(id);
         self.accounts.count_delivered();
-        state.receive(self.now, &packet, packet.sent_at, machines, &mut self.out);
-        let (has_news, wake) = (state.has_news(), state.arm(self.now).unwrap_or(Time::NEVER));
+        let (has_news, wake) = state.receive(self.now, (&packet, packet.sent_at), machines, &mut self.out);
         self.end_delivery(endpoint, has_news, wake);
     }
 

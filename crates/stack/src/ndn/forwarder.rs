@@ -47,8 +47,6 @@ pub struct Forwarder<S, L> {
     timed: bool,
     /// Whether its strategy or its link part observes Data.
     observes_data: bool,
-    /// See [`Forwarder::is_large`].
-    large: bool,
     core: Core,
     fib: Fib,
     strategy: S,
@@ -82,9 +80,8 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             strategy_random,
             algorithm_random,
         };
-        let (timed, observes_data, large, wake) = (false, true, false, Time::NEVER);
-        let mut first =
-            Self { wake, timed, observes_data, large, core, fib: Fib::new(), strategy, algorithm };
+        let (timed, observes_data, wake) = (false, true, Time::NEVER);
+        let mut first = Self { wake, timed, observes_data, core, fib: Fib::new(), strategy, algorithm };
         first.ask_parts();
         first
     }
@@ -120,13 +117,11 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     /// The same for routes in any form.
     pub fn set_rows<'h>(&mut self, rows: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone) {
         self.fib.set(rows);
-        self.large |= self.fib.rows() >= MANY_NAMES;
     }
 
     /// Changes the costs of next hops of one prefix, see [`Fib::prefer`].
     pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
         self.fib.prefer(prefix, hops);
-        self.large |= self.fib.rows() >= MANY_NAMES;
     }
 
     /// The first next hop of a prefix.
@@ -221,7 +216,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         from: FaceId,
         cx: &mut NodeCx<'_, '_>,
     ) -> Option<DropReason> {
-        let Self { strategy, algorithm, fib, core, large, .. } = self;
+        let Self { strategy, algorithm, fib, core, .. } = self;
         let Interest { name, nonce, .. } = interest;
         core.counters.add(Tally::InterestsIn);
         if let Some(algorithm) = algorithm.as_mut().filter(|_| core.observes(from)) {
@@ -249,10 +244,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         let expires = cx.now() + interest.lifetime();
         let is_new = existing.is_none();
         let pending = match existing {
-            None => {
-                *large |= core.pit.size() >= MANY_NAMES;
-                core.pit.insert(&interest, packet, from, expires)
-            }
+            None => core.pit.insert(&interest, packet, from, expires),
             Some(pending) => Self::request_again(core, pending, &interest, packet, from, expires),
         };
         let arrived = ArrivingInterest { packet, name, from, pending, is_new };
@@ -383,7 +375,6 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             };
             if core.stores {
                 core.store.insert(data, packet.size_bytes);
-                self.large |= core.store.held() >= MANY_NAMES;
             }
             core.answer(pending, packet, from, cx);
             if core.pit.size() >= MANY_NAMES && !core.faces.is_link(from) {
@@ -404,7 +395,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         pending: Pending,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let Self { strategy, algorithm, fib, core, large, .. } = self;
+        let Self { strategy, algorithm, fib, core, .. } = self;
         let now = cx.now();
         let rtt = round_trip(core.pit.out_record(pending, from), now);
         let (note, interest_label) =
@@ -422,7 +413,6 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         }
         if core.stores {
             core.store.insert(data, packet.size_bytes);
-            *large |= core.store.held() >= MANY_NAMES;
         }
         if core.observed_links == 0 {
             return core.answer(pending, &packet, from, cx);

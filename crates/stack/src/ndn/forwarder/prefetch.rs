@@ -3,6 +3,7 @@
 use contract::{FaceId, Header, Interest, Packet, PortId};
 
 use super::Forwarder;
+use crate::ndn::MANY_NAMES;
 
 /// How long before its arrival at a forwarder what a packet needs of the tables is requested from memory: each request reads what the ones before it
 /// requested.
@@ -22,10 +23,11 @@ impl Ahead {
 }
 
 impl<S, L> Forwarder<S, L> {
-    /// Whether its tables have been so large that what arriving packets need is to be requested by [`Forwarder::prefetch`].
+    /// Whether its tables are so large that what arriving packets need is to be requested by [`Forwarder::prefetch`].
     #[inline]
     pub const fn is_large(&self) -> bool {
-        self.large
+        // one comparison, because MANY_NAMES is a power of two
+        self.core.pit.size() | self.core.store.held() | self.fib.rows() >= MANY_NAMES
     }
 
     /// How many of [`Ahead::ALL`] it needs. The last is for next hops that are not in the row of their prefix, and for the order in a content store.
