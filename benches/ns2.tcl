@@ -77,8 +77,12 @@ switch $workload {
         }
         set end $seconds
     }
-    f8p {
-        # the route to each host is one of the 16 shortest from its only partner, drawn as a hash of flows would
+    f8p - f16p {
+        set ports [dict get {f8p 8 f16p 16} $workload]
+        set half [expr {$ports / 2}]
+        set in_pod [expr {$half * $half}]
+        set hosts [expr {$ports * $in_pod}]
+        # the route to each host is one of the shortest from its only partner, drawn as a hash of flows would
         expr {srand(1)}
         Agent/TCP set window_ 100000
         Agent/TCP set windowInit_ 10
@@ -87,17 +91,17 @@ switch $workload {
         Agent/TCP set minrto_ 0.2
         Agent/TCP set tcpTick_ 0.001
         Agent/TCPSink set packetSize_ 40
-        for {set c 0} {$c < 16} {incr c} { set core($c) [$sim node] }
-        for {set pod 0} {$pod < 8} {incr pod} {
-            for {set i 0} {$i < 4} {incr i} {
+        for {set c 0} {$c < $in_pod} {incr c} { set core($c) [$sim node] }
+        for {set pod 0} {$pod < $ports} {incr pod} {
+            for {set i 0} {$i < $half} {incr i} {
                 set upper($pod,$i) [$sim node]
                 set lower($pod,$i) [$sim node]
-                for {set j 0} {$j < 4} {incr j} { wire $upper($pod,$i) $core([expr {4 * $i + $j}]) 1000Mb 10us 100 }
+                for {set j 0} {$j < $half} {incr j} { wire $upper($pod,$i) $core([expr {$half * $i + $j}]) 1000Mb 10us 100 }
             }
-            for {set i 0} {$i < 4} {incr i} {
-                for {set j 0} {$j < 4} {incr j} {
+            for {set i 0} {$i < $half} {incr i} {
+                for {set j 0} {$j < $half} {incr j} {
                     wire $lower($pod,$i) $upper($pod,$j) 1000Mb 10us 100
-                    set host([expr {16 * $pod + 4 * $i + $j}]) [set node [$sim node]]
+                    set host([expr {$in_pod * $pod + $half * $i + $j}]) [set node [$sim node]]
                     wire $node $lower($pod,$i) 1000Mb 10us 100
                     gateway $node $lower($pod,$i)
                     [$lower($pod,$i) get-module "Manual"] add-route-to-adj-node $node
@@ -108,20 +112,20 @@ switch $workload {
             global sim
             [$at get-module "Manual"] add-route [$to set address_] [[$sim link $at $via] head]
         }
-        for {set h 0} {$h < 128} {incr h} {
-            set from [expr {($h + 64) % 128}]
-            set c [expr {int(rand() * 16)}]
-            set i [expr {$c / 4}]
-            route $lower([expr {$from / 16}],[expr {$from % 16 / 4}]) $host($h) $upper([expr {$from / 16}],$i)
-            route $upper([expr {$from / 16}],$i) $host($h) $core($c)
-            route $core($c) $host($h) $upper([expr {$h / 16}],$i)
-            route $upper([expr {$h / 16}],$i) $host($h) $lower([expr {$h / 16}],[expr {$h % 16 / 4}])
+        for {set h 0} {$h < $hosts} {incr h} {
+            set from [expr {($h + $hosts / 2) % $hosts}]
+            set c [expr {int(rand() * $in_pod)}]
+            set i [expr {$c / $half}]
+            route $lower([expr {$from / $in_pod}],[expr {$from % $in_pod / $half}]) $host($h) $upper([expr {$from / $in_pod}],$i)
+            route $upper([expr {$from / $in_pod}],$i) $host($h) $core($c)
+            route $core($c) $host($h) $upper([expr {$h / $in_pod}],$i)
+            route $upper([expr {$h / $in_pod}],$i) $host($h) $lower([expr {$h / $in_pod}],[expr {$h % $in_pod / $half}])
         }
-        for {set h 0} {$h < 128} {incr h} {
+        for {set h 0} {$h < $hosts} {incr h} {
             set tcp($h) [new Agent/TCP/Newreno]
             set sink [new Agent/TCPSink]
             $sim attach-agent $host($h) $tcp($h)
-            $sim attach-agent $host([expr {($h + 64) % 128}]) $sink
+            $sim attach-agent $host([expr {($h + $hosts / 2) % $hosts}]) $sink
             $sim connect $tcp($h) $sink
             set ftp [new Application/FTP]
             $ftp attach-agent $tcp($h)
@@ -129,9 +133,9 @@ switch $workload {
         }
         # six links there and six back for each packet that is acknowledged; those of lost packets are not counted
         proc hops {} {
-            global tcp
+            global tcp hosts
             set hops 0
-            for {set h 0} {$h < 128} {incr h} { incr hops [expr {12 * [$tcp($h) set nackpack_]}] }
+            for {set h 0} {$h < $hosts} {incr h} { incr hops [expr {12 * [$tcp($h) set nackpack_]}] }
             return $hops
         }
         set end $seconds

@@ -36,6 +36,8 @@ DURATIONS_S: dict[str, dict[str, tuple[float, float]]] = {
         "m100k": (0.5, 3),
         "f8p": (0.02, 0.06),
         "f16p": (0.01, 0.02),
+        "f8i": (1, 10),
+        "f16i": (1, 10),
         "n3": (2, 6),
         "n3k": (1, 3),
         "n10k": (1, 3),
@@ -44,8 +46,23 @@ DURATIONS_S: dict[str, dict[str, tuple[float, float]]] = {
         "t100k": (2, 6),
         "t1m": (11, 15),
     },
-    "ns-2": {"s10": (10, 500), "s100": (5, 25), "s1k": (1, 4), "f8p": (0.02, 0.06)},
-    "ns-3": {"s10": (10, 50), "s100": (1.2, 2.2), "s1k": (1.2, 1.6)},
+    "ns-2": {
+        "s10": (10, 500),
+        "s100": (5, 25),
+        "s1k": (1, 4),
+        "s10k": (1, 1.2),
+        "f8p": (0.02, 0.06),
+        "f16p": (0.01, 0.02),
+    },
+    "ns-3": {
+        "s10": (10, 50),
+        "s100": (1.2, 2.2),
+        "s1k": (1.2, 1.6),
+        "f8p": (0.01, 0.02),
+        "f16p": (0.002, 0.004),
+        "f8i": (0.1, 1),
+        "f16i": (0.1, 1),
+    },
 }
 """The durations of each workload in each program, in simulated seconds. All flows of s10 to s100k have started after 1 s."""
 
@@ -81,7 +98,7 @@ def command(program: str, workload: str, seconds: float) -> list[str]:
     if program == "ns-2":
         return ["ns", str(HERE / "ns2.tcl"), workload, str(seconds)]
     if program == "ns-3":
-        return [str(ns3_program()), str(SIZES["flows"][workload]), str(seconds)]
+        return [str(ns3_program()), workload, str(seconds)]
     return [str(TARGET / "workload"), workload, str(seconds)]
 
 
