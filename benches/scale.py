@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a packet costs as networks grow: measures it, and draws the figures of docs/scale.md.
+"""What a packet costs as networks grow: measures it, draws the figures of docs/scale.md, and writes its tables.
 
 usage: scale.py [--rounds N] [--only=NAME,NAME] [--draw]
 
@@ -7,12 +7,14 @@ Each workload runs for two durations. The cost of a packet-hop is the difference
 packet-hops, so that set-up does not count; the set-up is what remains of the shorter one. All workloads run in each of N
 rounds (5), and each CPU time is the minimum of all rounds, so that a minute in which the machine is slow does not count for
 one workload only. After each run, results replace those of the same program and workload in benches/scale.json. `--draw`
-only draws docs/images/scale-*.svg from that file.
+only draws docs/images/scale-*.svg from that file, and writes the tables after `<!-- scale: NAME -->` in docs/scale.md and
+README.md.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,12 +72,29 @@ SIZES = {
     "flows": {"s10": 10, "s100": 100, "s1k": 1000, "s10k": 10_000, "s100k": 100_000},
     "receivers": {"w4": 64, "m1k": 1000, "m10k": 10_000, "m100k": 100_000},
     "switches": {"f8p": 80, "f16p": 320},
+    "switches, incast": {"f8i": 80, "f16i": 320},
     "routers": {"n3": 200, "n3k": 1000, "n10k": 10_000},
     "names": {"t1k": 1000, "t10k": 10_000, "t100k": 100_000, "t1m": 1_000_000},
 }
 """What the workloads vary, and how much of it each has."""
 
 STYLES = {"Thalweg": "o-", "ns-2": "s--", "ns-3": "^:"}
+
+PAGES = (ROOT / "README.md", ROOT / "docs" / "scale.md")
+COST = ("hop_ns", "ns per packet-hop", 1.0, 0)
+SET_UP = ("setup_s", "set-up (s)", 1.0, 1)
+MEMORY = ("peak_rss_bytes", "peak memory (MB)", 1e-6, 0)
+"""Keys of a row, what a column of theirs is called, their unit and the digits after the point."""
+
+TABLES: dict[str, tuple[str, list[str], list[str], list[tuple[str, str, float, int]]]] = {
+    "flows in short": ("TCP flows", ["flows"], list(STYLES), [COST, MEMORY]),
+    "flows": ("flows", ["flows"], list(STYLES), [COST, SET_UP, MEMORY]),
+    "receivers": ("receivers", ["receivers"], ["Thalweg"], [COST, MEMORY]),
+    "switches": ("switches", ["switches", "switches, incast"], list(STYLES), [COST, MEMORY]),
+    "routers": ("routers and a controller", ["routers"], ["Thalweg"], [COST, MEMORY]),
+    "names": ("names", ["names"], ["Thalweg"], [COST, MEMORY]),
+}
+"""Of each table: the head of its first column, the sizes in it, the programs, and the columns of each."""
 
 
 def row(program: str, workload: str, runs: list[tuple[int, float, int]]) -> dict[str, Any]:
@@ -114,13 +133,50 @@ def measured(wanted: list[tuple[str, str]], rounds: int) -> Iterator[dict[str, A
             yield row(program, workload, [fastest[key] for key in keys]) | {"rounds": number}
 
 
-def draw(rows: list[dict[str, Any]]) -> None:
+def spaced(value: float, digits: int) -> str:
+    """A number with spaces between thousands."""
+    return f"{value:,.{digits}f}".replace(",", " ")
+
+
+def table(known: dict[tuple[str, str], dict[str, Any]], name: str) -> str:
+    """One of the tables in Markdown; a program has no columns if it ran nothing, and no number where it did not run."""
+    first, what, programs, columns = TABLES[name]
+    sizes = {workload: size for one in what for workload, size in SIZES[one].items()}
+    columns_of = [
+        (program, *column)
+        for column in columns
+        for program in programs
+        if any((program, workload) in known for workload in sizes)
+    ]
+    heads = []
+    for program, _, title, *_ in columns_of:
+        named = title if len(programs) == 1 else f"{program}, {title}"
+        heads.append(program if any(head.endswith(title) for head in heads) else named)
+    lines = [f"| {first} | {' | '.join(heads)} |", f"| ---: |{' ---: |' * len(heads)}"]
+    for workload, size in sizes.items():
+        numbers = [
+            spaced(known[program, workload][key] * unit, digits) if (program, workload) in known else "–"
+            for program, key, _, unit, digits in columns_of
+        ]
+        lines.append(f"| {spaced(size, 0)} ({workload.capitalize()}) | {' | '.join(numbers)} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_tables(known: dict[tuple[str, str], dict[str, Any]]) -> None:
+    """Replaces each table after its comment in the pages."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name in TABLES:
+            text = re.sub(rf"(<!-- scale: {name} -->\n)(\|.*\n)*", rf"\g<1>{table(known, name)}", text)
+        page.write_text(text, encoding="utf-8")
+
+
+def draw(known: dict[tuple[str, str], dict[str, Any]]) -> None:
     """The figures: cost and memory against the number of flows, and cost against the size of other networks."""
     import matplotlib.pyplot as plt
 
     plt.switch_backend("svg")
     plt.rcParams["svg.hashsalt"] = "thalweg"
-    known = {(one["program"], one["workload"]): one for one in rows}
 
     def figure(
         name: str, x: str, y: str, lines: list[tuple[str, str, str, str]], key: str, unit: float
@@ -169,14 +225,15 @@ def main(arguments: list[str]) -> int:
         wanted = [(p, w) for p, ws in DURATIONS_S.items() for w in ws if only is None or w in only]
         for new in measured(wanted, int(options.get("rounds") or 5)):
             at = (new["program"], new["workload"])
-            known = {(one["program"], one["workload"]): one for one in rows} | {at: new}
-            rows = list(known.values())
+            rows = [one for one in rows if (one["program"], one["workload"]) != at] + [new]
             print(
                 f"{new['rounds']:2}  {at[0]:8} {at[1]:6} {new['hop_ns']:9.1f} ns  set-up {new['setup_s']:.2f} s",
                 flush=True,
             )
             FILE.write_text("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in rows) + "\n]\n")
-    draw(rows)
+    known = {(one["program"], one["workload"]): one for one in rows}
+    write_tables(known)
+    draw(known)
     return 0
 
 
