@@ -27,7 +27,7 @@ impl<S, L> Forwarder<S, L> {
     #[inline]
     pub const fn is_large(&self) -> bool {
         // one comparison, because MANY_NAMES is a power of two
-        self.core.pit.size() | self.core.store.held() | self.fib.rows() >= MANY_NAMES
+        self.core.pit.size() | self.core.store.held() | self.fib.prefixes() >= MANY_NAMES
     }
 
     /// How many of [`Ahead::ALL`] it needs. The last is for next hops that are not in the row of their prefix, and for the order in a content store.
@@ -43,7 +43,7 @@ impl<S, L> Forwarder<S, L> {
         match (&packet.header, ahead) {
             (&Header::Interest(Interest { name, nonce, .. }), Ahead::Third) => {
                 core.pit.prefetch_place(name);
-                fib.prefetch_place(name.prefix);
+                fib.prefetch_row(name.prefix);
                 if core.can_loop() {
                     core.dead.prefetch(name, nonce);
                 }
@@ -52,7 +52,6 @@ impl<S, L> Forwarder<S, L> {
                 }
             }
             (&Header::Interest(Interest { name, .. }), Ahead::Second) => {
-                fib.prefetch_row(name.prefix);
                 if stores {
                     core.store.prefetch_entry(name);
                 }
