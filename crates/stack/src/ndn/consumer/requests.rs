@@ -67,6 +67,14 @@ impl Requests {
         self.last
     }
 
+    /// The next segment, unless it is drawn then.
+    pub(super) fn next(&self) -> Option<u64> {
+        match self.popularity {
+            None => Some(self.taken % Name::SEGMENTS),
+            Some(_) => (self.content.0 < self.content.1).then_some(self.content.0),
+        }
+    }
+
     /// Takes the next segment.
     #[inline]
     pub(super) fn take(&mut self, now: Time, random: &mut Random) -> Next {

@@ -1,6 +1,8 @@
 //! What arriving packets need of large tables, requested from memory before they arrive.
 
-use contract::{FaceId, Header, Interest, Packet, PortId};
+use contract::{FaceId, Header, Interest, Name, Packet, PortId};
+
+use memory::prefetch;
 
 use super::Forwarder;
 use crate::ndn::MANY_NAMES;
@@ -42,13 +44,9 @@ impl<S, L> Forwarder<S, L> {
         let stores = core.stores;
         match (&packet.header, ahead) {
             (&Header::Interest(Interest { name, nonce, .. }), Ahead::Third) => {
-                core.pit.prefetch_place(name);
-                fib.prefetch_row(name.prefix);
+                self.prefetch_request(name);
                 if core.can_loop() {
                     core.dead.prefetch(name, nonce);
-                }
-                if stores {
-                    core.store.prefetch_place(name);
                 }
             }
             (&Header::Interest(Interest { name, .. }), Ahead::Second) => {
@@ -70,6 +68,21 @@ impl<S, L> Forwarder<S, L> {
             }
             (Header::Data(data), Ahead::Second) => core.pit.prefetch_entry(data.name),
             _ => {}
+        }
+    }
+
+    /// Requests from memory what an Interest for a name reads first of the tables.
+    pub fn prefetch_request(&self, name: Name) {
+        let Self { fib, core, .. } = self;
+        core.pit.prefetch_place(name);
+        if fib.prefixes() >= MANY_NAMES {
+            fib.prefetch_row(name.prefix);
+        } else if let Some(parent) = core.names.parent_place(name.prefix) {
+            // a small table has no row for most names, and the row of their parent is in the caches
+            prefetch(parent, 1);
+        }
+        if core.stores {
+            core.store.prefetch_place(name);
         }
     }
 
