@@ -32,10 +32,10 @@ impl<S, L> Forwarder<S, L> {
         self.core.pit.size() | self.core.store.held() | self.fib.prefixes() >= MANY_NAMES
     }
 
-    /// How many of [`Ahead::ALL`] it needs. The last is for next hops that are not in the row of their prefix, and for the order in a content store.
+    /// How many of [`Ahead::ALL`] it needs. The last is for next hops that are not in the row of their prefix.
     #[inline]
     pub fn requests(&self) -> usize {
-        if self.core.stores || self.fib.has_further_hops() { 3 } else { 2 }
+        if self.fib.has_further_hops() { 3 } else { 2 }
     }
 
     /// Requests from memory what a packet that arrives over a link needs of the tables.
@@ -54,12 +54,7 @@ impl<S, L> Forwarder<S, L> {
                     core.store.prefetch_entry(name);
                 }
             }
-            (&Header::Interest(Interest { name, .. }), Ahead::Next) => {
-                fib.prefetch_hops(name.prefix);
-                if stores {
-                    core.store.prefetch_beside(name);
-                }
-            }
+            (&Header::Interest(Interest { name, .. }), Ahead::Next) => fib.prefetch_hops(name.prefix),
             (Header::Data(data), Ahead::Third) => {
                 core.pit.prefetch_place(data.name);
                 if stores {
