@@ -153,6 +153,23 @@ mod tests {
     }
 
     #[test]
+    fn the_next_segment_is_known_unless_it_is_drawn() {
+        for (pattern, known) in [
+            (Pattern::Sequential, 100),
+            (Pattern::Zipf { contents: 10, segments: 4, exponent: 1.0, shift: 0.0 }, 75),
+        ] {
+            let (mut all, mut random) = requests(pattern, Bytes::UNLIMITED);
+            let told = (0..100).filter(|_| {
+                let next = all.next();
+                let taken = all.take(Time::ZERO, &mut random);
+                assert!(next.is_none_or(|segment| taken == Next::Segment(segment)), "{next:?} {taken:?}");
+                next.is_some()
+            });
+            assert_eq!(told.count(), known, "{pattern:?}");
+        }
+    }
+
+    #[test]
     fn a_content_is_fetched_whole_before_the_next_is_drawn() {
         let pattern = Pattern::Zipf { contents: 10, segments: 4, exponent: 1.0, shift: 0.0 };
         let (mut all, mut random) = requests(pattern, Bytes::UNLIMITED);
