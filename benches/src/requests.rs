@@ -1,6 +1,6 @@
 //! Requests of named data that go through all names of large tables. A consumer requests segments of one prefix; these have a million prefixes.
 
-use contract::{Cx, Destination, Ecn, Endpoint, Header, Input, Interest, Label, Name, NameId};
+use contract::{Cx, Destination, Ecn, Endpoint, Header, Input, Interest, Label, Name, NameId, Random};
 use stack::ndn;
 use units::{Duration, Time};
 
@@ -43,9 +43,10 @@ impl Requester {
         Self { order, gap, lifetime_ms, sent: 0, next: Time::NEVER }
     }
 
-    fn name(&self, cx: &mut Cx<'_>) -> Name {
+    /// The next name. Without `random`, `None` for a name that is drawn.
+    fn name(&self, random: Option<&mut Random>) -> Option<Name> {
         let turn = |count: u32| self.sent * STRIDE % u64::from(count);
-        match self.order {
+        Some(match self.order {
             Order::Prefixes { first, count } => {
                 let prefix = NameId(first.0 + turn(count) as u32);
                 Name { prefix, segment: self.sent / u64::from(count) }
@@ -54,9 +55,9 @@ impl Requester {
                 Name { prefix, segment: turn(count) }
             }
             Order::Segments { prefix, count } => {
-                Name { prefix, segment: cx.random().below(2 * u64::from(count)) }
+                Name { prefix, segment: random?.below(2 * u64::from(count)) }
             }
-        }
+        })
     }
 }
 
@@ -66,7 +67,7 @@ impl Endpoint for Requester {
             Input::Start => self.next = cx.now(),
             Input::Timer => {
                 while self.next <= cx.now() {
-                    let name = self.name(cx);
+                    let name = self.name(Some(cx.random())).expect("it can be drawn");
                     let nonce = cx.random().bits() as u32;
                     let interest = Interest { name, nonce, lifetime_ms: self.lifetime_ms };
                     let header = Header::Interest(interest);
@@ -83,5 +84,9 @@ impl Endpoint for Requester {
 
     fn wake(&self) -> Time {
         self.next
+    }
+
+    fn next_name(&self) -> Option<Name> {
+        self.name(None)
     }
 }

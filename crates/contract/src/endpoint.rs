@@ -2,7 +2,7 @@
 
 use units::{Bytes, Time};
 
-use crate::{Cx, Header, Packet};
+use crate::{Cx, Header, Name, Packet};
 
 /// A state machine at an end of the network: a TCP sender, a multicast receiver, a traffic source. Sans-IO: it reads no clock and performs no I/O.
 ///
@@ -26,6 +26,12 @@ pub trait Endpoint {
     /// can be early.
     fn wake(&self) -> Time {
         Time::NEVER
+    }
+
+    /// The name that it will probably request next, if it can tell. A driver can request from memory what the forwarder of its node needs then. Results do
+    /// not depend on it.
+    fn next_name(&self) -> Option<Name> {
+        None
     }
 
     /// Takes the payload of a packet of its outbox into `payload`, for a driver over sockets. Returns false for packets that have a size and no bytes: those of

@@ -86,6 +86,12 @@ impl Names {
         if id == Self::ROOT { None } else { Some(self.parents[id.index()]) }
     }
 
+    /// Where [`Names::parent`] reads, for a request from memory.
+    #[inline]
+    pub fn parent_place(&self, id: NameId) -> Option<&NameId> {
+        self.parents.get(id.index())
+    }
+
     /// The first component of a prefix, which many schemes use as the content of a name. The root for the root.
     pub fn first(&self, id: NameId) -> NameId {
         std::iter::successors(Some(id), |id| self.parent(*id))

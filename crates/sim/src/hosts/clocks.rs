@@ -4,8 +4,8 @@
 //! stamp of a packet, which only its sender's clock can interpret. If all clocks are exact, there is no conversion.
 
 use contract::{
-    Cx, DropReason, Endpoint, Header, Input, Meter, NodeCx, NodeId, Packet, PortView, Router, RouterInput,
-    TransitCx,
+    Cx, DropReason, Endpoint, Header, Input, Meter, Name, NodeCx, NodeId, Packet, PortView, Router,
+    RouterInput, TransitCx,
 };
 use units::{Clock, Drift, Duration, Time};
 
@@ -83,6 +83,10 @@ impl<M: Endpoint> Endpoint for Clocked<M> {
 
     fn wake(&self) -> Time {
         self.clock.first(self.machine.wake())
+    }
+
+    fn next_name(&self) -> Option<Name> {
+        self.machine.next_name()
     }
 
     fn take_payload(&mut self, packet: &Packet, payload: &mut Vec<u8>) -> bool {

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use contract::{
     Address, CongestionControl, Cx, Destination, DropReason, Endpoint, FlowId, GroupId, Header, Input,
-    LinkId, Meter, Outputs, Packet, ParamError, Random, Setup,
+    LinkId, Meter, Name, Outputs, Packet, ParamError, Random, Setup,
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
@@ -85,6 +85,16 @@ impl Endpoint for AnyEndpoint {
             Self::Producer(endpoint) => endpoint.wake(),
             Self::Clocked(endpoint) => endpoint.wake(),
             Self::Custom(endpoint) => endpoint.wake(),
+        }
+    }
+
+    fn next_name(&self) -> Option<Name> {
+        match self {
+            Self::Consumer(endpoint) => endpoint.next_name(),
+            Self::Steady(endpoint) => endpoint.next_name(),
+            Self::Clocked(endpoint) => endpoint.next_name(),
+            Self::Custom(endpoint) => endpoint.next_name(),
+            _ => None,
         }
     }
 

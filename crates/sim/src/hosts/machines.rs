@@ -1,6 +1,6 @@
 //! The state machines of endpoints, in one list per kind, so that each takes the memory of its kind only.
 
-use contract::{Cx, Endpoint, Input, Random};
+use contract::{Cx, Endpoint, Input, Name, Random};
 use schemes::{AnyControl, AnyReceiver, AnySender};
 use stack::{datagram, stream, tcp};
 use units::Time;
@@ -133,6 +133,15 @@ impl Machines {
             MachineId::StreamSender(place) => &mut self.stream_senders.all[place as usize].random,
             MachineId::StreamReceiver(place) => &mut self.stream_receivers.all[place as usize].random,
             MachineId::Other(place) => &mut self.others.all[place as usize].random,
+        }
+    }
+
+    /// The name that a state machine will probably request next.
+    pub(super) fn next_name(&self, id: MachineId) -> Option<Name> {
+        if let MachineId::Other(place) = id {
+            self.others.all[place as usize].endpoint.next_name()
+        } else {
+            None
         }
     }
 

@@ -15,7 +15,7 @@ mod sdn;
 
 use std::ops::Range;
 
-use contract::{Address, DropReason, EndpointId, FlowId, Meter, NodeId, Outputs, Packet, Random};
+use contract::{Address, DropReason, EndpointId, FlowId, Meter, Name, NodeId, Outputs, Packet, Random};
 use stack::log::Log;
 use units::{Duration, Rate, Time};
 
@@ -152,6 +152,11 @@ impl Hosts {
             prefetch(state, STATE_LINES);
             self.machines.prefetch(machine);
         }
+    }
+
+    /// The name that an endpoint will probably request next.
+    pub(crate) fn next_name(&self, endpoint: EndpointId) -> Option<Name> {
+        self.machines.next_name(self.started(endpoint)?.machine())
     }
 
     /// Requests what a packet that arrives at `node` needs. Returns whether the node has an endpoint that may answer.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{
-    Address, Count, EndpointId, Hop, LinkAlgorithm, NameId, NextHop, NodeId, Packet, ParamError, PortId,
-    Random, Setup,
+    Address, Count, EndpointId, Hop, LinkAlgorithm, Name, NameId, NextHop, NodeId, Packet, ParamError,
+    PortId, Random, Setup,
 };
 use memory::prefetch;
 use schemes::AnyLink;
@@ -70,6 +70,13 @@ impl NodeState {
     pub(crate) fn prefetch_names(&self, packet: &Packet, ahead: ndn::Ahead) {
         if let AnyNode::Forwarder(forwarder) = &self.machine {
             forwarder.prefetch(packet, ahead);
+        }
+    }
+
+    /// Requests what the forwarder of the node needs first of its tables for an Interest.
+    pub(crate) fn prefetch_request(&self, name: Name) {
+        if let AnyNode::Forwarder(forwarder) = &self.machine {
+            forwarder.prefetch_request(name);
         }
     }
 

@@ -177,6 +177,7 @@ impl World {
                     let node = self.hosts.nodes.node(index);
                     let sent = self.end_input(id, drop_reason, node);
                     self.drain_node(index, sent);
+                    self.prefetch_request(index, packet.source.endpoint);
                 }
                 LocalDelivery::ToEndpoint(endpoint, id) => self.deliver_from_node(endpoint, id),
             }

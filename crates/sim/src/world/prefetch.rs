@@ -1,6 +1,6 @@
 //! Prefetches in large networks, and where forwarders have large tables. They change no state.
 
-use contract::{NodeId, Outputs, PortId};
+use contract::{EndpointId, NodeId, Outputs, PortId};
 
 use super::World;
 use crate::agenda::{AgendaEvent, Kind};
@@ -110,6 +110,17 @@ impl World {
             {
                 node.prefetch_names(packet, ahead);
             }
+        }
+    }
+
+    /// Requests what the next Interest of an endpoint needs of the tables of the forwarder with this index, if they are large.
+    #[inline]
+    pub(super) fn prefetch_request(&self, index: usize, endpoint: EndpointId) {
+        let node = self.hosts.nodes.get(index);
+        if node.has_large_tables()
+            && let Some(name) = self.hosts.next_name(endpoint)
+        {
+            node.prefetch_request(name);
         }
     }
 

@@ -1,21 +1,23 @@
 //! The forwarding information base (FIB): next hops by prefix, found by longest-prefix match.
 
 use contract::{FaceId, FibEntry, NameId, Names, NextHop};
-use memory::{list_in_large_pages, prefetch};
-
-use super::table::Table;
+use memory::{filled_in_large_pages, list_in_large_pages, prefetch};
 
 /// Next hops by prefix. A look-up costs one probe per component of the name, however many names are below a prefix.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Fib {
-    rows: Vec<Row>,
-    /// The next hops of all rows.
-    hops: Vec<NextHop>,
+    /// A hash table of rows; their number is a power of two, or zero. A multiplicative hash selects a row. A prefix whose row is used takes the next free
+    /// one. At least one row is free.
+    rows: Box<[Row]>,
+    /// 64 minus the binary logarithm of the number of rows.
+    shift: u32,
+    /// Number of prefixes. They are not removed, so that a prefix keeps its number.
+    prefixes: u32,
     /// A cache of the last results, indexed by prefix: consecutive packets have few prefixes.
     latest: [Found; LATEST],
-    /// From prefixes to rows. Rows are not removed, so that a prefix keeps its number.
-    rows_of: Table,
+    /// The next hops of all rows.
+    hops: Vec<NextHop>,
 }
 
 /// The row of the longest matching prefix.
@@ -27,11 +29,18 @@ struct Found {
 
 const LATEST: usize = 16;
 /// Matches no name, because prefix numbers are below 2²⁴.
-const NOTHING: Found = Found { prefix: NameId(u32::MAX), row: 0 };
+const NO_PREFIX: NameId = NameId(u32::MAX);
+const NOTHING: Found = Found { prefix: NO_PREFIX, row: 0 };
+const MIN_ROWS: usize = 2;
+/// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers evenly.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The next hops of a prefix.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     prefix: NameId,
+    /// The number of the prefix.
+    number: u32,
     begin: u32,
     end: u32,
     /// The first next hop. If it is the only one, the list of all next hops need not be read.
@@ -39,9 +48,15 @@ struct Row {
 }
 
 impl Row {
-    const EMPTY: Self =
-        Self { prefix: NameId(0), begin: 0, end: 0, first: NextHop { face: FaceId(0), cost: 0 } };
+    const FREE: Self =
+        Self { prefix: NO_PREFIX, number: 0, begin: 0, end: 0, first: NextHop { face: FaceId(0), cost: 0 } };
 
+    #[inline]
+    const fn is_free(&self) -> bool {
+        self.prefix.0 == NO_PREFIX.0
+    }
+
+    #[inline]
     const fn has_hops(&self) -> bool {
         self.begin < self.end
     }
@@ -49,7 +64,7 @@ impl Row {
 
 impl Default for Fib {
     fn default() -> Self {
-        Self { rows_of: Table::new(), rows: Vec::new(), hops: Vec::new(), latest: [NOTHING; LATEST] }
+        Self { rows: Box::default(), shift: 0, prefixes: 0, hops: Vec::new(), latest: [NOTHING; LATEST] }
     }
 }
 
@@ -70,32 +85,22 @@ impl Fib {
         if self.hops.capacity() < hops {
             self.hops = list_in_large_pages(hops);
         }
-        self.rows_of.reserve(count);
-        if self.rows.is_empty() {
-            self.rows = list_in_large_pages(count);
-        }
+        self.reserve(count);
         for (prefix, hops) in entries {
-            let next = self.rows.len() as u32;
-            let (row, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);
-            let begin = self.hops.len() as u32;
+            let begin = self.hops.len();
             self.hops.extend_from_slice(hops);
+            self.hops[begin..].sort_by_key(|hop| hop.cost);
             let end = self.hops.len() as u32;
-            self.hops[begin as usize..].sort_by_key(|hop| hop.cost);
-            let first = self.hops.get(begin as usize).copied().unwrap_or(Row::EMPTY.first);
-            let written = Row { prefix, begin, end, first };
-            if new { self.rows.push(written) } else { self.rows[row as usize] = written }
+            let first = self.hops.get(begin).copied().unwrap_or(Row::FREE.first);
+            let row = self.row_or_new(prefix);
+            (row.begin, row.end, row.first) = (begin as u32, end, first);
         }
     }
 
     /// Changes the costs of next hops of one prefix. The lowest cost comes first; next hops of equal cost keep their previous order. Next
     /// hops that are not in `hops` stay behind.
     pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
-        let next = self.rows.len() as u32;
-        let (index, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);
-        if new {
-            self.rows.push(Row { prefix, ..Row::EMPTY });
-        }
-        let row = &mut self.rows[index as usize];
+        let mut row = *self.row_or_new(prefix);
         let mut known = self.hops[row.begin as usize..row.end as usize].to_vec();
         preferred(&mut known, hops);
         if known.len() > (row.end - row.begin) as usize {
@@ -107,7 +112,8 @@ impl Fib {
         } else {
             self.hops[row.begin as usize..row.end as usize].copy_from_slice(&known);
         }
-        row.first = known.first().copied().unwrap_or(Row::EMPTY.first);
+        row.first = known.first().copied().unwrap_or(Row::FREE.first);
+        *self.row_or_new(prefix) = row;
     }
 
     /// The entry of the longest prefix of `prefix` that has next hops.
@@ -117,71 +123,63 @@ impl Fib {
         if self.latest[latest].prefix != prefix {
             self.latest[latest] = Found { prefix, row: self.search(prefix, names)? };
         }
-        let index = self.latest[latest].row;
-        let row = &self.rows[index as usize];
+        let row = &self.rows[self.latest[latest].row as usize];
         let hops = match row.end - row.begin {
             1 => std::slice::from_ref(&row.first),
             _ => &self.hops[row.begin as usize..row.end as usize],
         };
-        Some(FibEntry { prefix: row.prefix, index, hops })
+        Some(FibEntry { prefix: row.prefix, index: row.number, hops })
     }
 
     /// Requests from memory what a search for a prefix reads first, if the prefix is not one of the latest.
     #[inline]
-    pub fn prefetch_place(&self, prefix: NameId) {
-        self.rows_of.prefetch(u64::from(prefix.0));
-    }
-
-    /// Requests the row of a prefix that has one itself.
-    #[inline]
     pub fn prefetch_row(&self, prefix: NameId) {
-        if let Some(row) = self.row(prefix) {
+        if let Some(row) = self.rows.get(self.home(prefix)) {
             prefetch(row, 1);
         }
     }
 
-    /// Requests the next hops of that row, if they are not in it.
+    /// Requests the next hops of a prefix that has a row itself, if they are not in it.
     #[inline]
     pub fn prefetch_hops(&self, prefix: NameId) {
         if self.has_further_hops()
-            && let Some(row) = self.row(prefix)
+            && let Some(row) = self.known_row(prefix)
             && let Some(hop) = self.hops.get(row.begin as usize)
         {
             prefetch(hop, 1);
         }
     }
 
-    /// Whether there are more next hops than rows, so that some row has one beside its first.
+    /// Whether there are more next hops than prefixes, so that some row has one beside its first.
     #[inline]
     pub const fn has_further_hops(&self) -> bool {
-        self.hops.len() > self.rows.len()
+        self.hops.len() > self.prefixes()
     }
 
     /// The first next hop of a prefix that is one of the latest or has a row itself, without a search.
     #[inline]
     pub fn peek(&self, prefix: NameId) -> Option<&NextHop> {
-        self.row(prefix).filter(|row| row.has_hops()).map(|row| &row.first)
+        self.known_row(prefix).filter(|row| row.has_hops()).map(|row| &row.first)
     }
 
     #[inline]
-    fn row(&self, prefix: NameId) -> Option<&Row> {
+    fn known_row(&self, prefix: NameId) -> Option<&Row> {
         let latest = self.latest[prefix.index() % LATEST];
-        let row = if latest.prefix == prefix { latest.row } else { self.rows_of.get(u64::from(prefix.0))? };
-        self.rows.get(row as usize)
+        let row = if latest.prefix == prefix { latest.row as usize } else { self.row_of(prefix)? };
+        self.rows.get(row)
     }
 
     /// Number of prefixes up to now.
     #[inline]
-    pub const fn rows(&self) -> usize {
-        self.rows.len()
+    pub const fn prefixes(&self) -> usize {
+        self.prefixes as usize
     }
 
     fn search(&self, prefix: NameId, names: &Names) -> Option<u32> {
         let mut at = prefix;
         loop {
-            let index = self.rows_of.get(u64::from(at.0));
-            if let Some(index) = index.filter(|&index| self.rows[index as usize].has_hops()) {
-                return Some(index);
+            if let Some(index) = self.row_of(at).filter(|&index| self.rows[index].has_hops()) {
+                return Some(index as u32);
             }
             at = names.parent(at)?;
         }
@@ -195,6 +193,62 @@ impl Fib {
     /// Whether no prefix has next hops.
     pub fn is_empty(&self) -> bool {
         self.hops.is_empty()
+    }
+
+    // ---- the hash table
+
+    /// The row where the search for a prefix starts.
+    #[inline]
+    fn home(&self, prefix: NameId) -> usize {
+        (u64::from(prefix.0).wrapping_mul(SPREAD) >> self.shift) as usize
+    }
+
+    /// The index of the row of a prefix.
+    #[inline]
+    fn row_of(&self, prefix: NameId) -> Option<usize> {
+        let mut at = self.home(prefix);
+        // an empty table has no row
+        while self.rows.get(at)?.prefix != prefix {
+            if self.rows[at].is_free() {
+                return None;
+            }
+            at = (at + 1) & (self.rows.len() - 1);
+        }
+        Some(at)
+    }
+
+    /// The row of a prefix, which gets one if it has none.
+    fn row_or_new(&mut self, prefix: NameId) -> &mut Row {
+        let row = self.row_of(prefix).unwrap_or_else(|| {
+            self.reserve(self.prefixes() + 1);
+            let number = self.prefixes;
+            self.prefixes += 1;
+            self.put(Row { prefix, number, ..Row::FREE })
+        });
+        &mut self.rows[row]
+    }
+
+    /// Writes a row whose prefix has none, and returns its index.
+    fn put(&mut self, row: Row) -> usize {
+        let mut at = self.home(row.prefix);
+        while !self.rows[at].is_free() {
+            at = (at + 1) & (self.rows.len() - 1);
+        }
+        self.rows[at] = row;
+        at
+    }
+
+    /// Makes room for `prefixes` prefixes, which are at most five of eight rows.
+    fn reserve(&mut self, prefixes: usize) {
+        let count = (prefixes * 8).div_ceil(5).next_power_of_two().max(MIN_ROWS);
+        if count > self.rows.len() {
+            let old = std::mem::replace(&mut self.rows, filled_in_large_pages(count, Row::FREE));
+            self.shift = 64 - count.trailing_zeros();
+            self.latest = [NOTHING; LATEST];
+            for row in old.into_iter().filter(|row| !row.is_free()) {
+                self.put(row);
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod interest_queues;
 mod nonces;
 mod pit;
 mod producer;
+mod ring;
 mod store;
 pub mod strategies;
 mod table;

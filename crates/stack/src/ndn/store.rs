@@ -5,6 +5,7 @@ use memory::{prefetch, push_in_large_pages};
 
 use super::MANY_NAMES;
 use super::config::{Policy, Store as Config};
+use super::ring::Ring;
 use super::table::Table;
 
 /// A cache of Data with a limited number of packets.
@@ -12,10 +13,9 @@ use super::table::Table;
 pub struct ContentStore {
     config: Config,
     index: Table,
-    /// The packets, linked in a ring in the order of replacement.
     entries: Vec<CacheEntry>,
-    first: u32,
-    last: u32,
+    /// The order of replacement.
+    order: Ring,
     /// Free places.
     free: Vec<u32>,
 }
@@ -25,16 +25,14 @@ struct CacheEntry {
     name: Name,
     size_bytes: u32,
     payload_bytes: u32,
-    previous: u32,
-    next: u32,
+    /// Its number in the order of replacement.
+    number: u32,
 }
-
-const NONE: u32 = u32::MAX;
 
 impl ContentStore {
     /// An empty store.
     pub fn new(config: Config) -> Self {
-        Self { config, first: NONE, last: NONE, ..Self::default() }
+        Self { config, ..Self::default() }
     }
 
     /// Whether it has capacity.
@@ -67,27 +65,25 @@ impl ContentStore {
         self.index.prefetch(name.key());
     }
 
-    /// Requests the place of a name in the order of replacement, if the name is there.
+    /// Requests the entry of a name, if there is one.
     #[inline]
     pub fn prefetch_entry(&self, name: Name) {
-        if let Some(entry) = self.entry(name) {
-            prefetch(entry, 1);
+        if let Some(slot) = self.index.get(name.key()) {
+            self.prefetch_slot(slot);
         }
     }
 
-    /// Requests the places beside it.
-    #[inline]
-    pub fn prefetch_beside(&self, name: Name) {
-        let Some(entry) = self.entry(name) else { return };
-        [entry.previous, entry.next].iter().for_each(|&slot| self.prefetch_slot(slot));
-    }
-
-    /// Requests what the next replacement needs.
+    /// Requests what the next replacements need.
     #[inline]
     fn prefetch_first(&self) {
-        let Some(first) = self.entries.get(self.first as usize) else { return };
-        self.prefetch_place(first.name);
-        self.prefetch_slot(first.next);
+        let Some(entry) = self.order.first().and_then(|first| self.entries.get(first as usize)) else {
+            return;
+        };
+        self.prefetch_place(entry.name);
+        // two each time, because of gaps
+        for later in AHEAD..AHEAD + 2 {
+            self.prefetch_slot(self.order.at(entry.number.wrapping_add(later)));
+        }
     }
 
     #[inline]
@@ -95,11 +91,6 @@ impl ContentStore {
         if let Some(entry) = self.entries.get(slot as usize) {
             prefetch(entry, 1);
         }
-    }
-
-    #[inline]
-    fn entry(&self, name: Name) -> Option<&CacheEntry> {
-        self.entries.get(self.index.get(name.key())? as usize)
     }
 
     /// Maximum number of Data packets up to now.
@@ -116,7 +107,7 @@ impl ContentStore {
     /// Removes the Data of a name. Returns whether they were stored.
     pub fn forget(&mut self, name: Name) -> bool {
         let Some(slot) = self.index.remove(name.key()) else { return false };
-        self.unlink(slot);
+        self.order.remove(self.entries[slot as usize].number);
         self.free.push(slot);
         true
     }
@@ -129,64 +120,55 @@ impl ContentStore {
         if let Some(slot) = self.index.get(data.name.key()) {
             return self.touch(slot);
         }
-        let entries = CacheEntry {
-            name: data.name,
-            size_bytes,
-            payload_bytes: data.payload_bytes,
-            previous: NONE,
-            next: NONE,
-        };
-        let slot = if self.index.len() < self.config.size as usize {
-            if let Some(free) = self.free.pop() {
-                self.entries[free as usize] = entries;
-                free
-            } else {
-                push_in_large_pages(&mut self.entries, entries);
-                self.entries.len() as u32 - 1
+        let entry = CacheEntry { name: data.name, size_bytes, payload_bytes: data.payload_bytes, number: 0 };
+        let slot = match self.order.first() {
+            Some(first) if self.index.len() == self.config.size as usize => {
+                self.replace(first);
+                first
             }
-        } else {
-            let slot = self.first;
-            self.unlink(slot);
-            self.index.remove(self.entries[slot as usize].name.key());
-            if self.entries.len() >= MANY_NAMES {
-                self.prefetch_first();
-            }
-            self.entries[slot as usize] = entries;
-            slot
+            _ => self.free.pop().unwrap_or(self.entries.len() as u32),
         };
+        match self.entries.get_mut(slot as usize) {
+            Some(place) => *place = entry,
+            None => push_in_large_pages(&mut self.entries, entry),
+        }
         self.append(slot);
         self.index.add(data.name.key(), slot);
     }
 
+    /// Removes the first Data in the order of replacement, which are in `slot`.
+    #[inline]
+    fn replace(&mut self, slot: u32) {
+        let CacheEntry { name, number, .. } = self.entries[slot as usize];
+        self.order.remove(number);
+        self.index.remove(name.key());
+        if self.entries.len() >= MANY_NAMES {
+            self.prefetch_first();
+        }
+    }
+
+    #[inline]
     fn touch(&mut self, slot: u32) {
-        if self.config.policy == Policy::Lru && self.last != slot {
-            self.unlink(slot);
+        let number = self.entries[slot as usize].number;
+        if self.config.policy == Policy::Lru && !self.order.is_last(number) {
+            self.order.remove(number);
             self.append(slot);
         }
     }
 
-    fn unlink(&mut self, slot: u32) {
-        let CacheEntry { previous, next, .. } = self.entries[slot as usize];
-        match self.entries.get_mut(previous as usize) {
-            Some(entries) => entries.next = next,
-            None => self.first = next,
-        }
-        match self.entries.get_mut(next as usize) {
-            Some(entries) => entries.previous = previous,
-            None => self.last = previous,
-        }
-    }
-
+    /// Puts a slot last in the order of replacement.
+    #[inline]
     fn append(&mut self, slot: u32) {
-        let last = std::mem::replace(&mut self.last, slot);
-        match self.entries.get_mut(last as usize) {
-            Some(entries) => entries.next = slot,
-            None => self.first = slot,
+        let Self { order, entries, .. } = self;
+        if order.is_full() {
+            order.make_room(|slot, number| entries[slot as usize].number = number);
         }
-        let entries = &mut self.entries[slot as usize];
-        (entries.previous, entries.next) = (last, NONE);
+        entries[slot as usize].number = order.add(slot);
     }
 }
+
+/// Entries are requested so many replacements before they are replaced, at least.
+const AHEAD: u32 = 4;
 
 #[cfg(test)]
 mod tests {

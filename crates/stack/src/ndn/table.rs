@@ -1,9 +1,9 @@
 //! The hash table of the forwarder: from a key of 64 bits to a slot number.
 //!
-//! A multiplicative hash selects a line of four cells. A key whose cell is used takes another cell, if necessary in the next line with a
-//! free one. Each line counts the keys that found it full, so that a search knows where to stop and a removal moves nothing. Four
-//! consecutive keys, such as those of consecutive segments, share a line, which is one cache line of the processor; this matters with
-//! hundreds of tables. The table has the same layout on every platform and no iteration. It grows by doubling and does not shrink.
+//! A multiplicative hash selects a line and one of four of its cells. A key whose cell is used takes the fifth cell or another one, if necessary in the
+//! nearest line with a free one; first comes the other line of the same pair, because processors often read pairs. Each line counts the keys that found it
+//! full, so that a search knows where to stop and a removal moves nothing. Four consecutive keys, such as those of consecutive segments, share a line, which is one cache
+//! line of the processor; this matters with hundreds of tables. The table has the same layout on every platform and no iteration. It grows by doubling and does not shrink.
 
 use memory::{filled_in_large_pages, prefetch};
 
@@ -24,23 +24,26 @@ pub struct Table {
 struct Line {
     keys: [u64; CELLS],
     values: [u32; CELLS],
+    /// Number of keys that found this line full and are in another one. If zero, a search ends here: keys that differ in their prefixes only have the
+    /// same own cell, so that in tables of many prefixes nearly every line has keys in other cells. The maximum stays.
+    beyond: u16,
     /// One bit per used cell.
-    taken: u32,
-    /// Number of keys that found this line full and are in a line after it, plus those in it that are not in their own cell. If zero, a key that is not
-    /// in its own cell is not in the table.
-    elsewhere: u32,
-    /// The first of these two numbers. If zero, a search ends here: keys that differ in their prefixes only have the same own cell, so that in
-    /// tables of many prefixes nearly every line has keys in other cells.
-    beyond: u32,
+    taken: u8,
+    /// One bit per key that is not in its own cell. If this and `beyond` are zero, a key that is not in its own cell is not in the table.
+    displaced: u8,
 }
 
-const CELLS: usize = 4;
-const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], taken: 0, elsewhere: 0, beyond: 0 };
+const _: () = assert!(size_of::<Line>() == memory::LINE, "a line is a cache line");
+
+/// Cells of a line, and those of them that are the own cell of some key.
+const CELLS: usize = 5;
+const OWN: usize = 4;
+const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], beyond: 0, taken: 0, displaced: 0 };
 /// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers evenly.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// At most five of eight cells are used, because many lines are full beyond that.
-const FULL: usize = 5;
-const OF: usize = 8;
+/// Half of the cells are used at most, because many lines are full beyond that.
+const FULL: usize = 1;
+const OF: usize = 2;
 const MIN_LINES: usize = 2;
 
 /// The maximum number of keys in this number of lines.
@@ -58,6 +61,18 @@ impl Line {
     fn take(&mut self, cell: usize, key: u64, value: u32) {
         (self.keys[cell], self.values[cell]) = (key, value);
         self.taken |= 1 << cell;
+    }
+
+    /// Whether no key is elsewhere than in its own cell here.
+    #[inline]
+    const fn is_plain(&self) -> bool {
+        self.beyond | self.displaced as u16 == 0
+    }
+
+    /// The last free cell.
+    #[inline]
+    const fn free(&self) -> Option<u32> {
+        (!self.taken & ((1 << CELLS) - 1)).checked_ilog2()
     }
 }
 
@@ -93,7 +108,7 @@ impl Table {
         if line.holds(home.cell, key) {
             return Some(line.values[home.cell]);
         }
-        if line.elsewhere == 0 { None } else { self.get_elsewhere(home, key) }
+        if line.is_plain() { None } else { self.get_elsewhere(home, key) }
     }
 
     /// Requests from memory what a search for `key` reads first.
@@ -147,23 +162,21 @@ impl Table {
             self.len -= 1;
             return Some(line.values[home.cell]);
         }
-        if line.elsewhere == 0 { None } else { self.remove_elsewhere(home, key) }
+        if line.is_plain() { None } else { self.remove_elsewhere(home, key) }
     }
 
     /// Removes a key that is not in its own cell, and updates the counts of displaced keys.
     #[cold]
     fn remove_elsewhere(&mut self, home: Home, key: u64) -> Option<u32> {
         let (line, cell) = self.find(home, key)?;
-        let mut at = home.line;
-        while at != line {
-            self.lines[at].elsewhere -= 1;
-            self.lines[at].beyond -= 1;
-            at = self.after(at);
+        for at in self.near(home.line).take_while(|&at| at != line) {
+            let beyond = &mut self.lines[at].beyond;
+            *beyond -= u16::from(*beyond < u16::MAX);
         }
         self.len -= 1;
         let line = &mut self.lines[line];
-        line.elsewhere -= u32::from(cell != home.cell);
         line.taken &= !(1 << cell);
+        line.displaced &= line.taken;
         Some(line.values[cell])
     }
 
@@ -188,13 +201,14 @@ impl Table {
     /// upper bits.
     #[inline]
     fn home(&self, key: u64) -> Home {
-        let line = ((key / CELLS as u64).wrapping_mul(SPREAD) >> self.shift) as usize;
-        Home { line, cell: (key ^ key >> 40) as usize % CELLS }
+        let line = ((key / OWN as u64).wrapping_mul(SPREAD) >> self.shift) as usize;
+        Home { line, cell: (key ^ key >> 40) as usize % OWN }
     }
 
+    /// All lines, in the order in which a key takes one.
     #[inline]
-    fn after(&self, line: usize) -> usize {
-        (line + 1) & (self.lines.len() - 1)
+    fn near(&self, home: usize) -> impl Iterator<Item = usize> + use<> {
+        (0..self.lines.len()).map(move |step| home ^ step)
     }
 
     /// The number of a key that is not in its own cell.
@@ -224,8 +238,7 @@ impl Table {
         let is_last = |&line: &usize| self.lines[line].beyond == 0;
         let mut ended = false;
         // in a small table all lines can contain displaced keys
-        let lines = (home..self.lines.len()).chain(0..home);
-        lines.take_while(move |line| !std::mem::replace(&mut ended, is_last(line)))
+        self.near(home).take_while(move |line| !std::mem::replace(&mut ended, is_last(line)))
     }
 
     /// Inserts a key that is not in the table. There is always a free cell, because the table grows before it is full.
@@ -241,19 +254,16 @@ impl Table {
 
     #[cold]
     fn put_elsewhere(&mut self, home: Home, key: u64, value: u32) {
-        let mut at = home.line;
-        loop {
+        for at in self.near(home.line) {
             let line = &mut self.lines[at];
             if line.taken >> home.cell & 1 == 0 {
                 return line.take(home.cell, key, value);
             }
-            line.elsewhere += 1;
-            let free = (!line.taken).trailing_zeros() as usize;
-            if free < CELLS {
-                return line.take(free, key, value);
+            if let Some(free) = line.free() {
+                line.displaced |= 1 << free;
+                return line.take(free as usize, key, value);
             }
-            line.beyond += 1;
-            at = self.after(at);
+            line.beyond = line.beyond.saturating_add(1);
         }
     }
 
@@ -343,13 +353,13 @@ mod tests {
         let mut table = Table::new();
         table.reserve(10_000);
         let key = |table: &Table, prefix: u64| {
-            let mut keys = (0..CELLS as u64).map(|segment| prefix << 40 | segment);
+            let mut keys = (0..OWN as u64).map(|segment| prefix << 40 | segment);
             keys.find(|&key| table.home(key).cell == 0).expect("consecutive keys have different cells")
         };
         for prefix in 0..10_000 {
             table.insert(key(&table, prefix), prefix as u32);
         }
-        let crowded = table.lines.iter().filter(|line| line.elsewhere > 0).count();
+        let crowded = table.lines.iter().filter(|line| !line.is_plain()).count();
         assert!(crowded > table.lines.len() * 3 / 4, "{crowded} of {}", table.lines.len());
         let lines = |key: u64| table.searched(table.home(key).line).count();
         let maximum = (0..20_000u64).map(|prefix| lines(prefix << 40 | 1)).max();
@@ -380,6 +390,6 @@ mod tests {
                 assert_eq!(table.remove(segment - 50), Some(((segment - 50) % 1000) as u32));
             }
         }
-        assert_eq!((table.len(), table.lines.len() * CELLS), (50, 128));
+        assert_eq!((table.len(), table.lines.len() * OWN), (50, 128));
     }
 }

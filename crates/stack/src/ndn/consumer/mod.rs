@@ -575,6 +575,10 @@ impl<C: CongestionControl> Endpoint for Consumer<C> {
             .min(self.deadlines.timeout_at)
             .min(self.controller.wake())
     }
+
+    fn next_name(&self) -> Option<Name> {
+        Some(Name { prefix: self.settings.prefix, segment: self.requests.next()? })
+    }
 }
 
 /// The next segment.

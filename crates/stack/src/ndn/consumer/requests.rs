@@ -67,6 +67,14 @@ impl Requests {
         self.last
     }
 
+    /// The next segment, unless it is drawn then.
+    pub(super) fn next(&self) -> Option<u64> {
+        match self.popularity {
+            None => Some(self.taken % Name::SEGMENTS),
+            Some(_) => (self.content.0 < self.content.1).then_some(self.content.0),
+        }
+    }
+
     /// Takes the next segment.
     #[inline]
     pub(super) fn take(&mut self, now: Time, random: &mut Random) -> Next {
@@ -142,6 +150,23 @@ mod tests {
         assert_eq!(segments(&mut all, &mut random, at(1000), 3), [one(2), one(3), Next::Later(at(2000))]);
         let late = segments(&mut all, &mut random, at(3500), 5);
         assert_eq!(late, [one(4), one(5), one(6), one(7), Next::Later(at(4000))]);
+    }
+
+    #[test]
+    fn the_next_segment_is_known_unless_it_is_drawn() {
+        for (pattern, known) in [
+            (Pattern::Sequential, 100),
+            (Pattern::Zipf { contents: 10, segments: 4, exponent: 1.0, shift: 0.0 }, 75),
+        ] {
+            let (mut all, mut random) = requests(pattern, Bytes::UNLIMITED);
+            let told = (0..100).filter(|_| {
+                let next = all.next();
+                let taken = all.take(Time::ZERO, &mut random);
+                assert!(next.is_none_or(|segment| taken == Next::Segment(segment)), "{next:?} {taken:?}");
+                next.is_some()
+            });
+            assert_eq!(told.count(), known, "{pattern:?}");
+        }
     }
 
     #[test]

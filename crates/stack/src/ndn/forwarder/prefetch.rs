@@ -1,6 +1,8 @@
 //! What arriving packets need of large tables, requested from memory before they arrive.
 
-use contract::{FaceId, Header, Interest, Packet, PortId};
+use contract::{FaceId, Header, Interest, Name, Packet, PortId};
+
+use memory::prefetch;
 
 use super::Forwarder;
 use crate::ndn::MANY_NAMES;
@@ -27,13 +29,13 @@ impl<S, L> Forwarder<S, L> {
     #[inline]
     pub const fn is_large(&self) -> bool {
         // one comparison, because MANY_NAMES is a power of two
-        self.core.pit.size() | self.core.store.held() | self.fib.rows() >= MANY_NAMES
+        self.core.pit.size() | self.core.store.held() | self.fib.prefixes() >= MANY_NAMES
     }
 
-    /// How many of [`Ahead::ALL`] it needs. The last is for next hops that are not in the row of their prefix, and for the order in a content store.
+    /// How many of [`Ahead::ALL`] it needs. The last is for next hops that are not in the row of their prefix.
     #[inline]
     pub fn requests(&self) -> usize {
-        if self.core.stores || self.fib.has_further_hops() { 3 } else { 2 }
+        if self.fib.has_further_hops() { 3 } else { 2 }
     }
 
     /// Requests from memory what a packet that arrives over a link needs of the tables.
@@ -42,27 +44,17 @@ impl<S, L> Forwarder<S, L> {
         let stores = core.stores;
         match (&packet.header, ahead) {
             (&Header::Interest(Interest { name, nonce, .. }), Ahead::Third) => {
-                core.pit.prefetch_place(name);
-                fib.prefetch_place(name.prefix);
+                self.prefetch_request(name);
                 if core.can_loop() {
                     core.dead.prefetch(name, nonce);
                 }
-                if stores {
-                    core.store.prefetch_place(name);
-                }
             }
             (&Header::Interest(Interest { name, .. }), Ahead::Second) => {
-                fib.prefetch_row(name.prefix);
                 if stores {
                     core.store.prefetch_entry(name);
                 }
             }
-            (&Header::Interest(Interest { name, .. }), Ahead::Next) => {
-                fib.prefetch_hops(name.prefix);
-                if stores {
-                    core.store.prefetch_beside(name);
-                }
-            }
+            (&Header::Interest(Interest { name, .. }), Ahead::Next) => fib.prefetch_hops(name.prefix),
             (Header::Data(data), Ahead::Third) => {
                 core.pit.prefetch_place(data.name);
                 if stores {
@@ -71,6 +63,21 @@ impl<S, L> Forwarder<S, L> {
             }
             (Header::Data(data), Ahead::Second) => core.pit.prefetch_entry(data.name),
             _ => {}
+        }
+    }
+
+    /// Requests from memory what an Interest for a name reads first of the tables.
+    pub fn prefetch_request(&self, name: Name) {
+        let Self { fib, core, .. } = self;
+        core.pit.prefetch_place(name);
+        if fib.prefixes() >= MANY_NAMES {
+            fib.prefetch_row(name.prefix);
+        } else if let Some(parent) = core.names.parent_place(name.prefix) {
+            // a small table has no row for most names, and the row of their parent is in the caches
+            prefetch(parent, 1);
+        }
+        if core.stores {
+            core.store.prefetch_place(name);
         }
     }
 
