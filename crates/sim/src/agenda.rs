@@ -151,7 +151,20 @@ impl Agenda {
         if let Some(calendar) = &mut self.calendar {
             return calendar.push(key, &mut self.heap);
         }
-        if !self.sorted.push(key) {
+        if self.sorted.push(key) {
+            return;
+        }
+        if self.sorted.lacks_room() {
+            return self.push_after_moving(key);
+        }
+        self.refused += 1;
+        self.heap.push(key);
+    }
+
+    /// Adds an arrival or a departure that the list may have refused because it lacked room.
+    #[cold]
+    fn push_after_moving(&mut self, key: Key) {
+        if !(self.sorted.make_room() && self.sorted.push(key)) {
             self.refused += 1;
             self.heap.push(key);
         }
