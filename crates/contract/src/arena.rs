@@ -15,9 +15,10 @@ impl Arena {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// Takes address space for `packets`, so that no copy of all packets is made up to that number. A slot takes memory when it is used first.
-    pub fn reserve(&mut self, packets: usize) {
-        self.slots.reserve(packets);
+    /// An empty arena in the memory of `list`, so that no copy of all packets is made up to its capacity. A slot takes memory when it is used first.
+    pub fn in_memory_of(mut list: Vec<Packet>) -> Self {
+        list.clear();
+        Self { slots: list, free: Vec::new() }
     }
 
     /// Takes a slot for `packet`.

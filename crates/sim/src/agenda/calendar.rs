@@ -1,10 +1,11 @@
 //! The near future of a large agenda: a calendar queue [Brown, "Calendar queues", CACM 31(10), 1988] whose days are sorted when they begin.
 //!
 //! Its cost does not grow with the number of events, and the events of the next days are known, so that what they need can be requested from
-//! memory. Events beyond its last day are in a heap. The length of a day follows the number of events: a few per day.
+//! memory. Events beyond its last day, such as timers, are in lists of a year each, which are moved into the days when the year begins; those of the
+//! present year, and those beyond the last year, are in a heap. The length of a day follows the number of events: a few per day.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::heap::Heap;
 use super::{AgendaEvent, Key, event, nanos};
@@ -24,6 +25,10 @@ pub(super) struct Calendar {
     days: Vec<Vec<Key>>,
     /// Memory for the events of a day that no day uses.
     spare: Spare,
+    /// The events of each later year that are beyond the last day, in any order.
+    years: BTreeMap<u64, Vec<Key>>,
+    /// Number of the last year that began.
+    year: u64,
     /// A bit for each of `days` that has events.
     occupied: Vec<u64>,
     /// Fewer days of this length were too few.
@@ -56,6 +61,10 @@ const CHECKED: u64 = 8192;
 const INSTANTS: (u64, u64, u64) = (3, 12, 6);
 /// Numbers of days.
 const DAYS: (usize, usize) = (1 << 10, 1 << 16);
+/// Length of a year, as a power of two of nanoseconds: 1 ms.
+const YEAR: u32 = 20;
+/// Number of years.
+const YEARS: u64 = 1 << 12;
 /// Length of a day at first: 2^10 ns.
 const SHIFT: u32 = 10;
 /// How many events ahead what they need is requested, as far as it depends on nothing else, and the rest. A day can have many: the copies for the
@@ -113,6 +122,8 @@ impl Calendar {
             day: 0,
             shift: SHIFT,
             days: Vec::new(),
+            years: BTreeMap::new(),
+            year: 0,
             spare: Spare::default(),
             occupied: Vec::new(),
             min_days: DAYS.0,
@@ -167,8 +178,13 @@ impl Calendar {
             self.added.push(Reverse(key));
             self.counts.instants += 1;
             self.counts.events += 1;
+            return;
+        }
+        self.counts.far += 1;
+        let year = nanos(key) >> YEAR;
+        if year.wrapping_sub(self.year + 1) < YEARS {
+            self.years.entry(year).or_default().push(key);
         } else {
-            self.counts.far += 1;
             far.push(key);
         }
     }
@@ -206,8 +222,7 @@ impl Calendar {
         if self.counts.instants >= self.check_after || self.counts.far >= self.check_after {
             self.check_days(far);
         }
-        let first_far = far.first().map(|key| self.day_of(key));
-        let Some(day) = self.next_day().into_iter().chain(first_far).min() else { return };
+        let Some(day) = self.find_day(far) else { return };
         self.day = day;
         let slot = self.slot_of(day);
         let today = std::mem::take(&mut self.days[slot]);
@@ -224,6 +239,25 @@ impl Calendar {
         let changes = self.today.windows(2).filter(|pair| nanos(pair[0]) != nanos(pair[1])).count();
         self.counts.instants += 1 + changes as u64;
         self.counts.events += self.today.len() as u64;
+    }
+
+    /// The next day that has events, all of which are in the calendar or in `far`.
+    fn find_day(&mut self, far: &mut Heap) -> Option<u64> {
+        loop {
+            let first_far = far.first().map(|key| self.day_of(key));
+            let day = self.next_day().into_iter().chain(first_far).min();
+            let Some(year) = self.years.first_entry() else { return day };
+            let first = (*year.key() << YEAR >> self.shift) + 1;
+            if day.is_some_and(|day| day < first) {
+                return day;
+            }
+            let keys;
+            (self.year, keys) = year.remove_entry();
+            if day.is_none() {
+                self.day = first - 1;
+            }
+            keys.into_iter().for_each(|key| self.push(key, far));
+        }
     }
 
     /// The next day in the calendar that has events.
@@ -278,7 +312,8 @@ impl Calendar {
         self.days = vec![Vec::new(); count];
         self.occupied = vec![0; count / WORD];
         self.check_after = CHECKED.max(4 * keys.len() as u64);
-        let first = keys.iter().copied().chain(far.first()).min();
+        let year = self.years.first_key_value().map(|(year, _)| Key::from(year << YEAR) << 64);
+        let first = keys.iter().copied().chain(far.first()).chain(year).min();
         self.day = first.map_or(0, |key| self.day_of(key) - 1);
         keys.into_iter().for_each(|key| self.push(key, far));
     }
@@ -312,7 +347,14 @@ impl Calendar {
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         let spare = self.spare.0.iter().flatten();
-        self.days.iter().chain([&self.today]).chain(spare).map(Vec::capacity).sum()
+        let lists = self.days.iter().chain(self.years.values()).chain([&self.today]).chain(spare);
+        lists.map(Vec::capacity).sum()
+    }
+
+    /// Number of events in the lists of later years.
+    #[cfg(test)]
+    pub(super) fn in_years(&self) -> usize {
+        self.years.values().map(Vec::len).sum()
     }
 
     /// The earliest event that is left of the present day; `None` if there is none.
@@ -322,6 +364,10 @@ impl Calendar {
 
     /// The earliest event of the calendar; `None` if there is none.
     pub(super) fn first(&self) -> Option<Key> {
-        self.first_today().or_else(|| self.days[self.slot_of(self.next_day()?)].iter().copied().min())
+        self.first_today().or_else(|| {
+            let day = self.next_day().map(|day| &self.days[self.slot_of(day)]);
+            let year = self.years.values().next();
+            day.into_iter().chain(year).flatten().copied().min()
+        })
     }
 }

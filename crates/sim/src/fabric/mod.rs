@@ -293,6 +293,12 @@ impl Fabric {
         self.ports[port.index()].prefetch_offer();
     }
 
+    /// Requests where [`Fabric::ahead`] finds the packet that arrives `ahead` packets after the first at the end of `port`'s link.
+    #[inline]
+    pub(crate) fn prefetch_ahead(&self, port: PortId, ahead: u32) {
+        self.ports[port.index()].prefetch_ahead(ahead);
+    }
+
     /// The packet that arrives `ahead` packets after the first at the end of `port`'s link.
     #[inline]
     pub(crate) fn ahead(&self, port: PortId, ahead: u32) -> Option<PacketId> {

@@ -585,6 +585,12 @@ impl Port {
         self.ring.prefetch_next();
     }
 
+    /// Requests the slot of the packet that arrives `ahead` packets after the first.
+    #[inline]
+    pub(super) fn prefetch_ahead(&self, ahead: u32) {
+        self.ring.prefetch_ahead(ahead);
+    }
+
     /// The packet that arrives `ahead` packets after the first; `None` if there are fewer.
     #[inline]
     pub(super) fn ahead(&self, ahead: u32) -> Option<PacketId> {

@@ -8,7 +8,7 @@
 use contract::PacketId;
 use units::Time;
 
-use memory::prefetch;
+use memory::{filled_in_large_pages, prefetch};
 
 /// An accepted packet that has not arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Spare {
     /// `count` slots, a power of two.
     fn take(&mut self, count: usize) -> Box<[Slot]> {
         let spare = self.slots.get_mut(count.trailing_zeros() as usize).and_then(Vec::pop);
-        spare.unwrap_or_else(|| vec![Slot::default(); count].into_boxed_slice())
+        spare.unwrap_or_else(|| filled_in_large_pages(count, Slot::default()))
     }
 
     /// Keeps slots for another ring.
@@ -171,6 +171,14 @@ impl Ring {
     fn request(&self, cursor: u32) {
         if let Some(slot) = self.slots.get(cursor as usize & self.slots.len().wrapping_sub(1)) {
             prefetch(slot, 1);
+        }
+    }
+
+    /// Requests the slot of the packet that arrives `ahead` packets after the first, if there are so many.
+    #[inline]
+    pub(super) fn prefetch_ahead(&self, ahead: u32) {
+        if self.len() > ahead as usize {
+            self.request(self.head.wrapping_add(ahead));
         }
     }
 

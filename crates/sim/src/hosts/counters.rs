@@ -13,6 +13,40 @@ pub(super) struct Sent {
     pub bytes: u64,
 }
 
+/// Packets that reached an endpoint, as far as every arrival counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    packets: u64,
+    bytes: u64,
+    delay_sum_ns: u64,
+    pub delay_min: Duration,
+    pub delay_max: Duration,
+}
+
+impl Default for Arrived {
+    fn default() -> Self {
+        Self { packets: 0, bytes: 0, delay_sum_ns: 0, delay_min: Duration::MAX, delay_max: Duration::ZERO }
+    }
+}
+
+impl Arrived {
+    /// Counts a packet with its one-way delay.
+    #[inline(always)]
+    pub(super) fn count(&mut self, size_bytes: u32, delay: Duration) {
+        self.packets += 1;
+        self.bytes += u64::from(size_bytes);
+        self.delay_sum_ns += delay.as_nanos();
+        self.delay_min = self.delay_min.min(delay);
+        self.delay_max = self.delay_max.max(delay);
+    }
+
+    /// All counters, with the bytes of NACKs among the packets.
+    pub(super) fn with_refused(self, refused_bytes: u64) -> Arrivals {
+        let Self { packets, bytes, delay_sum_ns, delay_min, delay_max } = self;
+        Arrivals { packets, bytes, refused_bytes, delay_sum_ns, delay_min, delay_max }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Base {
     pub arrived: Arrivals,
@@ -69,7 +103,7 @@ impl EndedState {
         Counters {
             address: self.address,
             flow: self.flow,
-            arrived: &self.arrived,
+            arrived: self.arrived,
             sent: self.sent,
             meter: &self.meter,
             base: self.base.as_deref(),
@@ -89,7 +123,7 @@ pub(super) fn recorded(delays: &mut Option<Box<Delays>>, keep: bool) -> Option<B
 pub(super) struct Counters<'a> {
     pub address: Address,
     pub flow: FlowId,
-    pub arrived: &'a Arrivals,
+    pub arrived: Arrivals,
     pub sent: Sent,
     pub meter: &'a Meter,
     pub base: Option<&'a Base>,
@@ -160,7 +194,7 @@ impl Counters<'_> {
             bytes: self.arrived.bytes - base.arrived.bytes,
             refused_bytes: self.arrived.refused_bytes - base.arrived.refused_bytes,
             delay_sum_ns: self.arrived.delay_sum_ns - base.arrived.delay_sum_ns,
-            ..*self.arrived
+            ..self.arrived
         };
         (arrived, sent, meter)
     }

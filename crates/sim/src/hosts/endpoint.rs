@@ -15,10 +15,10 @@ use units::{Bytes, Clock, Duration, Rate, Time};
 use memory::LINE;
 
 use super::clocks::Clocked;
-use super::counters::{Base, Counters, EndedState, Sent, Totals, recorded};
+use super::counters::{Arrived, Base, Counters, EndedState, Sent, Totals, recorded};
 use super::machines::{MachineId, Machines};
 use crate::delays::Delays;
-use crate::trace::{Arrivals, FlowRecord, ReceiverRecord};
+use crate::trace::{FlowRecord, ReceiverRecord};
 use crate::{Blueprint, Cast, FlowKind, FlowSpec};
 
 /// Any endpoint. Where it runs, see [`Machines`], the most frequent ones are in lists of their own.
@@ -132,10 +132,11 @@ pub(crate) struct EndpointState {
     machine: MachineId,
     /// Delivered bytes at which an application is notified.
     next_event_at: u64,
-    sent: Sent,
     /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
     delays: Option<Box<Delays>>,
-    arrived: Arrivals,
+    sent: Sent,
+    arrived: Arrived,
+    /// Receivers count in its first field only.
     meter: Meter,
     /// Counters at the end of the warm-up.
     base: Option<Box<Base>>,
@@ -146,10 +147,15 @@ pub(crate) struct EndpointState {
     started_at: Time,
     /// Active time after the warm-up, up to `active_since`.
     active_for: Duration,
+    /// Bytes of NACKs among the arrivals.
+    refused_bytes: u64,
 }
 
-/// Cache lines of an endpoint, beside its state machine, that every packet needs.
-pub(super) const STATE_LINES: usize = offset_of!(EndpointState, meter).div_ceil(LINE) + 1;
+/// Cache lines of an endpoint, beside its state machine, that every packet needs, and those of them that a receiver needs.
+pub(super) const STATE_LINES: usize = RECEIVER_LINES + 1;
+pub(super) const RECEIVER_LINES: usize = (offset_of!(EndpointState, meter) + size_of::<u64>()) / LINE;
+
+const _: () = assert!(RECEIVER_LINES == 2 && offset_of!(Meter, goodput_bytes) == 0, "a receiver needs two");
 
 const _: () =
     assert!(size_of::<EndpointState>() == 256, "an endpoint is four cache lines and a state machine");
@@ -174,13 +180,14 @@ impl EndpointState {
             next_event_at: u64::MAX,
             sent: Sent::default(),
             delays: None,
-            arrived: Arrivals::default(),
+            arrived: Arrived::default(),
             meter: Meter::default(),
             base: None,
             active_since: Time::ZERO,
             epoch: Time::ZERO,
             started_at: Time::NEVER,
             active_for: Duration::ZERO,
+            refused_bytes: 0,
         }
     }
 
@@ -355,7 +362,7 @@ impl EndpointState {
 
     /// Counts a refusal (NACK) among the arrivals.
     pub(crate) fn count_refused(&mut self, size_bytes: u32) {
-        self.arrived.refused_bytes += u64::from(size_bytes);
+        self.refused_bytes += u64::from(size_bytes);
     }
 
     /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of a name-based network do not count, because they
@@ -366,12 +373,7 @@ impl EndpointState {
             return;
         }
         let delay = now.saturating_since(sent_at);
-        let arrived = &mut self.arrived;
-        arrived.packets += 1;
-        arrived.bytes += u64::from(packet.size_bytes);
-        arrived.delay_sum_ns += delay.as_nanos();
-        arrived.delay_min = arrived.delay_min.min(delay);
-        arrived.delay_max = arrived.delay_max.max(delay);
+        self.arrived.count(packet.size_bytes, delay);
         if let Some(delays) = &mut self.delays {
             delays.add(delay);
         }
@@ -395,8 +397,8 @@ impl EndpointState {
 
     /// Ends the warm-up: the counters are relative to this instant from now on, and what cannot be subtracted later is reset.
     pub(super) fn rebase(&mut self, now: Time) {
-        self.base =
-            Some(Box::new(Base { arrived: self.arrived, sent: self.sent, meter: self.meter.clone() }));
+        let arrived = self.arrived.with_refused(self.refused_bytes);
+        self.base = Some(Box::new(Base { arrived, sent: self.sent, meter: self.meter.clone() }));
         (self.arrived.delay_min, self.arrived.delay_max) = (Duration::MAX, Duration::ZERO);
         if let Some(delays) = &mut self.delays {
             delays.clear();
@@ -427,7 +429,7 @@ impl EndpointState {
         Counters {
             address: self.address,
             flow: self.flow,
-            arrived: &self.arrived,
+            arrived: self.arrived.with_refused(self.refused_bytes),
             sent: self.sent,
             meter: &self.meter,
             base: self.base.as_deref(),
@@ -457,7 +459,7 @@ impl From<EndpointState> for EndedState {
             flow: state.flow,
             active: state.active,
             sent: state.sent,
-            arrived: state.arrived,
+            arrived: state.arrived.with_refused(state.refused_bytes),
             meter: state.meter,
             delays: state.delays,
             started_at: state.started_at,

@@ -22,7 +22,7 @@ use units::{Duration, Rate, Time};
 pub use build::MANY_RECEIVERS;
 use clocks::Clocks;
 use counters::Totals;
-use endpoint::{EndpointState, STATE_LINES};
+use endpoint::{EndpointState, RECEIVER_LINES, STATE_LINES};
 pub(crate) use late::LateFlows;
 use late::{LateEndpoints, Slot};
 use machines::{MachineId, Machines};
@@ -34,7 +34,7 @@ use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
-use memory::prefetch;
+use memory::{LINE, prefetch};
 
 /// The endpoints of a flow.
 struct FlowState {
@@ -114,6 +114,8 @@ struct Distributions {
 }
 
 const NO_ENDPOINT: u32 = u32::MAX;
+/// Cache lines of a packet.
+const PACKET_LINES: usize = size_of::<Packet>() / LINE;
 
 impl Hosts {
     /// An endpoint of a flow that has not ended, and has started if it is late.
@@ -149,7 +151,8 @@ impl Hosts {
     #[inline]
     pub(crate) fn prefetch(&self, endpoint: usize) {
         if let (Some(state), Some(&machine)) = (self.endpoints.get(endpoint), self.machine_of.get(endpoint)) {
-            prefetch(state, STATE_LINES);
+            let receives = matches!(machine, MachineId::TcpReceiver(_) | MachineId::Sink(_));
+            prefetch(state, if receives { RECEIVER_LINES } else { STATE_LINES });
             self.machines.prefetch(machine);
         }
     }
@@ -165,6 +168,14 @@ impl Hosts {
         let endpoint = self.first_at.get(node.index()).copied().unwrap_or(NO_ENDPOINT);
         self.prefetch(endpoint as usize);
         endpoint != NO_ENDPOINT && !matches!(self.machine_of.get(endpoint as usize), Some(MachineId::Sink(_)))
+    }
+
+    /// Cache lines of a packet that are needed when it arrives at `node`: all if an endpoint or a state machine there may take it, otherwise the
+    /// first, which every link reads.
+    #[inline]
+    pub(crate) fn packet_lines(&self, node: NodeId) -> usize {
+        let has_endpoint = self.first_at.get(node.index()).is_some_and(|first| *first != NO_ENDPOINT);
+        if has_endpoint || self.nodes.at(node).is_some() { PACKET_LINES } else { 1 }
     }
 
     /// Notes which endpoints are at which of `nodes` nodes, and their state machines, for [`Hosts::prefetch_at`].

@@ -18,7 +18,8 @@ mod queues;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use contract::{EndpointId, FlowId, Outputs, PacketId, ParamError};
+use contract::{Arena, EndpointId, FlowId, Outputs, PacketId, ParamError};
+use memory::list_in_large_pages;
 use units::{Duration, Time};
 
 pub use emulation::{ExternalPayloads, Observers, Tap};
@@ -168,7 +169,11 @@ impl World {
         let mut out = Outputs::default();
         if is_large {
             hosts.prepare_prefetch(blueprint.nodes.len());
-            out.arena.reserve(PACKETS_PER_LINK * blueprint.links.len());
+            let slots = PACKETS_PER_LINK * blueprint.links.len();
+            out.arena = Arena::in_memory_of(match slots >= MANY_SLOTS {
+                true => list_in_large_pages(slots),
+                false => Vec::with_capacity(slots),
+            });
         }
         if blueprint.record.distributions {
             fabric.keep_waits();
@@ -364,3 +369,5 @@ impl World {
 const PROGRESS_STEPS: u64 = 2000;
 /// Packets for which a large network has address space at the start.
 const PACKETS_PER_LINK: usize = 4;
+/// Minimum number of slots that are in large pages: the memory of a page that is used in part is a small share then.
+const MANY_SLOTS: usize = 1 << 18;

@@ -9,9 +9,9 @@ use crate::hosts::Hosts;
 use memory::prefetch;
 use stack::ndn::Ahead;
 
-/// Cache lines of a packet.
-const PACKET_LINES: usize = 2;
-/// Packets are requested when so many others arrive before them on the same link, and their next ports when so many do.
+/// Slots of packets are requested when so many others arrive before them on the same link, packets when so many do, and their next ports when so
+/// many do.
+const SLOTS_AHEAD: u32 = 12;
 const PACKETS_AHEAD: u32 = 4;
 const HOPS_AHEAD: u32 = 2;
 
@@ -76,7 +76,7 @@ impl World {
                 let port = PortId(next.index() as u32);
                 let Some((packet, node)) = fabric.prefetch_arrival(port) else { return };
                 if let Some(packet) = out.arena.slot(packet) {
-                    prefetch(packet, PACKET_LINES);
+                    prefetch(packet, hosts.packet_lines(node));
                 }
                 if hosts.nodes.len() >= MANY_NODES
                     && let Some(index) = hosts.nodes.at(node)
@@ -127,10 +127,11 @@ impl World {
     /// Requests what later packets of a busy link need that lead to `node`.
     #[inline(never)]
     pub(super) fn prefetch_later(&self, port: PortId, node: NodeId) {
+        self.fabric.prefetch_ahead(port, SLOTS_AHEAD);
         if let Some(packet) = self.fabric.ahead(port, PACKETS_AHEAD)
             && let Some(packet) = self.out.arena.slot(packet)
         {
-            prefetch(packet, PACKET_LINES);
+            prefetch(packet, self.hosts.packet_lines(node));
         }
         if let Some(packet) = self.fabric.ahead(port, HOPS_AHEAD)
             && let Some(packet) = self.out.arena.slot(packet)
