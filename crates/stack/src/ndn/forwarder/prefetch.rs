@@ -49,10 +49,8 @@ impl<S, L> Forwarder<S, L> {
                     core.dead.prefetch(name, nonce);
                 }
             }
-            (&Header::Interest(Interest { name, .. }), Ahead::Second) => {
-                if stores {
-                    core.store.prefetch_entry(name);
-                }
+            (&Header::Interest(Interest { name, .. }), Ahead::Second) if stores => {
+                core.store.prefetch_entry(name);
             }
             (&Header::Interest(Interest { name, .. }), Ahead::Next) => fib.prefetch_hops(name.prefix),
             (Header::Data(data), Ahead::Third) => {
