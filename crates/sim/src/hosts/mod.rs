@@ -34,7 +34,7 @@ use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
-use memory::{LINE, prefetch};
+use memory::{prefetch, prefetch_line};
 
 /// The endpoints of a flow.
 struct FlowState {
@@ -114,8 +114,6 @@ struct Distributions {
 }
 
 const NO_ENDPOINT: u32 = u32::MAX;
-/// Cache lines of a packet.
-const PACKET_LINES: usize = size_of::<Packet>() / LINE;
 
 impl Hosts {
     /// An endpoint of a flow that has not ended, and has started if it is late.
@@ -170,12 +168,13 @@ impl Hosts {
         endpoint != NO_ENDPOINT && !matches!(self.machine_of.get(endpoint as usize), Some(MachineId::Sink(_)))
     }
 
-    /// Cache lines of a packet that are needed when it arrives at `node`: all if an endpoint or a state machine there may take it, otherwise the
-    /// first, which every link reads.
+    /// Requests what is needed of a packet that arrives at `node`: both lines if an endpoint or a state machine there may take it, otherwise the first,
+    /// which every link reads. It has no branch, because arrivals at hosts and at routers alternate in no order.
     #[inline]
-    pub(crate) fn packet_lines(&self, node: NodeId) -> usize {
+    pub(crate) fn prefetch_packet(&self, packet: &Packet, node: NodeId) {
         let has_endpoint = self.first_at.get(node.index()).is_some_and(|first| *first != NO_ENDPOINT);
-        if has_endpoint || self.nodes.at(node).is_some() { PACKET_LINES } else { 1 }
+        prefetch_line(packet, 0);
+        prefetch_line(packet, usize::from(has_endpoint | self.nodes.at(node).is_some()));
     }
 
     /// Notes which endpoints are at which of `nodes` nodes, and their state machines, for [`Hosts::prefetch_at`].

@@ -6,7 +6,6 @@ use super::World;
 use crate::agenda::{AgendaEvent, Kind};
 use crate::fabric::{Fabric, reverse};
 use crate::hosts::Hosts;
-use memory::prefetch;
 use stack::ndn::Ahead;
 
 /// Slots of packets are requested when so many others arrive before them on the same link, packets when so many do, and their next ports when so
@@ -76,7 +75,7 @@ impl World {
                 let port = PortId(next.index() as u32);
                 let Some((packet, node)) = fabric.prefetch_arrival(port) else { return };
                 if let Some(packet) = out.arena.slot(packet) {
-                    prefetch(packet, hosts.packet_lines(node));
+                    hosts.prefetch_packet(packet, node);
                 }
                 if hosts.nodes.len() >= MANY_NODES
                     && let Some(index) = hosts.nodes.at(node)
@@ -131,7 +130,7 @@ impl World {
         if let Some(packet) = self.fabric.ahead(port, PACKETS_AHEAD)
             && let Some(packet) = self.out.arena.slot(packet)
         {
-            prefetch(packet, self.hosts.packet_lines(node));
+            self.hosts.prefetch_packet(packet, node);
         }
         if let Some(packet) = self.fabric.ahead(port, HOPS_AHEAD)
             && let Some(packet) = self.out.arena.slot(packet)
