@@ -159,13 +159,13 @@ mod tests {
             (Pattern::Zipf { contents: 10, segments: 4, exponent: 1.0, shift: 0.0 }, 75),
         ] {
             let (mut all, mut random) = requests(pattern, Bytes::UNLIMITED);
-            let told = (0..100).filter(|_| {
+            let announced = (0..100).filter(|_| {
                 let next = all.next();
                 let taken = all.take(Time::ZERO, &mut random);
                 assert!(next.is_none_or(|segment| taken == Next::Segment(segment)), "{next:?} {taken:?}");
                 next.is_some()
             });
-            assert_eq!(told.count(), known, "{pattern:?}");
+            assert_eq!(announced.count(), known, "{pattern:?}");
         }
     }
 
