@@ -335,8 +335,8 @@ mod tests {
                 assert!(now < Time::from_nanos(fan_out * 13_000_000));
             }
         }
-        let in_years = agenda.calendar.as_ref().expect("there are many events").in_years();
-        assert_eq!((agenda.heap.len(), in_years), (0, 0), "no event is beyond the last day");
+        let in_months = agenda.calendar.as_ref().expect("there are many events").in_months();
+        assert_eq!((agenda.heap.len(), in_months), (0, 0), "no event is beyond the last day");
     }
 
     /// Some days have no other events than those that were beyond the last day.

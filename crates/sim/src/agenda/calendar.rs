@@ -1,8 +1,8 @@
 //! The near future of a large agenda: a calendar queue [Brown, "Calendar queues", CACM 31(10), 1988] whose days are sorted when they begin.
 //!
 //! Its cost does not grow with the number of events, and the events of the next days are known, so that what they need can be requested from
-//! memory. Events beyond its last day, such as timers, are in lists of a year each, which are moved into the days when the year begins; those of the
-//! present year, and those beyond the last year, are in a heap. The length of a day follows the number of events: a few per day.
+//! memory. Events beyond its last day, such as timers, are in lists of a month each, which are moved into the days when the month begins; those of the
+//! present month, and those beyond the last month, are in a heap. The length of a day follows the number of events: a few per day.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -25,10 +25,10 @@ pub(super) struct Calendar {
     days: Vec<Vec<Key>>,
     /// Memory for the events of a day that no day uses.
     spare: Spare,
-    /// The events of each later year that are beyond the last day, in any order.
-    years: BTreeMap<u64, Vec<Key>>,
-    /// Number of the last year that began.
-    year: u64,
+    /// The events of each later month that are beyond the last day, in any order.
+    months: BTreeMap<u64, Vec<Key>>,
+    /// Number of the last month that began.
+    month: u64,
     /// A bit for each of `days` that has events.
     occupied: Vec<u64>,
     /// Fewer days of this length were too few.
@@ -61,10 +61,10 @@ const CHECKED: u64 = 8192;
 const INSTANTS: (u64, u64, u64) = (3, 12, 6);
 /// Numbers of days.
 const DAYS: (usize, usize) = (1 << 10, 1 << 16);
-/// Length of a year, as a power of two of nanoseconds: 1 ms.
-const YEAR: u32 = 20;
-/// Number of years.
-const YEARS: u64 = 1 << 12;
+/// Length of a month, as a power of two of nanoseconds: 1.05 ms. (A year of the paper is all days.)
+const MONTH: u32 = 20;
+/// Number of months.
+const MONTHS: u64 = 1 << 12;
 /// Length of a day at first: 2^10 ns.
 const SHIFT: u32 = 10;
 /// How many events ahead what they need is requested, as far as it depends on nothing else, and the rest. A day can have many: the copies for the
@@ -122,8 +122,8 @@ impl Calendar {
             day: 0,
             shift: SHIFT,
             days: Vec::new(),
-            years: BTreeMap::new(),
-            year: 0,
+            months: BTreeMap::new(),
+            month: 0,
             spare: Spare::default(),
             occupied: Vec::new(),
             min_days: DAYS.0,
@@ -181,9 +181,9 @@ impl Calendar {
             return;
         }
         self.counts.far += 1;
-        let year = nanos(key) >> YEAR;
-        if year.wrapping_sub(self.year + 1) < YEARS {
-            self.years.entry(year).or_default().push(key);
+        let month = nanos(key) >> MONTH;
+        if month.wrapping_sub(self.month + 1) < MONTHS {
+            self.months.entry(month).or_default().push(key);
         } else {
             far.push(key);
         }
@@ -246,13 +246,13 @@ impl Calendar {
         loop {
             let first_far = far.first().map(|key| self.day_of(key));
             let day = self.next_day().into_iter().chain(first_far).min();
-            let Some(year) = self.years.first_entry() else { return day };
-            let first = (*year.key() << YEAR >> self.shift) + 1;
+            let Some(month) = self.months.first_entry() else { return day };
+            let first = (*month.key() << MONTH >> self.shift) + 1;
             if day.is_some_and(|day| day < first) {
                 return day;
             }
             let keys;
-            (self.year, keys) = year.remove_entry();
+            (self.month, keys) = month.remove_entry();
             if day.is_none() {
                 self.day = first - 1;
             }
@@ -312,8 +312,8 @@ impl Calendar {
         self.days = vec![Vec::new(); count];
         self.occupied = vec![0; count / WORD];
         self.check_after = CHECKED.max(4 * keys.len() as u64);
-        let year = self.years.first_key_value().map(|(year, _)| Key::from(year << YEAR) << 64);
-        let first = keys.iter().copied().chain(far.first()).chain(year).min();
+        let month = self.months.first_key_value().map(|(month, _)| Key::from(month << MONTH) << 64);
+        let first = keys.iter().copied().chain(far.first()).chain(month).min();
         self.day = first.map_or(0, |key| self.day_of(key) - 1);
         keys.into_iter().for_each(|key| self.push(key, far));
     }
@@ -347,14 +347,14 @@ impl Calendar {
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         let spare = self.spare.0.iter().flatten();
-        let lists = self.days.iter().chain(self.years.values()).chain([&self.today]).chain(spare);
+        let lists = self.days.iter().chain(self.months.values()).chain([&self.today]).chain(spare);
         lists.map(Vec::capacity).sum()
     }
 
-    /// Number of events in the lists of later years.
+    /// Number of events in the lists of later months.
     #[cfg(test)]
-    pub(super) fn in_years(&self) -> usize {
-        self.years.values().map(Vec::len).sum()
+    pub(super) fn in_months(&self) -> usize {
+        self.months.values().map(Vec::len).sum()
     }
 
     /// The earliest event that is left of the present day; `None` if there is none.
@@ -366,8 +366,8 @@ impl Calendar {
     pub(super) fn first(&self) -> Option<Key> {
         self.first_today().or_else(|| {
             let day = self.next_day().map(|day| &self.days[self.slot_of(day)]);
-            let year = self.years.values().next();
-            day.into_iter().chain(year).flatten().copied().min()
+            let month = self.months.values().next();
+            day.into_iter().chain(month).flatten().copied().min()
         })
     }
 }

@@ -170,10 +170,9 @@ impl World {
         if is_large {
             hosts.prepare_prefetch(blueprint.nodes.len());
             let slots = PACKETS_PER_LINK * blueprint.links.len();
-            out.arena = Arena::in_memory_of(match slots >= MANY_SLOTS {
-                true => list_in_large_pages(slots),
-                false => Vec::with_capacity(slots),
-            });
+            let list =
+                if slots >= MANY_SLOTS { list_in_large_pages(slots) } else { Vec::with_capacity(slots) };
+            out.arena = Arena::in_memory_of(list);
         }
         if blueprint.record.distributions {
             fabric.keep_waits();
