@@ -257,7 +257,7 @@ mod tests {
             sink.take(1 + pieces, now, &room[..CHUNK_HEADER + 8]);
         }
         // the writing thread runs by itself
-        for _ in 0..500 {
+        for _ in 0..10_000 {
             sink.write_message(now, &mut [0; MAX_MESSAGE_BYTES]);
             if sink.status() == Status::Complete || !ended {
                 break;

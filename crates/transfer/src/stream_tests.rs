@@ -9,11 +9,9 @@ use contract::{EndpointId, Random};
 use units::{Duration, Time};
 
 use super::messages::{Message, MissingSymbols, Report};
-use super::testing::{CALM, End, Folder, GAP, PathModel, ROUGH, Taken, carry, content};
+use super::testing::{ALWAYS, AN_HOUR, CALM, End, Folder, GAP, PathModel, ROUGH, Taken, carry, content};
 use super::*;
 use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Pause, Status};
-
-const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
 
 // ---- byte streams
 
@@ -387,27 +385,22 @@ fn numbers(taken: &Taken) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|piece| u64::from_be_bytes(*piece)).collect()
 }
 
+/// A live stream of this many pieces, read without a thread, so that no scheduler decides what is sent when.
+fn stream(count: u64, deadline: Duration, tally: &Arc<Tally>) -> LiveStream {
+    let (to_source, read) = channel();
+    for piece in pieces(count) {
+        to_source.send(piece).expect("the source is there");
+    }
+    LiveStream::of_pieces(read, "live", 1, 200, deadline, Arc::clone(tally))
+}
+
 /// A live stream of this many pieces over such a network.
 fn live(count: u64, model: PathModel, deadline: Duration) -> (Vec<u64>, Snapshot, Snapshot, Status) {
-    let (to_thread, from_program) = channel();
-    for piece in pieces(count) {
-        to_thread.send(piece).expect("the program is there");
-    }
-    drop(to_thread);
     let (sent, got, taken) = (Arc::new(Tally::default()), Arc::new(Tally::default()), Taken::default());
-    let mut source =
-        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
+    let mut source = stream(count, deadline, &sent);
     let mut sink = Playout::new(Box::new(taken.clone()), Arc::clone(&got));
-    let mut status = Status::InProgress;
-    // the threads run by themselves, on a busy machine late
-    for _ in 0..10_000 {
-        let ends = &mut [End { sink: &mut sink, model, present: ALWAYS }];
-        status = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(5)).status;
-        if status != Status::InProgress {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    let ends = &mut [End { sink: &mut sink, model, present: ALWAYS }];
+    let status = carry(&mut source, ends, 200, AN_HOUR).status;
     (numbers(&taken), sent.snapshot(), got.snapshot(), status)
 }
 
@@ -432,11 +425,12 @@ fn what_is_lost_is_asked_for_again_while_there_is_time() {
 fn where_there_is_no_time_the_order_is_kept_and_gaps_are_counted() {
     // a way there takes 10 ms, so nothing can come again within 15
     let model = PathModel { loss: 0.2, ..CALM };
-    let (numbers, _, got, status) = live(200, model, Duration::from_millis(15));
+    let (numbers, sent, got, status) = live(140, model, Duration::from_millis(15));
     assert_eq!(status, Status::Complete);
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
-    assert!(numbers.len() < 195, "a fifth was lost");
-    assert_eq!(numbers.len() as u64 + got.late + got.dropped, 200);
+    assert!((98..=126).contains(&numbers.len()), "a fifth is lost: {}", numbers.len());
+    assert_eq!(numbers.len() as u64 + got.late, 140);
+    assert_eq!((sent.sent[0], got.dropped), (140, 0));
 }
 
 #[test]
@@ -476,18 +470,7 @@ fn what_became_too_old_at_the_source_is_not_sent() {
 /// The second of two receivers is not there when the first pieces leave. It says how many it lacks.
 #[test]
 fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
-    let (to_thread, from_program) = channel();
-    // so long that no thread is too slow
-    let deadline = Duration::from_secs(100);
-    let mut source =
-        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::default());
-    for piece in pieces(2000) {
-        to_thread.send(piece).expect("the thread is there");
-    }
-    drop(to_thread);
-    while !source_has_read(&mut source) {
-        std::thread::yield_now();
-    }
+    let mut source = stream(2000, Duration::from_secs(3600), &Arc::default());
     let tallies = [Arc::new(Tally::default()), Arc::new(Tally::default())];
     let taken = [Taken::default(), Taken::default()];
     let mut sinks = [0, 1].map(|n| Playout::new(Box::new(taken[n].clone()), Arc::clone(&tallies[n])));
@@ -497,7 +480,7 @@ fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
         End { sink: first, model: CALM, present: ALWAYS },
         End { sink: second, model: CALM, present: late..Time::NEVER },
     ];
-    let run = carry(&mut source, &mut ends, 200, Time::ZERO + Duration::from_secs(90));
+    let run = carry(&mut source, &mut ends, 200, AN_HOUR);
     assert_eq!(run.status, Status::Complete);
     let [whole, rest] = [0, 1].map(|n| (numbers(&taken[n]), tallies[n].snapshot()));
     assert_eq!((whole.0.len(), whole.1.missed), (2000, 0));

@@ -110,6 +110,9 @@ pub(crate) struct TransferRun {
 }
 
 const DELAY: Duration = Duration::from_millis(10);
+/// A simulated time in which threads that read and write have run, however busy the machine.
+pub(crate) const AN_HOUR: Time = Time::from_nanos(3_600_000_000_000);
+pub(crate) const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
 /// Interval between packets.
 pub(crate) const GAP: Duration = Duration::from_micros(100);
 

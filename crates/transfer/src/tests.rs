@@ -7,13 +7,14 @@ use contract::EndpointId;
 use units::{Duration, Time};
 
 use super::messages::{Message, MissingSymbols, Report};
-use super::testing::{CALM, End, Folder, GAP, PathModel, ROUGH, Taken, TransferRun, carry, content};
+use super::testing::{
+    ALWAYS, AN_HOUR, CALM, End, Folder, GAP, PathModel, ROUGH, Taken, TransferRun, carry, content,
+};
 use super::*;
 use crate::{MAX_MESSAGE_BYTES, Payload, Sink, Status};
 
 const ROOM: usize = 208;
 const SYMBOL: u16 = 200;
-const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
 
 fn secs(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
@@ -38,7 +39,7 @@ fn into(into: Destination) -> (Collector, Arc<Tally>) {
 }
 
 fn one(payload: &mut dyn Payload, sink: &mut dyn Sink, model: PathModel) -> TransferRun {
-    carry(payload, &mut [End { sink, model, present: ALWAYS }], ROOM, secs(60))
+    carry(payload, &mut [End { sink, model, present: ALWAYS }], ROOM, AN_HOUR)
 }
 
 /// What arrived under the name that the sender proposed.
@@ -299,13 +300,7 @@ fn a_wrong_symbol_spoils_nothing() {
             let (mut collector, got) =
                 if to_pipe { into(Destination::Pipe(Box::new(taken.clone()))) } else { collector(&to) };
             let mut changed = Changed(&mut collector, |seq| wrong.contains(&seq));
-            let mut run = one(&mut fountain, &mut changed, model);
-            for _ in 0..10_000 {
-                if run.status == Status::InProgress {
-                    std::thread::sleep(std::time::Duration::from_millis(1));
-                    run = one(&mut fountain, &mut changed, model);
-                }
-            }
+            let run = one(&mut fountain, &mut changed, model);
             assert_eq!((run.status, collector.status()), (Status::Complete, Status::Complete));
             assert_eq!(if to_pipe { taken.bytes() } else { arrived(&to) }, bytes, "{wrong:?}");
             // a changed packet may have been lost, or of no use
@@ -578,15 +573,7 @@ fn a_pipe_of_any_length_arrives_in_order() {
         let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally);
         let taken = Taken::default();
         let (mut collector, got) = into(Destination::Pipe(Box::new(taken.clone())));
-        // the reading and the writing thread run by themselves
-        let mut run = one(&mut fountain, &mut collector, ROUGH);
-        for _ in 0..10_000 {
-            if run.status != Status::InProgress {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            run = one(&mut fountain, &mut collector, ROUGH);
-        }
+        let run = one(&mut fountain, &mut collector, ROUGH);
         assert_eq!(run.status, Status::Complete, "{length} bytes");
         assert_eq!(taken.bytes(), bytes);
         assert_eq!(got.snapshot().total, length as u64);
