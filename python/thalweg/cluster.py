@@ -10,14 +10,20 @@ It needs Dask: `pip install thalweg[cluster]`.
 from __future__ import annotations
 
 import asyncio
+import difflib
+import logging
 import os
 import pickle
 import platform
 import queue
+import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
+from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
@@ -66,7 +72,13 @@ MIN_JOBS = 16
 DASHBOARD = "127.0.0.1:0"
 """Address of the status page of a cluster that is started here: any free port, for this host only."""
 
+LOGGERS = ["asyncio", "distributed", "distributed.client", "tornado.application"]
+"""Where Dask writes what users learn from errors and the progress."""
+
 INSTALL = "pip install thalweg[cluster]"
+
+SETTINGS = "~/.config/dask/jobqueue.yaml"
+"""The file of Dask with the settings of batch systems."""
 
 
 class Workers:
@@ -85,11 +97,13 @@ class Workers:
         self._running: dict[int, tuple[Future | None, str]] = {}
         self._threads, self._counted_at = 0, 0.0
         self._lost_at: float | None = None
+        self._refused: list[Exception] = []
+        """Why the batch system accepted none of the jobs, one reason each; empty while it may accept one."""
         self._core = native_digest()
 
     def __enter__(self) -> Self:
         with ExitStack() as opened:
-            self._client = _open(self._on, opened) if isinstance(self._on, str) else self._on
+            self._client = _open(self._on, opened, self._refused) if isinstance(self._on, str) else self._on
             self._address = str(self._client.scheduler.address)
             self._opened = opened.pop_all()
         return self
@@ -108,7 +122,12 @@ class Workers:
 
     @property
     def room(self) -> int:
-        """How many jobs may be with the scheduler at a time; 0 while it does not answer."""
+        """How many jobs may be with the scheduler at a time; 0 while it does not answer. Raises `ClusterError`."""
+        if self._refused:
+            reason = str(self._refused[0]).strip().splitlines()[-1]
+            raise ClusterError(
+                f"{self._on}: no job was accepted: {reason}", f"the settings are in {SETTINGS}"
+            )
         if not self._alive:
             return 0
         if time.monotonic() - self._counted_at > COUNT_S:
@@ -126,7 +145,7 @@ class Workers:
         future: Future | None = None
         try:
             future = self._client.submit(
-                run_in_worker, packed, self._core, key=f"thalweg-{number}-{uuid4().hex}", pure=False
+                _sent_by_value(), packed, self._core, key=f"thalweg-{number}-{uuid4().hex}", pure=False
             )
             self._running[number] = (future, label)
             future.add_done_callback(lambda done: self._events.put((number, done)))
@@ -234,6 +253,17 @@ class Workers:
             self._lost_at = None
 
 
+def _sent_by_value() -> Callable[[bytes, str], Any]:
+    """A function that a worker without thalweg can read, so that its call says what is missing."""
+
+    def run(work: bytes, core: str) -> Any:
+        from thalweg.cluster import run_in_worker
+
+        return run_in_worker(work, core)
+
+    return run
+
+
 def run_in_worker(work: bytes, core: str) -> Any:
     """Runs a job in a worker; stops it if it is cancelled. Raises `ClusterError` if the core is not that of the client."""
     if native_digest() != core:
@@ -273,7 +303,8 @@ def check(on: str) -> None:
         )
     if not (number.isdecimal() and int(number) > 0) and (colon or kind != "local"):
         raise ClusterError(
-            f"{on!r}: the number of {'workers' if kind == 'local' else 'batch jobs'} is missing", f"{kind}:4"
+            f"{on!r} needs a number of {'workers' if kind == 'local' else 'batch jobs'} above 0",
+            f"write {kind}:4",
         )
 
 
@@ -291,54 +322,145 @@ def check_schemes(trees: Iterable[Mapping[str, Any]]) -> None:
                 )
 
 
-def _open(on: str, opened: ExitStack) -> Client:
-    """A client of the cluster of this name; `opened` closes it, and the cluster if it was started here."""
+def _open(on: str, opened: ExitStack, refused: list[Exception]) -> Client:
+    """A client of the cluster of this name; `opened` closes it, and the cluster if it was started here.
+
+    `refused` gets the reasons why a batch system accepted none of the jobs.
+    """
     check(on)
     kind, _, number = on.partition(":")
+    distributed = _imported(on, "distributed")
+    opened.enter_context(_quiet())
     if "://" in on:
         return _connect(on, opened)
-    try:
-        from distributed import Client, LocalCluster
-
-        if kind == "local":
-            cluster = LocalCluster(
-                n_workers=int(number) if number else os.cpu_count(),
-                threads_per_worker=1,
-                dashboard_address=DASHBOARD,
-            )
-            opened.enter_context(cluster)
-        else:
-            cluster = opened.enter_context(_batch_cluster(kind))
-            cluster.scale(jobs=int(number))
-    except ImportError as error:
-        raise ClusterError(f"`{on}` needs {error.name}, which is not installed", INSTALL) from error
-    client: Client = opened.enter_context(Client(cluster, set_as_default=False))
+    if kind == "local":
+        cluster = opened.enter_context(_local_cluster(int(number) if number else os.cpu_count() or 1))
+    else:
+        cluster = opened.enter_context(_batch_cluster(on, kind, int(number), refused))
+        cluster.scale(jobs=int(number))
+    client: Client = opened.enter_context(distributed.Client(cluster, set_as_default=False))
     return client
 
 
-def _batch_cluster(kind: str) -> Any:
+def _imported(on: str, name: str) -> Any:
+    """A module of Dask."""
+    # a module of dask_jobqueue replaces what Ctrl-C does
+    interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ClusterError(f"`{on}` needs {error.name}, which is not installed", INSTALL) from error
+    except ValueError as error:
+        raise ClusterError(f"the settings of Dask cannot be read: {error}") from error
+    finally:
+        if signal.getsignal(signal.SIGINT) is not interrupt:
+            signal.signal(signal.SIGINT, interrupt)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the log of Dask from the terminal."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _local_cluster(workers: int) -> Any:
+    """A cluster of processes of this host."""
+    from distributed import LocalCluster
+
+    # Ctrl-C is for this process, which ends the others; until they have started, it waits
+    resource_tracker.ensure_running()
+    blocks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else set()
+    try:
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=DASHBOARD,
+            silence_logs=logging.CRITICAL + 1,
+        )
+    except RuntimeError as error:
+        raise ClusterError(
+            f"the processes of local:{workers} cannot be started; a script must call this below "
+            '`if __name__ == "__main__":`, because every process reads the script'
+        ) from error
+    finally:
+        if blocks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _batch_cluster(on: str, kind: str, jobs: int, refused: list[Exception]) -> Any:
     """A cluster whose workers are jobs of a batch system, with the settings of Dask's configuration files."""
-    import dask_jobqueue
+    dask_jobqueue = _imported(on, "dask_jobqueue")
+    _check_settings(kind, Path(dask_jobqueue.__file__).with_name("jobqueue.yaml"))
+    batch_system = getattr(dask_jobqueue, QUEUES[kind])
+    reasons: list[Exception] = []
+
+    class Submitted(batch_system.job_cls):  # type: ignore[misc, name-defined]
+        """A job that tells why the batch system did not accept it; Dask goes on without it."""
+
+        async def start(self) -> None:
+            from distributed.core import Status
+
+            try:
+                await super().start()
+            except Exception as error:
+                self.status = Status.failed
+                reasons.append(error)
+                if len(reasons) == jobs:
+                    refused.extend(reasons)
+                raise
 
     try:
-        return getattr(dask_jobqueue, QUEUES[kind])(scheduler_options={"dashboard_address": DASHBOARD})
+        return batch_system(job_cls=Submitted, scheduler_options={"dashboard_address": DASHBOARD})
     except (ValueError, TypeError) as error:
         raise ClusterError(
             f"{kind}: {error}",
-            f"set cores, memory, walltime and the queue under jobqueue.{kind} in ~/.config/dask/jobqueue.yaml",
+            f"set cores, memory, walltime and the queue under jobqueue.{kind} in {SETTINGS}",
         ) from error
+
+
+def _check_settings(kind: str, defaults: Path) -> None:
+    """Refuses settings that Dask does not know, and ignores. Raises `ClusterError`."""
+    import dask.config
+
+    known = dask.config.merge(*dask.config.collect_yaml([str(defaults)]))["jobqueue"][kind]
+    for key in dask.config.get(f"jobqueue.{kind}", {}):
+        if key.replace("_", "-") not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            raise ClusterError(
+                f"{kind} has no setting `{key}`: jobqueue.{kind} in {SETTINGS}",
+                f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}",
+            )
 
 
 def _connect(address: str, opened: ExitStack) -> Client:
     """A client of a scheduler that runs."""
+    from distributed import Client
+    from distributed.core import rpc
+    from distributed.security import Security
+    from distributed.utils import LoopRunner
+
+    async def ask() -> Any:
+        arguments = Security().get_connection_args("client")
+        async with rpc(address, connection_args=arguments, timeout=CONNECT_S) as there:
+            return await asyncio.wait_for(there.identity(), CONNECT_S)
+
+    # a client that cannot connect waits for a minute when it is closed
     try:
-        from distributed import Client
-    except ImportError as error:
-        raise ClusterError(f"`{address}` needs {error.name}, which is not installed", INSTALL) from error
-    try:
+        identity = LoopRunner(asynchronous=False).run_sync(ask)
+        if identity["type"] != "Scheduler":
+            raise ValueError(f"it is of type {identity['type']}")
         return opened.enter_context(Client(address, timeout=CONNECT_S, set_as_default=False))
-    except (OSError, TimeoutError, ValueError) as error:
+    except Exception as error:
         raise ClusterError(
-            f"no scheduler answers at {address}",
+            f"no scheduler answers at {address}: {error}",
             "start one with `dask scheduler`, and workers with `dask worker`",
         ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from thalweg.jobs import Job
 pytestmark = pytest.mark.processes
 
 distributed = pytest.importorskip("distributed")
+dask_config = pytest.importorskip("dask.config")
 
 PATIENCE_S = 900.0
 """For what takes seconds on an idle host."""
@@ -271,8 +273,8 @@ def test_processes_of_this_host_are_a_cluster(small: Path, tmp_path: Path) -> No
     ("words", "message"),
     [
         (["--runs", "2", "--on", "elsewhere"], "neither the address of a scheduler nor a cluster"),
-        (["--runs", "2", "--on", "slurm"], "the number of batch jobs is missing"),
-        (["--runs", "2", "--on", "local:0"], "the number of workers is missing"),
+        (["--runs", "2", "--on", "slurm"], "needs a number of batch jobs above 0"),
+        (["--runs", "2", "--on", "local:0"], "needs a number of workers above 0"),
         (["--runs", "2", "--on", "local:2", "--jobs", "2"], "leave out one of them"),
         (["--on", "local:2"], "--on is for many runs"),
     ],
@@ -293,6 +295,89 @@ def test_a_scheduler_that_does_not_answer_is_an_error(
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
         assert call(["run", str(small), "--runs", "2", "--on", address]) == 1
     assert f"no scheduler answers at {address}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:notaport", "tcp://", "http://127.0.0.1:1"])
+def test_what_is_no_address_is_an_error_at_once(
+    address: str, small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["run", str(small), "--runs", "2", "--on", address]) == 1
+    assert f"no scheduler answers at {address}" in capsys.readouterr().err
+
+
+def test_the_address_of_a_worker_is_an_error(
+    machines: Cluster, small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machines.start_worker()
+    client = distributed.Client(machines.address, set_as_default=False)
+    with client:
+        client.wait_for_workers(1)
+        (worker,) = client.scheduler_info()["workers"]
+    assert call(["run", str(small), "--runs", "2", "--on", worker]) == 1
+    assert "it is of type Worker" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_worker_without_thalweg_is_named(
+    machines: Cluster, small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thalweg.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'thalweg'\", name='thalweg')\n", encoding="utf-8"
+    )
+    machines.start_worker(PYTHONPATH=str(tmp_path))
+    assert call(["run", str(small), "--runs", "2", "--on", machines.address]) == 1
+    error = capsys.readouterr().err
+    assert "a worker has no thalweg" in error
+    assert "install the same wheels" in error
+
+
+BATCH = {"cores": 1, "processes": 1, "memory": "500MB", "walltime": "00:10:00", "queue": "normal"}
+
+
+@pytest.mark.parametrize(
+    ("sbatch", "reason"),
+    [("echo sbatch: error: invalid partition >&2; exit 1", "invalid partition"), (None, "sbatch")],
+)
+def test_jobs_that_a_batch_system_refuses_are_an_error(
+    sbatch: str | None,
+    reason: str,
+    small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("dask_jobqueue")
+    if sbatch is not None:
+        (tmp_path / "sbatch").write_text(f"#!/bin/sh\n{sbatch}\n", encoding="utf-8")
+        (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with dask_config.set({f"jobqueue.slurm.{key}": value for key, value in BATCH.items()}):
+        assert call(["run", str(small), "--runs", "2", "--on", "slurm:2"]) == 1
+    error = capsys.readouterr().err
+    assert "slurm:2: no job was accepted" in error
+    assert reason in error
+    assert "Traceback" not in error
+
+
+def test_a_setting_that_dask_does_not_know_is_an_error() -> None:
+    pytest.importorskip("dask_jobqueue")
+    settings = {**BATCH, "waltime": "1:00"}
+    with (
+        dask_config.set({f"jobqueue.slurm.{key}": value for key, value in settings.items()}),
+        pytest.raises(ClusterError, match="no setting `waltime`") as refused,
+        cluster.Workers("slurm:1"),
+    ):
+        pass
+    assert refused.value.hint == "did you mean `walltime`?"
+
+
+def test_ctrl_c_does_the_same_with_a_batch_system() -> None:
+    pytest.importorskip("dask_jobqueue")
+    before = signal.getsignal(signal.SIGINT)
+    sys.modules.pop("dask_jobqueue.runner", None)
+    sys.modules.pop("dask_jobqueue", None)
+    with pytest.raises(ClusterError), cluster.Workers("slurm:1"):
+        pass
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 class Slurm:
@@ -354,17 +439,15 @@ class Slurm:
 def test_a_sweep_runs_as_jobs_of_slurm(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dask_config = pytest.importorskip("dask.config")
     pytest.importorskip("dask_jobqueue")
     # the path of a socket is short
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     slurm = Slurm(folder)
     monkeypatch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
     monkeypatch.chdir(tmp_path)
-    settings = {"cores": 1, "processes": 1, "memory": "500MB", "walltime": "00:10:00", "queue": "normal"}
     try:
         slurm.start()
-        with dask_config.set({f"jobqueue.slurm.{key}": value for key, value in settings.items()}):
+        with dask_config.set({f"jobqueue.slurm.{key}": value for key, value in BATCH.items()}):
             assert call(["run", str(small), "--runs", "4", "--on", "slurm:1", "--json", "--out", "out"]) == 0
         answer = json.loads(capsys.readouterr().out)
         here = tw.load(small).sweep(runs=4).run()
