@@ -356,8 +356,6 @@ pub struct Meter {
     pub rtt_min: Duration,
     /// The latest round-trip time.
     pub rtt_last: Duration,
-    /// Counters of consumers of named data and of streams that carry frames; `None` before the first.
-    media: Option<Box<MediaMeter>>,
     /// End of the endpoint's part of a finite transfer; [`Time::NEVER`] before.
     pub completed_at: Time,
     /// By [`Count`].
@@ -395,11 +393,27 @@ impl MediaMeter {
     };
 }
 
-/// Counters by [`Count`]. All but those of every transport take memory from the first count of one of them on.
+/// Counters by [`Count`], and those of media. Those of every transport and all others take memory from the first count of one of them on.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    common: [u64; COMMON],
-    rare: Option<Box<[u64; Count::ALL.len() - COMMON]>>,
+    common: Option<Box<[u64; COMMON]>>,
+    rare: Option<Box<Rare>>,
+}
+
+/// Counters that not every transport has.
+#[derive(Clone, Debug)]
+struct Rare {
+    counts: [u64; Count::ALL.len() - COMMON],
+    media: MediaMeter,
+}
+
+impl Rare {
+    /// All of them at zero.
+    #[cold]
+    #[inline(never)]
+    fn new() -> Box<Self> {
+        Box::new(Self { counts: [0; Count::ALL.len() - COMMON], media: MediaMeter::NONE })
+    }
 }
 
 /// The first of [`Count::ALL`], which all transports count.
@@ -408,8 +422,9 @@ const COMMON: usize = Count::Feedback as usize;
 impl Counts {
     /// Each counter with its number.
     fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        let rare = self.rare.iter().flat_map(|rare| rare.iter());
-        self.common.iter().chain(rare).copied().enumerate()
+        let common = self.common.as_deref().unwrap_or(&[0; COMMON]);
+        let rare = self.rare.iter().flat_map(|rare| rare.counts.iter());
+        common.iter().chain(rare).copied().enumerate()
     }
 }
 
@@ -419,8 +434,8 @@ impl Index<usize> for Counts {
     #[inline]
     fn index(&self, what: usize) -> &u64 {
         match what.checked_sub(COMMON) {
-            None => &self.common[what],
-            Some(what) => self.rare.as_ref().map_or(&0, |rare| &rare[what]),
+            None => self.common.as_ref().map_or(&0, |common| &common[what]),
+            Some(what) => self.rare.as_ref().map_or(&0, |rare| &rare.counts[what]),
         }
     }
 }
@@ -429,8 +444,8 @@ impl IndexMut<usize> for Counts {
     #[inline]
     fn index_mut(&mut self, what: usize) -> &mut u64 {
         match what.checked_sub(COMMON) {
-            None => &mut self.common[what],
-            Some(what) => &mut self.rare.get_or_insert_default()[what],
+            None => &mut self.common.get_or_insert_default()[what],
+            Some(what) => &mut self.rare.get_or_insert_with(Rare::new).counts[what],
         }
     }
 }
@@ -444,7 +459,6 @@ impl Default for Meter {
             rtt_sum_ns: 0,
             rtt_min: Duration::MAX,
             rtt_last: Duration::ZERO,
-            media: None,
             completed_at: Time::NEVER,
         }
     }
@@ -461,7 +475,7 @@ impl Meter {
         if more.rtt_count > 0 {
             self.rtt_last = more.rtt_last;
         }
-        if let Some(more) = &more.media {
+        if let Some(Rare { media: more, .. }) = more.counts.rare.as_deref() {
             let media = self.media_mut();
             media.delay_count += more.delay_count;
             media.delay_sum_ns += more.delay_sum_ns;
@@ -484,7 +498,8 @@ impl Meter {
         since.goodput_bytes -= base.goodput_bytes;
         since.rtt_count -= base.rtt_count;
         since.rtt_sum_ns -= base.rtt_sum_ns;
-        if let (Some(since), Some(base)) = (&mut since.media, &base.media) {
+        if let (Some(since), Some(base)) = (&mut since.counts.rare, &base.counts.rare) {
+            let (since, base) = (&mut since.media, &base.media);
             since.delay_count -= base.delay_count;
             since.delay_sum_ns -= base.delay_sum_ns;
             since.delay_square_sum_ns2 -= base.delay_square_sum_ns2;
@@ -494,18 +509,18 @@ impl Meter {
 
     /// The counters of segments and frames.
     pub fn media(&self) -> &MediaMeter {
-        self.media.as_deref().unwrap_or(&MediaMeter::NONE)
+        self.counts.rare.as_ref().map_or(&MediaMeter::NONE, |rare| &rare.media)
     }
 
     /// The same for modification. They take memory from the first call on.
     pub fn media_mut(&mut self) -> &mut MediaMeter {
-        self.media.get_or_insert_with(|| Box::new(MediaMeter::NONE))
+        &mut self.counts.rare.get_or_insert_with(Rare::new).media
     }
 
     /// Resets what cannot be subtracted later: minima, maxima and the distribution, which is kept if it was.
     pub fn restart(&mut self) {
         self.rtt_min = Duration::MAX;
-        if let Some(media) = &mut self.media {
+        if let Some(Rare { media, .. }) = self.counts.rare.as_deref_mut() {
             (media.delay_min, media.delay_max) = (Duration::MAX, Duration::ZERO);
             media.delays = media.delays.take().map(|_| Box::default());
         }

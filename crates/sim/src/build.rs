@@ -70,8 +70,7 @@ fn check_names(blueprint: &Blueprint, exists: impl Fn(NodeId) -> bool) -> Result
         .links
         .iter()
         .flat_map(|link| {
-            let edge =
-                |from, to, spec: &PortSpec| Edge { from, to, delay_ns: spec.delay.as_nanos(), up: true };
+            let edge = |from, to, spec: &PortSpec| Edge::new(from, to, spec.delay.as_nanos());
             [edge(link.ends.0, link.ends.1, &link.forward), edge(link.ends.1, link.ends.0, &link.backward)]
         })
         .collect();

@@ -46,7 +46,7 @@ impl Delays {
         }
     }
 
-    /// Removes all delays and keeps the memory.
+    /// Removes all delays.
     pub fn clear(&mut self) {
         self.base_ns = u64::MAX;
         self.above.clear();

@@ -10,10 +10,14 @@ pub struct Histogram<const FINE: u32> {
     /// Index of the first bin in `low`.
     first: usize,
     /// The lowest eight bits of each count.
-    low: Vec<u8>,
-    /// The other bits of each count, in bytes, lower ones first: as many as the largest count needs.
-    high: Vec<Vec<u8>>,
+    low: Box<[u8]>,
+    /// The other bits; `None` if no count needs them.
+    high: Option<Box<High>>,
 }
+
+/// The higher bits of each count, in bytes, lower ones first: as many as the largest count needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct High(Vec<Box<[u8]>>);
 
 /// The range of values of a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +59,13 @@ impl<const FINE: u32> Histogram<FINE> {
     /// Adds `times` · 256 to a count.
     #[cold]
     fn carry(&mut self, index: usize, mut times: u64) {
+        let High(bytes) = &mut **self.high.get_or_insert_default();
         let mut byte = 0;
         while times > 0 {
-            if byte == self.high.len() {
-                self.high.push(vec![0; self.low.len()]);
+            if byte == bytes.len() {
+                bytes.push(vec![0; self.low.len()].into());
             }
-            let high = &mut self.high[byte][index];
+            let high = &mut bytes[byte][index];
             times += u64::from(*high);
             *high = times as u8;
             times >>= 8;
@@ -77,8 +82,8 @@ impl<const FINE: u32> Histogram<FINE> {
         }
         let before = self.first.saturating_sub(begin);
         let behind = (begin + BLOCK).saturating_sub(self.first + self.low.len());
-        extend(&mut self.low, before, behind);
-        self.high.iter_mut().for_each(|bytes| extend(bytes, before, behind));
+        let high = self.high.iter_mut().flat_map(|high| &mut high.0);
+        high.chain([&mut self.low]).for_each(|bytes| extend(bytes, before, behind));
         self.first -= before;
         let index = bin - self.first;
         self.low[index] = times as u8;
@@ -92,16 +97,16 @@ impl<const FINE: u32> Histogram<FINE> {
         more.iter().for_each(|(bin, times)| self.add(bin.first, times));
     }
 
-    /// Removes all counts and keeps the memory.
+    /// Removes all counts.
     pub fn clear(&mut self) {
-        self.low.clear();
-        self.high.clear();
+        *self = Self::default();
     }
 
     /// Bins with their counts, in ascending order, without empty ones.
     pub fn iter(&self) -> impl Iterator<Item = (Bin, u64)> + '_ {
-        let counts = self.low.iter().enumerate().map(|(index, &low)| {
-            let high = self.high.iter().rev().fold(0, |high, bytes| high << 8 | u64::from(bytes[index]));
+        let more = self.high.as_deref().map_or(&[][..], |high| &high.0);
+        let counts = self.low.iter().enumerate().map(move |(index, &low)| {
+            let high = more.iter().rev().fold(0, |high, bytes| high << 8 | u64::from(bytes[index]));
             (self.first + index, high << 8 | u64::from(low))
         });
         counts.filter(|(_, count)| *count > 0).map(|(bin, count)| (Self::bin(bin), count))
@@ -131,11 +136,13 @@ impl<const FINE: u32> Histogram<FINE> {
     }
 }
 
-/// Adds zeros at both ends, without spare memory.
-fn extend(counts: &mut Vec<u8>, before: usize, behind: usize) {
-    counts.reserve_exact(before + behind);
-    counts.splice(0..0, std::iter::repeat_n(0, before));
-    counts.resize(counts.len() + behind, 0);
+/// Adds zeros at both ends.
+fn extend(counts: &mut Box<[u8]>, before: usize, behind: usize) {
+    let mut wider = std::mem::take(counts).into_vec();
+    wider.reserve_exact(before + behind);
+    wider.splice(0..0, std::iter::repeat_n(0, before));
+    wider.resize(wider.len() + behind, 0);
+    *counts = wider.into();
 }
 
 #[cfg(test)]

@@ -310,6 +310,8 @@ impl Calendar {
     fn set_days(&mut self, shift: u32, count: usize, keys: Vec<Key>, far: &mut Heap) {
         self.shift = shift;
         self.days = vec![Vec::new(); count];
+        // fewer or shorter lists may be enough from now on
+        self.spare = Spare::default();
         self.occupied = vec![0; count / WORD];
         self.check_after = CHECKED.max(4 * keys.len() as u64);
         let month = self.months.first_key_value().map(|(month, _)| Key::from(month << MONTH) << 64);

@@ -114,7 +114,9 @@ impl Fabric {
                 }
                 fabric.ports.push(Port::new(spec, to, loss_random, discipline, impairments));
                 let up = !blueprint.is_control(LinkId(id));
-                fabric.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
+                let mut edge = Edge::new(from, to, spec.delay.as_nanos());
+                edge.set_up(up);
+                fabric.edges.push(edge);
             }
         }
         fabric.reroute(blueprint);
@@ -190,7 +192,7 @@ impl Fabric {
             }
             let edge = &self.edges[self.routes.next(at, to, NO_FLOW)?.index()];
             cost = cost.saturating_add(match self.metric {
-                Metric::Delay => edge.delay_ns,
+                Metric::Delay => edge.delay_ns(),
                 Metric::Hops => 1,
             });
             at = edge.to;
@@ -333,7 +335,7 @@ impl Fabric {
     /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns the events to schedule.
     pub(crate) fn set_delay(&mut self, port: PortId, delay: Duration, now: Time) -> Vec<Offer> {
         self.note_change(port);
-        self.edges[port.index()].delay_ns = delay.as_nanos();
+        self.edges[port.index()].set_delay(delay.as_nanos());
         self.ports[port.index()].set_delay(now, delay)
     }
 
@@ -341,7 +343,7 @@ impl Fabric {
     /// the packets that are lost, counted as drops of the port.
     pub(crate) fn set_up(&mut self, port: PortId, up: bool, hidden: bool, now: Time) -> Vec<PacketId> {
         self.note_change(port);
-        self.edges[port.index()].up = up && !hidden;
+        self.edges[port.index()].set_up(up && !hidden);
         let port = &mut self.ports[port.index()];
         port.count_backlog(now);
         let lost = port.set_up(now, up);

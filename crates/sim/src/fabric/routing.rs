@@ -14,8 +14,35 @@ use crate::{Blueprint, Cast, FlowKind};
 pub(crate) struct Edge {
     pub from: NodeId,
     pub to: NodeId,
-    pub delay_ns: u64,
-    pub up: bool,
+    /// Propagation delay in nanoseconds, with [`DOWN`] while no route uses it.
+    delay: u64,
+}
+
+/// A bit that no delay has.
+const DOWN: u64 = 1 << 63;
+
+impl Edge {
+    /// An edge that routes use.
+    pub(crate) const fn new(from: NodeId, to: NodeId, delay_ns: u64) -> Self {
+        Self { from, to, delay: delay_ns & !DOWN }
+    }
+
+    /// Whether routes use it.
+    pub(crate) const fn is_up(&self) -> bool {
+        self.delay & DOWN == 0
+    }
+
+    pub(crate) const fn delay_ns(&self) -> u64 {
+        self.delay & !DOWN
+    }
+
+    pub(crate) const fn set_up(&mut self, up: bool) {
+        self.delay = self.delay_ns() | if up { 0 } else { DOWN };
+    }
+
+    pub(crate) const fn set_delay(&mut self, delay_ns: u64) {
+        self.delay = self.delay & DOWN | delay_ns & !DOWN;
+    }
 }
 
 /// Next ports, by destination and node.
@@ -102,6 +129,7 @@ impl Routes {
 
     fn add_row(&mut self, graph: &Graph<'_>, core: usize) -> u32 {
         let distance = graph.distances_to(core);
+        self.rows.reserve_exact(self.nodes);
         for at in 0..self.nodes {
             let entry = match graph.is_core(at) {
                 true => self.entry(graph, at, &distance),
@@ -204,7 +232,7 @@ struct Graph<'a> {
 impl<'a> Graph<'a> {
     fn new(nodes: usize, edges: &'a [Edge], metric: Metric) -> Self {
         let (mut out, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-        for (port, edge) in (0u32..).zip(edges).filter(|(_, edge)| edge.up) {
+        for (port, edge) in (0u32..).zip(edges).filter(|(_, edge)| edge.is_up()) {
             out[edge.from.index()].push(PortId(port));
             into[edge.to.index()].push(PortId(port));
         }
@@ -228,7 +256,7 @@ impl<'a> Graph<'a> {
 
     fn cost(&self, edge: &Edge) -> u64 {
         match self.metric {
-            Metric::Delay => edge.delay_ns,
+            Metric::Delay => edge.delay_ns(),
             Metric::Hops => 1,
         }
     }
@@ -255,7 +283,7 @@ mod tests {
 
     /// Links as `(a, b, delay)`; port 2 i is a → b, 2 i + 1 is b → a.
     fn edges(links: &[(u32, u32, u64)]) -> Vec<Edge> {
-        let edge = |from, to, delay_ns| Edge { from: NodeId(from), to: NodeId(to), delay_ns, up: true };
+        let edge = |from, to, delay_ns| Edge::new(NodeId(from), NodeId(to), delay_ns);
         links.iter().flat_map(|&(a, b, delay)| [edge(a, b, delay), edge(b, a, delay)]).collect()
     }
 
@@ -345,10 +373,10 @@ mod tests {
         let mut edges = edges(&[(0, 1, 1), (1, 2, 1), (0, 2, 5)]);
         let pin = RouteSpec { at: NodeId(0), to: NodeId(2), via: NodeId(2) };
         assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[pin], all(3)), 0, 2), Some(4));
-        (edges[0].up, edges[1].up) = (false, false);
+        edges[..2].iter_mut().for_each(|edge| edge.set_up(false));
         let routes = Routes::new(3, &edges, Metric::Delay, &[], all(3));
         assert_eq!([next(&routes, 0, 2), next(&routes, 0, 1)], [Some(4), Some(4)]);
-        (edges[4].up, edges[5].up) = (false, false);
+        edges[4..].iter_mut().for_each(|edge| edge.set_up(false));
         assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[], all(3)), 0, 2), None);
     }
 }

@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn branches_are_grafted_once_and_pruned_when_empty() {
         // 0 source, 1 router, 2 and 3 behind it
-        let edge = |from, to| Edge { from: NodeId(from), to: NodeId(to), delay_ns: 1, up: true };
+        let edge = |from, to| Edge::new(NodeId(from), NodeId(to), 1);
         let edges = [edge(0, 1), edge(1, 0), edge(1, 2), edge(2, 1), edge(1, 3), edge(3, 1)];
         let routes = Routes::new(4, &edges, Metric::Delay, &[], [NodeId(0)]);
         let mut tree = Tree::new(NodeId(0), FlowId(0), 4);

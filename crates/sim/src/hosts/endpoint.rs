@@ -127,38 +127,59 @@ pub(crate) struct EndpointState {
     armed: Time,
     address: Address,
     flow: FlowId,
+    machine: MachineId,
     /// Whether it accepts packets.
     active: bool,
-    machine: MachineId,
-    /// Delivered bytes at which an application is notified.
-    next_event_at: u64,
+    /// Whether an application is notified of delivered bytes.
+    notifies: bool,
     /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
     delays: Option<Box<Delays>>,
+    /// When it last became active; [`Time::NEVER`] before the first time.
+    active_since: Time,
     sent: Sent,
+    // sums in pairs: at a multiple of 16 bytes they take one instruction less
     arrived: Arrived,
     /// Receivers count in its first field only.
     meter: Meter,
+    rare: Option<Box<Rare>>,
+}
+
+/// The fields of an endpoint that has been inactive or restarted, with a warm-up, an application or NACKs.
+struct Rare {
     /// Counters at the end of the warm-up.
     base: Option<Box<Base>>,
-    active_since: Time,
     /// When its flow last restarted: packets sent before belong to an earlier connection.
     epoch: Time,
-    /// Its first start; [`Time::NEVER`] before.
+    /// Its first start, if `active_since` is later.
     started_at: Time,
     /// Active time after the warm-up, up to `active_since`.
     active_for: Duration,
     /// Bytes of NACKs among the arrivals.
     refused_bytes: u64,
+    /// Delivered bytes at which an application is notified.
+    next_event_at: u64,
+}
+
+impl Rare {
+    /// Their initial values.
+    const INITIAL: Self = Self {
+        base: None,
+        epoch: Time::ZERO,
+        started_at: Time::NEVER,
+        active_for: Duration::ZERO,
+        refused_bytes: 0,
+        next_event_at: u64::MAX,
+    };
 }
 
 /// Cache lines of an endpoint, beside its state machine, that every packet needs, and those of them that a receiver needs.
 pub(super) const STATE_LINES: usize = RECEIVER_LINES + 1;
-pub(super) const RECEIVER_LINES: usize = (offset_of!(EndpointState, meter) + size_of::<u64>()) / LINE;
+pub(super) const RECEIVER_LINES: usize = (offset_of!(EndpointState, meter) + size_of::<u64>()).div_ceil(LINE);
 
 const _: () = assert!(RECEIVER_LINES == 2 && offset_of!(Meter, goodput_bytes) == 0, "a receiver needs two");
 
 const _: () =
-    assert!(size_of::<EndpointState>() == 256, "an endpoint is four cache lines and a state machine");
+    assert!(size_of::<EndpointState>() == 192, "an endpoint is three cache lines and a state machine");
 
 impl EndpointState {
     /// An endpoint whose state machine is one of `machines` from now on. Its clock is exact.
@@ -175,20 +196,26 @@ impl EndpointState {
             armed: Time::NEVER,
             address,
             flow,
-            active: false,
             machine: machines.add(endpoint, random),
-            next_event_at: u64::MAX,
+            active: false,
+            notifies: false,
             sent: Sent::default(),
             delays: None,
             arrived: Arrived::default(),
             meter: Meter::default(),
-            base: None,
-            active_since: Time::ZERO,
-            epoch: Time::ZERO,
-            started_at: Time::NEVER,
-            active_for: Duration::ZERO,
-            refused_bytes: 0,
+            active_since: Time::NEVER,
+            rare: None,
         }
+    }
+
+    /// The fields that few endpoints have.
+    fn rare(&self) -> &Rare {
+        self.rare.as_deref().unwrap_or(&Rare::INITIAL)
+    }
+
+    /// The same for modification. They take memory from the first call on.
+    fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_with(|| Box::new(Rare::INITIAL))
     }
 
     /// Makes all packets take the slow path, because clocks are not exact.
@@ -227,7 +254,20 @@ impl EndpointState {
 
     /// Whether it was active before.
     pub(super) fn has_started(&self) -> bool {
-        self.started_at < Time::NEVER
+        self.active_since < Time::NEVER
+    }
+
+    /// Its first start; [`Time::NEVER`] before.
+    fn started_at(&self) -> Time {
+        self.rare().started_at.min(self.active_since)
+    }
+
+    /// Sets when it last became active, and keeps its first start.
+    fn set_active_since(&mut self, now: Time) {
+        if self.has_started() {
+            self.rare_mut().started_at = self.started_at();
+        }
+        self.active_since = now;
     }
 
     /// The place of its state machine.
@@ -241,25 +281,25 @@ impl EndpointState {
     /// Starts a period of activity.
     pub(crate) fn activate(&mut self, now: Time) {
         self.active = true;
-        self.active_since = now;
-        self.started_at = self.started_at.min(now);
+        self.set_active_since(now);
     }
 
     /// Ends a period of activity.
     pub(crate) fn deactivate(&mut self, now: Time) {
-        self.active_for = self.active_until(now);
+        self.rare_mut().active_for = self.active_until(now);
         self.active = false;
     }
 
     /// Makes packets to this endpoint that were sent before now belong to an earlier connection.
     pub(super) fn begin_epoch(&mut self, now: Time) {
-        self.epoch = now;
+        self.rare_mut().epoch = now;
         self.screen = self.screen.max(now);
     }
 
     /// Active time after the warm-up, up to `now`.
     fn active_until(&self, now: Time) -> Duration {
-        if self.active { self.active_for + now.saturating_since(self.active_since) } else { self.active_for }
+        let more = if self.active { now.saturating_since(self.active_since) } else { Duration::ZERO };
+        self.rare().active_for + more
     }
 
     // ---- inputs
@@ -273,7 +313,7 @@ impl EndpointState {
     /// When a packet with the time stamp `sent_at` of an inexact `clock` was sent by true time; `None` if it is not accepted.
     pub(super) fn sent_by_clock(&self, clock: Clock, sent_at: Time) -> Option<Time> {
         // by the sender's clock, because a slow clock may show two instants as equal
-        (self.active && sent_at >= clock.local_time(self.epoch)).then(|| clock.first(sent_at))
+        (self.active && sent_at >= clock.local_time(self.rare().epoch)).then(|| clock.first(sent_at))
     }
 
     /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time. Returns whether an application is to be told, and the `Wake` to
@@ -362,7 +402,7 @@ impl EndpointState {
 
     /// Counts a refusal (NACK) among the arrivals.
     pub(crate) fn count_refused(&mut self, size_bytes: u32) {
-        self.refused_bytes += u64::from(size_bytes);
+        self.rare_mut().refused_bytes += u64::from(size_bytes);
     }
 
     /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of a name-based network do not count, because they
@@ -382,12 +422,13 @@ impl EndpointState {
     /// Whether so much has been delivered that an application is to be told.
     #[inline]
     fn has_news(&self) -> bool {
-        self.meter.goodput_bytes >= self.next_event_at
+        self.notifies && self.meter.goodput_bytes >= self.rare().next_event_at
     }
 
     /// Sets the delivered bytes at which an application is notified.
     pub(super) fn set_news(&mut self, at: u64) {
-        self.next_event_at = at;
+        self.notifies = at < u64::MAX;
+        self.rare_mut().next_event_at = at;
     }
 
     /// Bytes sent, arrived and delivered to the application over the whole run.
@@ -397,14 +438,18 @@ impl EndpointState {
 
     /// Ends the warm-up: the counters are relative to this instant from now on, and what cannot be subtracted later is reset.
     pub(super) fn rebase(&mut self, now: Time) {
-        let arrived = self.arrived.with_refused(self.refused_bytes);
-        self.base = Some(Box::new(Base { arrived, sent: self.sent, meter: self.meter.clone() }));
+        let arrived = self.arrived.with_refused(self.rare().refused_bytes);
+        let base = Box::new(Base { arrived, sent: self.sent, meter: self.meter.clone() });
+        self.rare_mut().base = Some(base);
         (self.arrived.delay_min, self.arrived.delay_max) = (Duration::MAX, Duration::ZERO);
         if let Some(delays) = &mut self.delays {
             delays.clear();
         }
         self.meter.restart();
-        (self.active_for, self.active_since) = (Duration::ZERO, now);
+        self.rare_mut().active_for = Duration::ZERO;
+        if self.has_started() {
+            self.set_active_since(now);
+        }
     }
 
     /// The record at `now` of the flow that it sends, with the flow's drops by reason. Distributions move into it unless they are to be kept for
@@ -429,13 +474,13 @@ impl EndpointState {
         Counters {
             address: self.address,
             flow: self.flow,
-            arrived: self.arrived.with_refused(self.refused_bytes),
+            arrived: self.arrived.with_refused(self.rare().refused_bytes),
             sent: self.sent,
             meter: &self.meter,
-            base: self.base.as_deref(),
-            started_at: self.started_at,
+            base: self.rare().base.as_deref(),
+            started_at: self.started_at(),
             active_since: self.active.then_some(self.active_since),
-            active_for: self.active_for,
+            active_for: self.rare().active_for,
         }
     }
 
@@ -454,18 +499,20 @@ impl EndpointState {
 
 impl From<EndpointState> for EndedState {
     fn from(state: EndpointState) -> Self {
+        let started_at = state.started_at();
+        let rare = state.rare.map_or(Rare::INITIAL, |rare| *rare);
         Self {
             address: state.address,
             flow: state.flow,
             active: state.active,
             sent: state.sent,
-            arrived: state.arrived.with_refused(state.refused_bytes),
+            arrived: state.arrived.with_refused(rare.refused_bytes),
             meter: state.meter,
             delays: state.delays,
-            started_at: state.started_at,
+            started_at,
             active_since: state.active_since,
-            active_for: state.active_for,
-            base: state.base,
+            active_for: rare.active_for,
+            base: rare.base,
         }
     }
 }

@@ -173,8 +173,8 @@ impl NextHops {
     pub(super) fn new(spec: &NdnSpec, edges: &[Edge], metric: Metric, nodes: usize) -> Self {
         let mut forwards = vec![false; nodes];
         spec.nodes.iter().for_each(|node| forwards[node.index()] = true);
-        let usable = |edge: &Edge| edge.up && forwards[edge.from.index()] && forwards[edge.to.index()];
-        let step = |edge: &Edge| if metric == Metric::Hops { 1 } else { edge.delay_ns };
+        let usable = |edge: &Edge| edge.is_up() && forwards[edge.from.index()] && forwards[edge.to.index()];
+        let step = |edge: &Edge| if metric == Metric::Hops { 1 } else { edge.delay_ns() };
         let links = (0u32..).map(PortId).zip(edges).filter(|(_, edge)| usable(edge));
         let out =
             links.clone().map(|(port, edge)| (edge.from, Link { port, other: edge.to, step: step(edge) }));
@@ -362,7 +362,7 @@ mod tests {
 
     /// Links as `(a, b, delay)`; port 2 i is a → b, 2 i + 1 is b → a.
     fn edges(links: &[(u32, u32, u64)]) -> Vec<Edge> {
-        let edge = |from, to, delay_ns| Edge { from: NodeId(from), to: NodeId(to), delay_ns, up: true };
+        let edge = |from, to, delay_ns| Edge::new(NodeId(from), NodeId(to), delay_ns);
         links.iter().flat_map(|&(a, b, delay)| [edge(a, b, delay), edge(b, a, delay)]).collect()
     }
 
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(from(&next_hops, 3, both), [(5, (7, 3))]);
         assert_eq!(from(&next_hops, 3, one), []);
         // without the middle link each half has its own producer
-        (edges[2].up, edges[3].up) = (false, false);
+        edges[2..4].iter_mut().for_each(|edge| edge.set_up(false));
         let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 4);
         let [both, one] = &next_hops.origins(&spec)[..] else { panic!("two sets of producers") };
         assert_eq!(
@@ -445,7 +445,7 @@ mod tests {
             for edge in edges.iter().filter(|edge| edge.from.0 != without && edge.to.0 != without) {
                 let on = cost[edge.to.index()];
                 if on != UNREACHABLE {
-                    let through = (on.0 + edge.delay_ns, on.1 + 1);
+                    let through = (on.0 + edge.delay_ns(), on.1 + 1);
                     cost[edge.from.index()] = cost[edge.from.index()].min(through);
                 }
             }
@@ -473,7 +473,7 @@ mod tests {
                     .filter(|(_, edge)| edge.from.0 == node && cost[edge.to.index()] != UNREACHABLE)
                     .map(|(port, edge)| {
                         let on = cost[edge.to.index()];
-                        (port, (on.0 + edge.delay_ns, on.1 + 1))
+                        (port, (on.0 + edge.delay_ns(), on.1 + 1))
                     })
                     .collect();
                 prop_assert_eq!(from(&next_hops, node, origin), expected);

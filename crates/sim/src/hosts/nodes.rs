@@ -506,14 +506,14 @@ impl NodeView for FabricView<'_> {
 /// Per node: the closest name router by the network's metric; the one with the lowest number among equals.
 pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
     let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
-    edges.iter().filter(|edge| edge.up).for_each(|edge| into[edge.to.index()].push(edge));
+    edges.iter().filter(|edge| edge.is_up()).for_each(|edge| into[edge.to.index()].push(edge));
     let unreachable = (u64::MAX, u32::MAX, NodeId(u32::MAX));
     let mut search = graph::Search::new(blueprint.nodes.len(), unreachable);
     let routers = blueprint.icn.iter().flat_map(|icn| &icn.routers);
     routers.for_each(|&router| search.start(router.index(), (0, 0, router)));
     while let Some((node, (cost, hops, router))) = search.settle() {
         for edge in &into[node] {
-            let step = if blueprint.metric == Metric::Hops { 1 } else { edge.delay_ns };
+            let step = if blueprint.metric == Metric::Hops { 1 } else { edge.delay_ns() };
             search.offer(edge.from.index(), (cost.saturating_add(step), hops + 1, router), ());
         }
     }

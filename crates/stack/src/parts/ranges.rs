@@ -75,10 +75,7 @@ impl Ranges {
             }
             Some(last) if last.1 > start => {}
             _ => {
-                if self.all.is_empty() {
-                    // one range is usual, and a list would begin with memory for four
-                    self.all.reserve_exact(1);
-                }
+                self.make_room();
                 self.all.push((start, end));
                 return end - start;
             }
@@ -88,12 +85,20 @@ impl Ranges {
         let high = self.removed + self.as_slice().partition_point(|range| range.0 <= end);
         let new = (end - start) - self.bytes_within(start, end);
         if low == high {
+            self.make_room();
             self.all.insert(low, (start, end));
         } else {
             self.all[low] = (start.min(self.all[low].0), end.max(self.all[high - 1].1));
             self.all.drain(low + 1..high);
         }
         new
+    }
+
+    /// Makes room for one more range. A set of a few ranges is usual, and a list would begin with memory for four.
+    fn make_room(&mut self) {
+        if self.all.len() == self.all.capacity() {
+            self.all.reserve_exact((self.all.len() / 2).max(1));
+        }
     }
 
     /// Removes all bytes below `at`.
