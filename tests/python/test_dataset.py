@@ -33,7 +33,8 @@ def test_a_dataset_has_the_tables_of_its_runs_with_one_schema(small: Path, tmp_p
     sweep = tw.load(small).sweep(GRID, runs=5)
     done = sweep.run(out=tmp_path / "study", jobs=2)
     parts = sorted(entry.name for entry in (tmp_path / "study").iterdir())
-    assert parts == [".lock", "part-000000", "part-000001", "part-000002"]
+    index = ["runs.parquet", "summary.parquet", "sweep.json"]
+    assert parts == [".lock", "part-000000", "part-000001", "part-000002", *index]
     memory = sweep.run()
     for table in TABLES:
         scanned = pl.scan_parquet(tmp_path / "study" / "part-*" / f"{table}.parquet").collect()
@@ -74,6 +75,61 @@ def test_a_larger_sweep_runs_only_what_is_missing_also_beside_folders(
     assert len(carried_out) == 10
     assert [run.seed for run in few.runs] == [12, 3]
     assert few.runs[0].result["flows.goodput_total"] == done.runs[-1].result["flows.goodput_total"]
+
+
+def test_a_sweep_in_python_renews_the_index_of_its_folder(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    study = tmp_path / "study"
+    assert call(["run", str(small), "--runs", "2", "--out", str(study)]) == 0
+    scenario = tw.load(small)
+    done = scenario.sweep(runs=5).run(out=study)
+    assert ask(capsys, study, "select count(*) n from flows") == [{"n": 5}]
+    loaded = tw.SweepResult.load(study)
+    assert [run.result.trace_hash for run in loaded.runs] == [run.result.trace_hash for run in done.runs]
+    assert call(["report", str(study)]) == 0
+    # from Python only, and the command continues it
+    other = tmp_path / "other"
+    scenario.sweep(GRID).run(out=other)
+    assert tw.SweepResult.load(other).keys == list(GRID)
+    assert ask(capsys, other, "select count(*) n from runs") == [{"n": 2}]
+    words = ["run", str(small), "--runs", "3", "--out"]
+    assert call([*words, str(study)]) == 2
+    assert call(["run", str(small), "--runs", "6", "--out", str(study)]) == 0
+    assert ask(capsys, study, "select count(*) n from runs") == [{"n": 6}]
+
+    # a part of the runs does not replace an index with more of them
+    def stop(done: int, _total: int, _label: str) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    other = tmp_path / "stopped"
+    for runs, kept in ((2, 1), (3, 1)):
+        with pytest.raises(tw.Interrupted):
+            scenario.sweep(runs=runs).run(out=other, progress=stop)
+        assert len(tw.SweepResult.load(other).runs) == kept
+    scenario.sweep(runs=3).run(out=other)
+    with pytest.raises(tw.Interrupted):
+        scenario.sweep(seeds=[20, 21]).run(out=other, progress=stop)
+    assert [run.seed for run in tw.SweepResult.load(other).runs] == [3, 4, 5]
+
+
+def test_a_crash_while_the_index_is_written_leaves_the_plans(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = tw.load(small).sweep(runs=2)
+    with monkeypatch.context() as broken:
+
+        def fail(*_args: Any, **_keys: Any) -> None:
+            raise OSError("no space")
+
+        broken.setattr(Path, "replace", fail)
+        with pytest.raises(OSError, match="no space"):
+            sweep.run(out=tmp_path / "study")
+    assert not (tmp_path / "study" / "sweep.json").exists()
+    assert call(["run", str(small), "--runs", "2", "--out", str(tmp_path / "study")]) == 0
+    assert tw.SweepResult.load(tmp_path / "study").complete
 
 
 @pytest.mark.parametrize("place", ["mkdir", "write", "rename", "unlink"])
