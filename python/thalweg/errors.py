@@ -66,6 +66,11 @@ class ScenarioWarning(UserWarning):
 class ResultError(ValueError):
     """A folder holds no readable result, or a result cannot be written."""
 
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """The remedy, if known."""
+
 
 class FigureError(ValueError):
     """A figure cannot be drawn as asked: its style or width is unknown, LaTeX is missing, or it cannot write such files."""

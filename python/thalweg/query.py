@@ -8,7 +8,6 @@ DuckDB is installed by `pip install thalweg[query]`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,26 +37,42 @@ def query(
     """Columns and rows of a query over the folder of a sweep or of a run.
 
     With `out` the rows are written to that file (CSV, JSON or Parquet, by its extension) instead. Raises `ResultError` if
-    the folder holds neither, `ValueError` for another extension, `duckdb.Error` for a mistake in the query, and
-    `ImportError` without DuckDB.
+    the folder holds neither, `ValueError` for another extension and for none or several statements, `duckdb.Error` for a
+    mistake in the query, and `ImportError` without DuckDB.
     """
     import duckdb
 
     if out is not None and Path(out).suffix not in FORMATS:
         raise ValueError(f"{out}: the extension is none of {', '.join(FORMATS)}")
     with TemporaryDirectory(prefix="thalweg-") as work, duckdb.connect(":memory:") as database:
+        statements = database.extract_statements(sql)
+        if len(statements) != 1:
+            raise ValueError(f"a query is one statement, and this has {len(statements) or 'none'}")
         _make_views(database, Path(folder), sql, Path(work))
         if out is not None:
-            database.execute(
-                f"copy ({sql.strip().rstrip(';')}) to {_text(out)} (format {FORMATS[Path(out).suffix]})"
-            )
+            _write(database, sql, statements[0].type, Path(out))
             return [], []
         found = database.execute(sql)
         return [column[0] for column in found.description or ()], found.fetchall()
 
 
+def _write(database: duckdb.DuckDBPyConnection, sql: str, kind: duckdb.StatementType, out: Path) -> None:
+    """Writes the rows of a query to a file. Messages of DuckDB show the user's own text only."""
+    import duckdb
+
+    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI):
+        raise ValueError("only the rows of a query can be written to a file, such as those of `from runs`")
+    # finds mistakes without reading the rows
+    database.sql(sql)
+    try:
+        # the line ends a comment
+        database.execute(f"copy ({sql.strip().rstrip(';')}\n) to {_text(out)} (format {FORMATS[out.suffix]})")
+    except duckdb.Error as error:
+        raise type(error)(str(error).partition("\n\nLINE ")[0]) from error
+
+
 def _make_views(database: duckdb.DuckDBPyConnection, folder: Path, sql: str, work: Path) -> None:
-    """Makes the views whose names are in the query."""
+    """Makes the views whose names are in the query; all of them, without most of the rows, if it names none."""
     root, rows = _runs(folder)
     names: list[str] = rows["run"].to_list()
     rows.write_parquet(work / RUNS)
@@ -66,13 +81,16 @@ def _make_views(database: duckdb.DuckDBPyConnection, folder: Path, sql: str, wor
     parts = stored.parts
     loose = [name for name in names if not stored.compacted(name)]
     keys = ", ".join(f"runs.{_name(column)}" for column in _keys(rows))
+    named = [view for view in VIEWS if re.search(rf"\b{view}\b", sql, re.IGNORECASE)]
+    # `show tables` reads no rows
+    some = slice(None if named else 1)
     for table in TABLES:
-        if not re.search(rf"\b{table}\b", sql, re.IGNORECASE):
+        if named and table not in named:
             continue
-        files = [part / f"{table}.parquet" for part in parts] if len(loose) < len(names) else []
+        files = [part / f"{table}.parquet" for part in parts[some]] if len(loose) < len(names) else []
         if loose:
             files.append(work / f"{table}.parquet")
-            _collect(root, loose, table).write_parquet(files[-1])
+            _collect(root, loose[some], table).write_parquet(files[-1])
         listed = ", ".join(map(_text, files))
         database.execute(
             f"create view {table} as select {keys}, rows.* exclude (run) "
@@ -95,13 +113,17 @@ def _runs(folder: Path) -> tuple[Path, polars.DataFrame]:
         rows = SweepResult([], [SweepRun({}, run.seed, run)], 1).rows(sweeps.key_metrics(run))
         name = f"{absolute.parent.name}/{absolute.name}"
         return absolute.parent.parent, rows.with_columns(run=polars.lit(name))
-    record = json.loads((folder / sweeps.FILE).read_text(encoding="utf-8"))
+    record = sweeps.read(folder)
     places = [run["folder"] for run in record["runs"]]
     if not places or places[0] is None:
         raise ResultError(f"{folder} holds no runs")
     root = (folder / places[0]).resolve().parent.parent
-    if (folder / RUNS).is_file():
-        return root, polars.read_parquet(folder / RUNS)
+    if (file := folder / RUNS).is_file():
+        try:
+            return root, polars.read_parquet(file)
+        except (OSError, polars.exceptions.PolarsError) as error:
+            hint = "remove this file: without it the rows are read from the runs"
+            raise ResultError(f"{file} is damaged: {error}", hint) from error
     return root, sweeps.load(folder).rows(record["metrics"])
 
 

@@ -146,9 +146,8 @@ class Result:
             record: Keys = json.loads(file.read_text(encoding="utf-8"))
             texts = {name: (folder / name).read_text(encoding="utf-8") for name in TEXTS}
             layout = int(record["format"])
-        except FileNotFoundError as error:
-            missing = Path(error.filename).name
-            raise ResultError(f"{folder} holds no complete run: {missing} is missing") from error
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise _no_run(folder, Path(error.filename).name) from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ResultError(f"{folder} holds no run that can be read: {error}") from error
         if layout > FORMAT:
@@ -607,6 +606,27 @@ def _record(plan: Plan) -> Keys:
             "python": platform.python_version(),
         },
     }
+
+
+def _no_run(folder: Path, missing: str) -> ResultError:
+    """The error about a place without a complete run: what it is instead."""
+    from .dataset import INCOMING, RUNS
+
+    hint = "give a folder that `thalweg run` wrote"
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+    elif not any(folder.iterdir()):
+        what = "is an empty folder"
+    elif folder.name.startswith("part-") and (folder / RUNS).is_file():
+        what, hint = "is a part of a study", f"give the study: {folder.parent}"
+    elif (folder / "sweep.json").is_file():
+        what, hint = "holds a sweep, not a run", "give the folder of one of its runs"
+    elif any(any(folder.glob(name)) for name in ("part-*", INCOMING, "*/seed=*")):
+        what = "holds runs of a sweep, but no sweep.json"
+        hint = "the same `thalweg run` or `Sweep.run` writes it, and repeats no run; or give the folder of one of its runs"
+    else:
+        what = f"holds no complete run: {missing} is missing"
+    return ResultError(f"{folder} {what}", hint)
 
 
 def stored_run(folder: Path) -> Result | None:

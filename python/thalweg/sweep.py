@@ -2,7 +2,7 @@
 
 With a folder, each finished run is kept in a sub-folder named after a digest of its scenario and of the program, and
 its seed; thousands of runs are kept as a dataset (`thalweg.dataset`) instead. The same call with more seeds or a wider
-grid therefore runs only what is missing.
+grid therefore runs only what is missing. The folder also has the index of the last sweep (`thalweg.report.sweeps`).
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 ProgressCallback = Callable[[int, int, str], object]
 """Called with `(done, total, label)` after each run, in the caller's thread."""
 
+
+MAX_RUNS = 1_000_000
+"""Maximum runs of a sweep: the plan of each takes 16 kB of memory."""
 
 NUMBER = "run number"
 """Column with the number of a run among those of a sweep, in tables under construction."""
@@ -120,11 +123,23 @@ class Sweep:
         """Dotted keys and their values."""
         self.cells = [Cell(values, point) for values, point in scenario.grid(self.grid)]
         """Every point of the grid; the last key changes fastest."""
+        self.title = scenario.title
+        """The title of the scenario."""
+        self.overrides = scenario.overrides
+        """Dotted keys that were set for all points, and their values."""
         first = self.cells[0].scenario.plan().seed if self.cells else 0
-        self.seeds = list(seeds) if seeds is not None else [first + number for number in range(runs)]
+        total = len(self.cells) * (runs if seeds is None else len(seeds))
+        if total > MAX_RUNS:
+            raise ValueError(f"a sweep has at most {MAX_RUNS:,} runs, and this {total:,}")
+        self.seeds = list(range(first, first + runs) if seeds is None else seeds)
         """The seeds, equal for each point, so that points can be compared in pairs."""
         self.plans = [(cell, cell.scenario.plan(seed)) for cell in self.cells for seed in self.seeds]
         """Every run, in order."""
+
+    @cached_property
+    def plan_digests(self) -> list[str]:
+        """Digests of the plans, sorted."""
+        return sorted(plan_digest(plan.toml) for _, plan in self.plans)
 
     def _repr_html_(self) -> str:
         """The output in a notebook."""
@@ -142,6 +157,7 @@ class Sweep:
         progress: ProgressCallback | None = None,
         watch: Callable[[JobProgress], object] | None = None,
         out: str | Path | None = None,
+        study: str | Path | None = None,
         on: str | Client | None = None,
     ) -> SweepResult:
         """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` contains the finished runs.
@@ -149,10 +165,16 @@ class Sweep:
         With `on`, a cluster runs them: a client of `dask.distributed`, the address of a scheduler (`tcp://HOST:8786`),
         `local:4`, or `slurm:20`; see `thalweg.cluster`. The results are the same.
 
+        The runs are kept in the folder `out`. The index of the sweep, which `SweepResult.load`, `thalweg query` and
+        `thalweg report` read, is written to the folder `study`, by default `out`, in place of that of an earlier sweep. An
+        interrupted sweep does not replace one with other runs.
+
         `watch` is called five times per second, and after each run, with the numbers of runs in `plans`;
         `KeyboardInterrupt` in it acts as Ctrl-C.
         """
         labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
+        folder = out if study is None else study
+        save = None if folder is None else self._begin(Path(folder))
         try:
             results: Sequence[Result | None] = run_plans(
                 [plan for _, plan in self.plans],
@@ -164,16 +186,34 @@ class Sweep:
                 on=on,
             )
         except Interrupted as stop:
-            raise Interrupted(self._result(stop.result)) from None
-        return self._result(results)
+            raise Interrupted(self._result(stop.result, save)) from None
+        return self._result(results, save)
 
-    def _result(self, results: Sequence[Result | None]) -> SweepResult:
+    def _begin(self, folder: Path) -> Callable[[SweepResult], None]:
+        """Records the plans in the folder of the index; returns what writes the index at the end."""
+        from .report import sweeps
+
+        earlier = set(sweeps.plan_digests(folder) or ()) if (folder / sweeps.FILE).is_file() else set()
+        sweeps.begin(self.plan_digests, folder)
+
+        def save(done: SweepResult) -> None:
+            if done.complete or (done.runs and earlier <= set(done.plan_digests)):
+                sweeps.save(done, self.title, folder, self.overrides)
+
+        return save
+
+    def _result(
+        self, results: Sequence[Result | None], save: Callable[[SweepResult], None] | None
+    ) -> SweepResult:
         runs = [
             SweepRun(cell.values, plan.seed, result)
             for (cell, plan), result in zip(self.plans, results, strict=True)
             if result is not None
         ]
-        return SweepResult(list(self.grid), runs, len(self.plans))
+        done = SweepResult(list(self.grid), runs, len(self.plans))
+        if save is not None:
+            save(done)
+        return done
 
 
 class SweepResult:
@@ -189,10 +229,15 @@ class SweepResult:
 
     @classmethod
     def load(cls, folder: str | Path) -> SweepResult:
-        """Reads the folder of a sweep that `thalweg run` wrote. Raises `ResultError` if it holds none."""
+        """Reads the folder of a sweep that `thalweg run` or `Sweep.run` wrote. Raises `ResultError` if it holds none."""
         from .report import sweeps
 
         return sweeps.load(Path(folder))
+
+    @cached_property
+    def plan_digests(self) -> list[str]:
+        """Digests of the plans of the runs, sorted."""
+        return sorted(plan_digest(run.result.plan_toml) for run in self.runs)
 
     @property
     def complete(self) -> bool:
@@ -682,6 +727,11 @@ def run_folder_name(plan: Plan) -> str:
     digest = hashlib.sha256(f"{core_digest()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
     words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
     return f"{words or 'run'}-{digest}/seed={plan.seed}"
+
+
+def plan_digest(toml: str) -> str:
+    """Digest of a plan, by which the index of a sweep knows it."""
+    return hashlib.sha256(toml.encode()).hexdigest()[:12]
 
 
 def cells_of(values: Sequence[Any]) -> Callable[[Any], Any]:

@@ -9,7 +9,9 @@ import pytest
 
 import thalweg as tw
 from cli_calls import asked, refused
+from thalweg import sweep
 from thalweg.cli import call
+from thalweg.scenario import Plan
 
 
 def test_run_prints_tables_and_keeps_results(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,3 +190,28 @@ def test_the_json_of_a_run_with_many_flows_is_bounded_and_counts_omitted_rows(
     assert "flows.short.throughput" in answer["summary"]
     every = polars.read_parquet(answer["tables"]["summary"])
     assert every.height == len(answer["summary"]) + answer["left_out"]["summary"]
+
+
+def test_a_sweep_that_is_stopped_at_once_names_no_results(
+    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(plans: list[Plan], *_args: object, **_keys: object) -> None:
+        raise tw.Interrupted([None] * len(plans))
+
+    out = small.parent / "study"
+    monkeypatch.setattr(sweep, "run_plans", stop)
+    assert call(["run", str(small), "--runs", "3", "--out", str(out)]) == 130
+    shown = capsys.readouterr().out
+    assert "0 of 3 runs" in shown
+    assert "Results" not in shown
+    assert "thalweg report" not in shown
+
+
+@pytest.mark.parametrize("more", [[], ["--seed", "5"]])
+def test_more_runs_than_fit_into_memory_are_refused(
+    small: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "run", str(small), "--runs", "999999999999", *more)
+    assert "at most 1,000,000 runs, and this 999,999,999,999" in said
+    with pytest.raises(ValueError, match="at most 1,000,000 runs, and this 1,200,000"):
+        tw.load(small).sweep({"flows.reno.count": [1, 2]}, runs=600_000)

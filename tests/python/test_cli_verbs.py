@@ -221,6 +221,16 @@ def test_the_scenario_to_start_from_meets_its_own_expectations(
     assert "overwritten" in refused_after(capsys, "new", str(file))
 
 
+@pytest.mark.parametrize(("name", "hint"), [("mine.py", "--like scheme"), ("mine", "as in mine.toml")])
+def test_a_scenario_is_not_written_to_a_file_of_another_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, hint: str
+) -> None:
+    said = refused_after(capsys, "new", str(tmp_path / name))
+    assert "ends in .toml" in said
+    assert hint in said
+    assert not (tmp_path / name).exists()
+
+
 def test_every_scenario_to_begin_with_is_listed_and_runs(tmp_path, capsys):
     listed = asked(capsys, "new", "--list")["scenarios"]
     assert [row["name"] for row in listed] == ["tcp", "sweep", "call", "multicast"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from thalweg import dataset
 from thalweg.cli import call
 from thalweg.dataset import RunDataset
 from thalweg.packed import PackedRun
+from thalweg.query import VIEWS
 from thalweg.result import TABLES
 from thalweg.scenario import Plan
 from thalweg.sweep import run_folder_name
@@ -33,7 +35,8 @@ def test_a_dataset_has_the_tables_of_its_runs_with_one_schema(small: Path, tmp_p
     sweep = tw.load(small).sweep(GRID, runs=5)
     done = sweep.run(out=tmp_path / "study", jobs=2)
     parts = sorted(entry.name for entry in (tmp_path / "study").iterdir())
-    assert parts == [".lock", "part-000000", "part-000001", "part-000002"]
+    index = ["runs.parquet", "summary.parquet", "sweep.json"]
+    assert parts == [".lock", "part-000000", "part-000001", "part-000002", *index]
     memory = sweep.run()
     for table in TABLES:
         scanned = pl.scan_parquet(tmp_path / "study" / "part-*" / f"{table}.parquet").collect()
@@ -74,6 +77,61 @@ def test_a_larger_sweep_runs_only_what_is_missing_also_beside_folders(
     assert len(carried_out) == 10
     assert [run.seed for run in few.runs] == [12, 3]
     assert few.runs[0].result["flows.goodput_total"] == done.runs[-1].result["flows.goodput_total"]
+
+
+def test_a_sweep_in_python_renews_the_index_of_its_folder(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    study = tmp_path / "study"
+    assert call(["run", str(small), "--runs", "2", "--out", str(study)]) == 0
+    scenario = tw.load(small)
+    done = scenario.sweep(runs=5).run(out=study)
+    assert ask(capsys, study, "select count(*) n from flows") == [{"n": 5}]
+    loaded = tw.SweepResult.load(study)
+    assert [run.result.trace_hash for run in loaded.runs] == [run.result.trace_hash for run in done.runs]
+    assert call(["report", str(study)]) == 0
+    # from Python only, and the command continues it
+    other = tmp_path / "other"
+    scenario.sweep(GRID).run(out=other)
+    assert tw.SweepResult.load(other).keys == list(GRID)
+    assert ask(capsys, other, "select count(*) n from runs") == [{"n": 2}]
+    words = ["run", str(small), "--runs", "3", "--out"]
+    assert call([*words, str(study)]) == 2
+    assert call(["run", str(small), "--runs", "6", "--out", str(study)]) == 0
+    assert ask(capsys, study, "select count(*) n from runs") == [{"n": 6}]
+
+    # a part of the runs does not replace an index with more of them
+    def stop(done: int, _total: int, _label: str) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    other = tmp_path / "stopped"
+    for runs, kept in ((2, 1), (3, 1)):
+        with pytest.raises(tw.Interrupted):
+            scenario.sweep(runs=runs).run(out=other, progress=stop)
+        assert len(tw.SweepResult.load(other).runs) == kept
+    scenario.sweep(runs=3).run(out=other)
+    with pytest.raises(tw.Interrupted):
+        scenario.sweep(seeds=[20, 21]).run(out=other, progress=stop)
+    assert [run.seed for run in tw.SweepResult.load(other).runs] == [3, 4, 5]
+
+
+def test_a_crash_while_the_index_is_written_leaves_the_plans(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = tw.load(small).sweep(runs=2)
+    with monkeypatch.context() as broken:
+
+        def fail(*_args: Any, **_keys: Any) -> None:
+            raise OSError("no space")
+
+        broken.setattr(Path, "replace", fail)
+        with pytest.raises(OSError, match="no space"):
+            sweep.run(out=tmp_path / "study")
+    assert not (tmp_path / "study" / "sweep.json").exists()
+    assert call(["run", str(small), "--runs", "2", "--out", str(tmp_path / "study")]) == 0
+    assert tw.SweepResult.load(tmp_path / "study").complete
 
 
 @pytest.mark.parametrize("place", ["mkdir", "write", "rename", "unlink"])
@@ -194,9 +252,17 @@ def test_a_query_sees_all_runs_of_a_sweep_with_their_keys(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["out/none", "from runs"], "holds no complete run"),
+        (["out/none", "from runs"], "out/none does not exist"),
+        (["small.toml", "from runs"], "small.toml is not a folder"),
+        (["empty", "from runs"], "empty is an empty folder"),
         (["study", "select nothing_such from flows"], "nothing_such"),
+        (["study", "select * from flow"], "the views are runs, flows, receivers"),
+        (["study", "select * from runs, flow"], "the views are runs, flows, receivers"),
         (["study", "from flows", "--out", "rows.xlsx"], "extension"),
+        (["study", "set threads = 1", "--out", "rows.csv"], "only the rows of a query"),
+        (["study", ""], "one statement, and this has none"),
+        (["study", ";"], "one statement, and this has none"),
+        (["study", "select 1; select 2"], "one statement, and this has 2"),
     ],
 )
 def test_a_mistake_in_a_query_is_a_message(
@@ -208,9 +274,83 @@ def test_a_mistake_in_a_query_is_a_message(
 ) -> None:
     pytest.importorskip("duckdb")
     monkeypatch.chdir(small.parent)
+    Path("empty").mkdir()
     assert call(["run", str(small), "--runs", "2", "--out", "study"]) == 0
     assert call(["query", *words]) == 2
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert message in said
+    assert "pg_" not in said
+    assert "Errno" not in said
+
+
+@pytest.mark.parametrize(
+    ("file", "text"), [("sweep.json", "{"), ("sweep.json", "{}"), ("runs.parquet", "PAR1 cut off")]
+)
+def test_a_damaged_index_is_named_and_can_be_removed(
+    small: Path, file: str, text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(small.parent)
+    run = ["run", str(small), "--runs", "2", "--out", "study"]
+    assert call(run) == 0
+    Path("study", file).write_text(text, encoding="utf-8")
+    assert call(["query", "study", "from runs"]) == 2
+    said = capsys.readouterr().err
+    assert f"study/{file} is damaged" in said
+    assert "hint: remove this file" in said
+    Path("study", file).unlink()
+    assert call(run) == 0
+    assert len(ask(capsys, "study", "from runs")) == 2
+
+
+def test_a_folder_that_is_no_study_is_called_what_it_is(
+    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(small.parent)
+    tw.load(small).sweep(runs=5).run(out="study")
+    for verb, last in (("query", ["from runs"]), ("report", [])):
+        assert call([verb, "study/part-000000", *last]) == 2
+        assert "is a part of a study\nhint: give the study: study\n" in capsys.readouterr().err
+    Path("study/sweep.json").unlink()
+    assert call(["query", "study", "from runs"]) == 2
+    assert "holds runs of a sweep, but no sweep.json\nhint: the same" in capsys.readouterr().err
+    with pytest.raises(tw.ResultError, match=r"holds no sweep: sweep\.json is missing"):
+        tw.SweepResult.load("study")
+
+
+def test_all_views_are_listed(
+    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(small.parent)
+    for runs in (2, 5):
+        tw.load(small).sweep(runs=runs).run(out="study")
+        assert [row["name"] for row in ask(capsys, "study", "show tables")] == sorted(VIEWS)
+    assert call(["query", "--help"]) == 0
+    words = set(re.findall(r"\w+", capsys.readouterr().out))
+    assert set(VIEWS) <= words
+    assert "avg" in words
+
+
+def test_a_query_with_a_comment_is_written_to_a_file_and_mistakes_show_its_own_text(
+    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(small.parent)
+    tw.load(small).sweep(runs=2).run(out="study")
+    assert call(["query", "study", "from runs -- all of them", "--out", "all.csv"]) == 0
+    assert pl.read_csv("all.csv").height == 2
+    for sql in ("select nothing_such from runs -- none", "select cast(run as int) from runs"):
+        assert call(["query", "study", sql, "--out", "none.csv"]) == 2
+        assert "copy" not in capsys.readouterr().err
+
+
+def test_the_page_of_a_run_of_a_dataset_is_written_to_any_file(small: Path, tmp_path: Path) -> None:
+    done = tw.load(small).sweep(runs=5).run(out=tmp_path / "study")
+    folder, page = done.runs[0].result.folder, tmp_path / "r.html"
+    assert call(["report", str(folder), "--out", str(page)]) == 0
+    assert done.runs[0].result.trace_hash in page.read_text(encoding="utf-8")
 
 
 def test_the_json_of_a_sweep_does_not_grow_with_its_tables(

@@ -159,4 +159,4 @@ def test_mistakes_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[st
     with pytest.raises(ResultError, match="cannot be repeated"):
         explain(run, "one")
     assert call(["explain", str(tmp_path), "--flow", "one"]) == 2
-    assert "holds no complete run" in capsys.readouterr().err
+    assert "is an empty folder" in capsys.readouterr().err

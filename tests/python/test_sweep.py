@@ -137,12 +137,12 @@ def test_a_sweep_runs_only_what_is_missing(tmp_path, short, monkeypatch):
 
 def test_the_seeds_of_a_point_share_a_folder_and_more_can_be_added(tmp_path, short):
     short.sweep(runs=2).run(out=tmp_path)
-    (point,) = tmp_path.iterdir()
+    (point,) = [entry for entry in tmp_path.iterdir() if entry.is_dir()]
     assert sorted(folder.name for folder in point.iterdir()) == ["seed=7", "seed=8"]
     short.sweep(runs=3).run(out=tmp_path)
     assert sorted(folder.name for folder in point.iterdir()) == ["seed=7", "seed=8", "seed=9"]
     short.sweep({"duration": ["5 s"]}).run(out=tmp_path)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len([entry for entry in tmp_path.iterdir() if entry.is_dir()]) == 2
 
 
 def script(folder):

@@ -47,7 +47,7 @@ VERBS = {
     "report": "Write an HTML page about a run, a sweep or a reproduced paper.",
     "studio": "Edit, run and watch scenarios in the browser.",
     "plot": "Draw a series of a run or a metric of a sweep: a picture, a figure for print, or CSV.",
-    "query": "Query the runs of a sweep with SQL.",
+    "query": "Query the runs of a sweep, or one run, with SQL.",
     "compare": "Compare the metrics of two or more runs.",
     "schemes": "List the schemes, or show one with its parameters.",
     "trace": "List the models of links whose rate varies, or write the trace of one.",
@@ -86,6 +86,12 @@ MORE = {
     ),
     "break": (
         "Exit codes: 0 done, whatever was found; 2 an error in the command; 130 interrupted, and the same command continues."
+    ),
+    "query": (
+        "The views have the rows of all runs, with the keys of the sweep and the seed before their columns: `runs` (one row "
+        "per run), `flows`, `receivers`, `links`, `nodes`, `apps`, `exchanges`, `series`, `events`, `packets`, "
+        "`distributions`, `summary`, `expect`. `thalweg metrics` lists the columns. An example: "
+        '`thalweg query out/buffers "select seed, avg(goodput_bps) from flows group by seed"`.'
     ),
     "doctor": ("Exit codes: 0 simulations can run; 1 something that every simulation needs is missing."),
 }
@@ -171,7 +177,7 @@ def call(words: Sequence[str]) -> int:
             sys.stderr.write("".join(traceback.format_exception(error.__cause__)))
         return print_error(str(error), hint=error.hint, json=json, code=1 if error.scheme else 2)
     except ResultError as error:
-        return print_error(str(error), json=json)
+        return print_error(str(error), hint=error.hint, json=json)
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if library not in PICTURES:

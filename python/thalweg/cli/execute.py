@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EmulationError, Interrupted
+from ..errors import EmulationError, Interrupted, ScenarioError
 from .output import CommandError
-from .result_folders import finalize_run, folder_name, locate_run, locate_sweep, plan_digests
+from .result_folders import finalize_run, folder_name, locate_run, locate_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,8 +100,13 @@ def emulate(
 
 def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: int) -> Sweep:
     """The scenario's own sweep if `use_grid`, otherwise one point, with `runs` seeds from `seed` on."""
-    seeds = None if seed is None else [seed + step for step in range(runs)]
-    return scenario.sweep(None if use_grid else {}, runs=runs, seeds=seeds)
+    seeds = None if seed is None else range(seed, seed + runs)
+    try:
+        return scenario.sweep(None if use_grid else {}, runs=runs, seeds=seeds)
+    except ScenarioError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise CommandError(f"--runs {runs}: {error}") from error
 
 
 def sweep_location(
@@ -113,7 +118,6 @@ def sweep_location(
 
 def run_sweep(
     sweep: Sweep,
-    scenario: Scenario,
     location: SweepLocation,
     *,
     jobs: int,
@@ -125,24 +129,20 @@ def run_sweep(
 
     `KeyboardInterrupt` in `watch` stops it, as Ctrl-C does; finished runs are kept.
     """
-    from ..report import begin_sweep, is_sweep, save_sweep, sweep_plan_digests, write
+    from ..report import is_sweep, sweep_plan_digests, write
 
-    earlier = set(sweep_plan_digests(location.folder) or ()) if is_sweep(location.folder) else set()
-    begin_sweep(location.plans, location.folder)
+    folder = location.folder
     interrupted = False
     try:
-        done = sweep.run(jobs=jobs, progress=progress, watch=watch, out=location.runs, on=on)
+        done = sweep.run(jobs=jobs, progress=progress, watch=watch, out=location.runs, study=folder, on=on)
     except Interrupted as stop:
         interrupted, done = True, stop.result
     note = location.note
-    plans = plan_digests(done)
-    if done.complete or (done.runs and earlier <= set(plans)):
-        save_sweep(done, scenario.title, location.folder, plans=plans, overrides=scenario.overrides)
-        if location.has_page:
-            write(location.folder)
-    elif earlier:
+    if is_sweep(folder) and sweep_plan_digests(folder) != done.plan_digests:
         note = "interrupted: the folder still has the summary of the earlier sweep, which has more runs"
-    return FinishedSweep(done, location.folder, note, interrupted)
+    elif location.has_page and is_sweep(folder):
+        write(folder)
+    return FinishedSweep(done, folder, note, interrupted)
 
 
 def reproduce(

@@ -56,6 +56,11 @@ def new(
     if like == SCHEME:
         text, name = scheme_text(file)
         next_step = f"thalweg run first.toml --scheme-file {file} --set flows.reno.scheme={name}"
+    elif file.suffix != ".toml":
+        hint = (
+            "`--like scheme` writes a scheme in Python" if file.suffix == ".py" else f"as in {file.name}.toml"
+        )
+        raise CommandError(f"{file}: the name of a scenario file ends in .toml", hint)
     else:
         text = starter_text(like)
     file.write_text(text, encoding="utf-8")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from ..errors import ResultError
 from .output import CommandError, console, print_table, show_json
 
 MAX_ROWS = 100
@@ -14,10 +16,6 @@ MAX_ROWS = 100
 
 def query(study: Path, sql: str, /, *, out: Path | None = None, json: bool = False) -> int:
     """Query the runs of a sweep, or one run, with SQL.
-
-    The views `runs`, `flows`, `links`, `summary` and those of the other tables have the rows of all runs, with the keys
-    of the sweep and the seed before their columns. `thalweg metrics` lists the columns. An example:
-    `thalweg query out/buffers "select seed, avg(goodput_bps) from flows group by seed"`.
 
     Parameters
     ----------
@@ -36,14 +34,22 @@ def query(study: Path, sql: str, /, *, out: Path | None = None, json: bool = Fal
         raise CommandError(
             "queries need DuckDB, which is not installed", "pip install thalweg[query]", code=1
         ) from error
+    from ..query import VIEWS
     from ..query import query as run_query
 
     try:
         columns, rows = run_query(study, sql, out=out)
+    except ResultError:
+        raise
     except ValueError as error:
-        if out is None or "extension" not in str(error):
-            raise
-        raise CommandError(f"--out {error}") from error
+        raise CommandError(
+            str(error), 'an example: "select seed, avg(goodput_bps) from flows group by seed"'
+        ) from error
+    except duckdb.CatalogException as error:
+        # DuckDB suggests tables of its own
+        message = re.sub(r'\n*Did you mean "pg_\w+"\?', "", str(error).strip())
+        hint = f"the views are {', '.join(VIEWS)}" if "Table with name" in message else None
+        raise CommandError(message, hint) from error
     except duckdb.Error as error:
         raise CommandError(str(error).strip()) from error
     if out is not None:

@@ -42,7 +42,7 @@ def report(
         hint = (
             f"runs below it: {', '.join(map(str, inside))}"
             if inside
-            else "give a folder that `thalweg run` wrote"
+            else error.hint or "give a folder that `thalweg run` wrote"
         )
         raise CommandError(str(error), hint) from error
     if show:

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..dataset import INCOMING, LOCK
+from ..dataset import INCOMING, LOCK, RUNS
 from ..result import MANIFEST, PAGE, PART, manifest
 from .output import CommandError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..result import Result
     from ..scenario import Plan
-    from ..sweep import Sweep, SweepResult
+    from ..sweep import Sweep
 
 MAX_NAME_BYTES = 120
 """Maximum length of a folder's name."""
@@ -55,8 +55,6 @@ class SweepLocation:
     """Summary and page."""
     runs: Path
     """The folder of the runs, which several sweeps of a scenario share."""
-    plans: list[str]
-    """Digests of its plans."""
     has_page: bool = False
     """Whether the folder had a page, which must be written again."""
     note: str = ""
@@ -139,7 +137,7 @@ def locate_sweep(
     A sweep with all the runs of an earlier one replaces it; any other is stored beside it. Refuses a given folder that
     holds anything else.
     """
-    plans = sorted(_plan_digest(plan.toml) for _, plan in sweep.plans)
+    plans = sweep.plan_digests
     if requested is not None:
         if requested.exists() and not requested.is_dir():
             raise CommandError(f"--out {requested}: not a folder")
@@ -158,18 +156,13 @@ def locate_sweep(
                 f"--out {requested}: the folder holds other files",
                 "name an empty folder, or one that does not exist",
             )
-        return _sweep_location(requested, requested, plans)
+        return _sweep_location(requested, requested)
     name = parent / folder_name(overrides) if overrides else parent
     if _includes_sweep(name, plans) is not False:
-        return _sweep_location(name, parent, plans)
+        return _sweep_location(name, parent)
     digest = _digest("\n".join(plans))
     beside = parent / folder_name(overrides, f"sweep={digest}")
-    return _sweep_location(beside, parent, plans, f"{name} holds another sweep")
-
-
-def plan_digests(done: SweepResult) -> list[str]:
-    """Digests of the plans of the finished runs of a sweep."""
-    return sorted(_plan_digest(run.result.plan_toml) for run in done.runs)
+    return _sweep_location(beside, parent, f"{name} holds another sweep")
 
 
 def folder_content(folder: Path, plan: Plan, *, emulated: bool = False) -> Content:
@@ -213,8 +206,8 @@ def _run_location(folder: Path, content: Content, note: str = "") -> RunLocation
     return RunLocation(folder, work, (folder / PAGE).exists(), note)
 
 
-def _sweep_location(folder: Path, runs: Path, plans: list[str], note: str = "") -> SweepLocation:
-    return SweepLocation(folder, runs, plans, (folder / PAGE).exists(), note)
+def _sweep_location(folder: Path, runs: Path, note: str = "") -> SweepLocation:
+    return SweepLocation(folder, runs, (folder / PAGE).exists(), note)
 
 
 def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
@@ -226,8 +219,10 @@ def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
 
 
 def _holds_runs(entry: Path) -> bool:
-    """A folder of a run, or of the runs of a scenario, or an entry of a dataset."""
-    if entry.name in (INCOMING, LOCK) or re.fullmatch(r"\.?part-\d+", entry.name):
+    """A folder of a run, or of the runs of a scenario, an entry of a dataset, or what is written beside `sweep.json`."""
+    if entry.name in (INCOMING, LOCK, RUNS, "summary.parquet", PAGE) or re.fullmatch(
+        r"\.?part-\d+", entry.name
+    ):
         return True
     return entry.is_dir() and ((entry / "plan.toml").exists() or any(entry.glob("seed=*/plan.toml")))
 
@@ -295,10 +290,6 @@ def _is_exact(value: Any, shown: str) -> bool:
     """Whether the name of a value is unique."""
     written = _value_text(value)
     return shown == written or bool(re.fullmatch(_QUANTITY, written))
-
-
-def _plan_digest(plan: str) -> str:
-    return _digest(plan, 12)
 
 
 def _digest(text: str, digits: int = DIGEST_DIGITS) -> str:

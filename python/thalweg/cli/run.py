@@ -307,7 +307,6 @@ def _run_sweep(
         meter.show(0, len(sweep), f"0 of {len(sweep)} runs")
         ended = run_sweep(
             sweep,
-            scenario,
             location,
             jobs=jobs,
             on=on,
@@ -326,6 +325,8 @@ def _run_sweep(
 
 
 def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed: int) -> None:
+    from ..report import is_sweep
+
     screen = console()
     if done.runs:
         _print_points(done, title)
@@ -337,7 +338,8 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
     )
     if not done.complete:
         screen.print("interrupted: the same command runs the missing ones", style="yellow")
-    print_folder(folder, note)
+    if is_sweep(folder):
+        print_folder(folder, note)
 
 
 def _print_points(done: SweepResult, title: str) -> None:

@@ -13,15 +13,13 @@ from ..errors import ResultError
 from ..result import PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ..evaluation.runner import Card
     from ..result import Result
     from ..scenario import Plan
-    from ..sweep import SweepResult
 
 __all__ = [
-    "begin_sweep",
     "compare",
     "is_sweep",
     "network",
@@ -30,7 +28,6 @@ __all__ = [
     "save_evaluation",
     "save_papers",
     "save_reproduction",
-    "save_sweep",
     "write",
 ]
 
@@ -49,10 +46,6 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
     target = Path(page) if page is not None else folder / PAGE
     if stored_run(folder) is not None:
         target.parent.mkdir(parents=True, exist_ok=True)
-    elif not folder.is_dir():
-        raise ResultError(
-            f"{folder} is not a folder" if folder.exists() else f"{folder}: there is no such folder"
-        )
     try:
         if (folder / _paper.FILE).is_file():
             html = _paper.page(folder)
@@ -91,30 +84,6 @@ def save_papers(papers: Sequence[str], folder: str | Path) -> Path:
     _all_papers.save(papers, Path(folder))
     target.write_text(_all_papers.page(Path(folder)), encoding="utf-8")
     return target
-
-
-def begin_sweep(plans: Sequence[str], folder: str | Path) -> None:
-    """Records the plans of a sweep before it begins."""
-    from . import sweeps
-
-    sweeps.begin(plans, Path(folder))
-
-
-def save_sweep(
-    done: SweepResult,
-    title: str,
-    folder: str | Path,
-    *,
-    plans: Sequence[str] = (),
-    overrides: Mapping[str, Any] | None = None,
-) -> None:
-    """Writes the output of a sweep: `sweep.json` and `summary.parquet`, from which `write` makes the page.
-
-    An earlier page is removed. `plans` are digests of its plans, `overrides` the keys that were changed for all of it.
-    """
-    from . import sweeps
-
-    sweeps.save(done, title, Path(folder), plans, overrides or {})
 
 
 def sweep_plan_digests(folder: str | Path) -> list[str] | None:

@@ -116,7 +116,12 @@ def page(run: Result, folder: Path) -> str:
             ("version", run.record["version"], ""),
             ("trace hash", run.trace_hash, ""),
         ],
-        files=sorted(path.name for path in folder.iterdir() if path.suffix in {".parquet", ".json", ".toml"}),
+        # a run of a dataset has no folder
+        files=sorted(
+            path.name
+            for path in (folder.iterdir() if folder.is_dir() else ())
+            if path.suffix in {".parquet", ".json", ".toml"}
+        ),
         plan=json.dumps(run.plan, indent=2, ensure_ascii=False),
     )
 

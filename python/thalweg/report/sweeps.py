@@ -45,7 +45,7 @@ Row = dict[str, Any]
 def begin(plans: Sequence[str], folder: Path) -> None:
     """Records the plans of a sweep before it starts, so that the folder of a killed one can be recognised."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / PART).write_text(json.dumps({"plans": sorted(plans)}, indent=1) + "\n", encoding="utf-8")
+    (folder / PART).write_text(json.dumps({"plans": list(plans)}, indent=1) + "\n", encoding="utf-8")
 
 
 def plan_digests(folder: Path) -> list[str] | None:
@@ -62,10 +62,11 @@ def plan_digests(folder: Path) -> list[str] | None:
     return None
 
 
-def save(
-    done: SweepResult, title: str, folder: Path, plans: Sequence[str], overrides: Mapping[str, Any]
-) -> None:
-    """Writes `summary.parquet` (means over seeds), `runs.parquet` and `sweep.json` (the runs); removes an earlier page."""
+def save(done: SweepResult, title: str, folder: Path, overrides: Mapping[str, Any]) -> None:
+    """Writes `summary.parquet` (means over seeds), `runs.parquet` and `sweep.json` (the runs); removes an earlier page.
+
+    `overrides` are the keys that were changed for all of it.
+    """
     from .. import __version__
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +85,7 @@ def save(
         "keys": done.keys,
         "metrics": metrics,
         "planned": done.planned,
-        "plans": sorted(plans),
+        "plans": done.plan_digests,
         "scatter": samples if scatter.worth_drawing(samples) else {},
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
         "runs": [
@@ -100,7 +101,9 @@ def save(
             for run, row in zip(done.runs, rows.to_dicts(), strict=True)
         ],
     }
-    (folder / FILE).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    written = folder / f"{FILE}.{os.getpid()}"
+    written.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    written.replace(folder / FILE)
     (folder / PART).unlink(missing_ok=True)
 
 
@@ -110,16 +113,31 @@ def load(folder: Path) -> SweepResult:
     from ..result import Result
     from ..sweep import SweepResult, SweepRun
 
-    try:
-        record = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        listed = [(run["values"], run["seed"], run["folder"]) for run in record["runs"]]
-        keys, planned = list(record["keys"]), int(record["planned"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ResultError(f"{folder} holds no sweep that can be read: {error}") from error
-    if any(place is None for _, _, place in listed):
+    record = read(folder)
+    if any(run["folder"] is None for run in record["runs"]):
         raise ResultError(f"{folder}: the runs of this sweep were not written")
-    runs = [SweepRun(values, seed, Result.load(folder / place)) for values, seed, place in listed]
-    return SweepResult(keys, runs, planned)
+    runs = [
+        SweepRun(run["values"], run["seed"], Result.load(folder / run["folder"])) for run in record["runs"]
+    ]
+    return SweepResult(record["keys"], runs, record["planned"])
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The content of `sweep.json`. Raises `ResultError` if it is missing or damaged."""
+    from ..errors import ResultError
+
+    file = folder / FILE
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        _ = record["keys"], record["metrics"], int(record["planned"])
+        _ = [(run["values"], run["seed"], run["folder"]) for run in record["runs"]]
+    except FileNotFoundError as error:
+        hint = "give the folder of a sweep, or for one run take `Result.load`"
+        raise ResultError(f"{folder} holds no sweep: {FILE} is missing", hint) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        hint = "remove this file: the same `thalweg run` or `Sweep.run` writes it again, and repeats no run"
+        raise ResultError(f"{file} is damaged: {error!r}", hint) from error
+    return dict(record)
 
 
 def relative_folder(result: Result, beside: Path) -> str | None:
@@ -198,7 +216,7 @@ def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     import polars
 
-    record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    record = read(folder)
     summary = polars.read_parquet(folder / "summary.parquet").to_dicts()
     keys, runs = record["keys"], record["runs"]
     rows = points(summary, keys, record["metrics"])

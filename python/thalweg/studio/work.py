@@ -307,7 +307,7 @@ class SweepActivity(Activity):
         super().__init__(title, command, file, location.folder, location.runs)
         self.finished: FinishedSweep | None = None
         """The result, when it is over."""
-        self._sweep, self._scenario, self._location, self._jobs = sweep, scenario, location, jobs
+        self._sweep, self._location, self._jobs = sweep, location, jobs
         self._cells: list[dict[str, Any]] = [
             {"state": "waiting", "share": 0.0, "passed": None, "metrics": []} for _ in sweep.plans
         ]
@@ -318,7 +318,7 @@ class SweepActivity(Activity):
     def work(self) -> None:
         """Runs all cells that earlier sweeps have not left."""
         location = replace(self._location, has_page=False)
-        done = execute.run_sweep(self._sweep, self._scenario, location, jobs=self._jobs, watch=self._look)
+        done = execute.run_sweep(self._sweep, location, jobs=self._jobs, watch=self._look)
         self.finished = done
         failed = sum(not run.result.passed for run in done.result.runs)
         self._said |= {"note": done.note, "passed": failed == 0}
