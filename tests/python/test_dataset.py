@@ -208,6 +208,14 @@ def test_a_run_of_a_later_format_is_refused(small: Path, tmp_path: Path) -> None
         stored.result("small-0/seed=3")
 
 
+@pytest.fixture
+def queried(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The scenario, in the present folder, where DuckDB is installed."""
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(small.parent)
+    return small
+
+
 def ask(capsys: pytest.CaptureFixture[str], study: str | Path, sql: str) -> list[dict[str, Any]]:
     capsys.readouterr()
     assert call(["query", str(study), sql, "--json"]) == 0, capsys.readouterr()
@@ -217,13 +225,11 @@ def ask(capsys: pytest.CaptureFixture[str], study: str | Path, sql: str) -> list
 
 @pytest.mark.parametrize("runs", [2, 5])
 def test_a_query_sees_all_runs_of_a_sweep_with_their_keys(
-    small: Path, runs: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    queried: Path, runs: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("duckdb")
-    monkeypatch.chdir(small.parent)
-    text = small.read_text() + '\n[sweep]\n"flows.reno.count" = [1, 2]\n'
-    small.write_text(text, encoding="utf-8")
-    assert call(["run", str(small), "--runs", str(runs), "--out", "study"]) == 0
+    text = queried.read_text() + '\n[sweep]\n"flows.reno.count" = [1, 2]\n'
+    queried.write_text(text, encoding="utf-8")
+    assert call(["run", str(queried), "--runs", str(runs), "--out", "study"]) == 0
     rows = ask(
         capsys,
         "study",
@@ -266,16 +272,13 @@ def test_a_query_sees_all_runs_of_a_sweep_with_their_keys(
     ],
 )
 def test_a_mistake_in_a_query_is_a_message(
-    small: Path,
+    queried: Path,
     words: list[str],
     message: str,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest.importorskip("duckdb")
-    monkeypatch.chdir(small.parent)
     Path("empty").mkdir()
-    assert call(["run", str(small), "--runs", "2", "--out", "study"]) == 0
+    assert call(["run", str(queried), "--runs", "2", "--out", "study"]) == 0
     assert call(["query", *words]) == 2
     said = capsys.readouterr().err
     assert message in said
@@ -287,11 +290,9 @@ def test_a_mistake_in_a_query_is_a_message(
     ("file", "text"), [("sweep.json", "{"), ("sweep.json", "{}"), ("runs.parquet", "PAR1 cut off")]
 )
 def test_a_damaged_index_is_named_and_can_be_removed(
-    small: Path, file: str, text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    queried: Path, file: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("duckdb")
-    monkeypatch.chdir(small.parent)
-    run = ["run", str(small), "--runs", "2", "--out", "study"]
+    run = ["run", str(queried), "--runs", "2", "--out", "study"]
     assert call(run) == 0
     Path("study", file).write_text(text, encoding="utf-8")
     assert call(["query", "study", "from runs"]) == 2
@@ -304,11 +305,9 @@ def test_a_damaged_index_is_named_and_can_be_removed(
 
 
 def test_a_folder_that_is_no_study_is_called_what_it_is(
-    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    queried: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("duckdb")
-    monkeypatch.chdir(small.parent)
-    tw.load(small).sweep(runs=5).run(out="study")
+    tw.load(queried).sweep(runs=5).run(out="study")
     for verb, last in (("query", ["from runs"]), ("report", [])):
         assert call([verb, "study/part-000000", *last]) == 2
         assert "is a part of a study\nhint: give the study: study\n" in capsys.readouterr().err
@@ -319,13 +318,9 @@ def test_a_folder_that_is_no_study_is_called_what_it_is(
         tw.SweepResult.load("study")
 
 
-def test_all_views_are_listed(
-    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("duckdb")
-    monkeypatch.chdir(small.parent)
+def test_all_views_are_listed(queried: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for runs in (2, 5):
-        tw.load(small).sweep(runs=runs).run(out="study")
+        tw.load(queried).sweep(runs=runs).run(out="study")
         assert [row["name"] for row in ask(capsys, "study", "show tables")] == sorted(VIEWS)
     assert call(["query", "--help"]) == 0
     words = set(re.findall(r"\w+", capsys.readouterr().out))
@@ -334,11 +329,9 @@ def test_all_views_are_listed(
 
 
 def test_a_query_with_a_comment_is_written_to_a_file_and_mistakes_show_its_own_text(
-    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    queried: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("duckdb")
-    monkeypatch.chdir(small.parent)
-    tw.load(small).sweep(runs=2).run(out="study")
+    tw.load(queried).sweep(runs=2).run(out="study")
     assert call(["query", "study", "from runs -- all of them", "--out", "all.csv"]) == 0
     assert pl.read_csv("all.csv").height == 2
     for sql in ("select nothing_such from runs -- none", "select cast(run as int) from runs"):
