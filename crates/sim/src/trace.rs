@@ -21,12 +21,7 @@ pub const SERIES: &[(&str, &str, &str, &str)] = &[
         "receiver",
         "bits that arrived at the receiver in the interval, headers included, per second",
     ),
-    (
-        "goodput",
-        "bps",
-        "receiver",
-        "payload that arrived for the first time in the interval, per second",
-    ),
+    ("goodput", "bps", "receiver", "payload that arrived for the first time in the interval, per second"),
     (
         "backlog",
         "packets",

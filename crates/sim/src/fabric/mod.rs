@@ -11,7 +11,9 @@ mod ring;
 mod routing;
 mod tree;
 
-use contract::{Arena, DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
+use contract::{
+    Arena, DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random,
+};
 use units::{Duration, Rate, Time};
 
 pub(crate) use fans::FanOffer;

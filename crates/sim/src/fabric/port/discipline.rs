@@ -4,7 +4,9 @@
 //! ([`Port::serve`]). While packets wait, one is in transmission and so on the link, whose arrival is an event: the port is served by then at the
 //! latest, and no arrival is late.
 
-use contract::{Arena, Backlog, DropReason, Ecn, Packet, PacketCx, PacketId, QueueDiscipline, Random, Verdict};
+use contract::{
+    Arena, Backlog, DropReason, Ecn, Packet, PacketCx, PacketId, QueueDiscipline, Random, Verdict,
+};
 use stack::queue::{AnyQueue, RoundRobin};
 use units::{Duration, Rate, Time};
 
