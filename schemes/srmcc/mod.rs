@@ -41,6 +41,7 @@ pub const SCHEME: Scheme = Scheme {
         ),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {
