@@ -1,5 +1,6 @@
 //! Warnings about keys without effect in their combination, and about results that cannot be measured.
 
+mod placement;
 mod traces;
 mod unmeasured;
 
@@ -47,6 +48,7 @@ pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     for table in tables {
         whole.flow(table, notes);
     }
+    placement::build(&whole, notes);
     whole.links(notes);
     traces::build(file, net, whole.end, notes);
     whole.locations(notes);
