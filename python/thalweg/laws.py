@@ -124,7 +124,9 @@ def _orders() -> Iterator[Order]:
     for table in ("flows", "receivers"):
         yield Order(table, "goodput_bps", "throughput_bps", goodput)
         yield Order(table, "active_goodput_bps", "active_throughput_bps", goodput)
-        active = "a rate over the measured time is at most the rate over the active time, which is a part of it"
+        active = (
+            "a rate over the measured time is at most the rate over the active time, which is a part of it"
+        )
         for name in ("throughput", "goodput"):
             yield Order(table, f"{name}_bps", f"active_{name}_bps", active)
         yield Order(table, "owd_min_s", "owd_s", "minimum <= mean")
@@ -144,7 +146,9 @@ def _orders() -> Iterator[Order]:
         yield Order("flows", low, high, "the worst receiver has at most the mean")
     for name in ("loss_ratio", "queueing_delay", "owd"):
         unit = "" if name == "loss_ratio" else "_s"
-        yield Order("flows", f"{name}{unit}", f"{name}_worst{unit}", "the worst receiver has at least the mean")
+        yield Order(
+            "flows", f"{name}{unit}", f"{name}_worst{unit}", "the worst receiver has at least the mean"
+        )
     yield Order("flows", "rtt_min_s", "rtt_s", "minimum <= mean")
     yield Order("flows", "delay_min_s", "delay_s", "minimum <= mean")
     yield Order("flows", "delay_s", "delay_max_s", "mean <= maximum")
@@ -225,18 +229,21 @@ def check(result: Result) -> list[Broken]:
     for table in NAMES:
         frame = result.frame(table)
         if not frame.is_empty():
-            found += _of_rows(table, frame)
+            found += _of_rows(table, frame, emulated="emulation" in result.record)
     found += _little(result)
     found += _sums(result)
     found += _access(result)
     return found
 
 
-def _of_rows(table: str, frame: polars.DataFrame) -> Iterator[Broken]:
+def _of_rows(table: str, frame: polars.DataFrame, *, emulated: bool) -> Iterator[Broken]:
     """Laws of single rows."""
     import polars
 
     laws = [law for law in LAWS if law.table == table and set(law.columns()) <= set(frame.columns)]
+    if emulated:
+        # its links follow the clock of the host, which can be late and catch up
+        laws = [law for law in laws if "utilisation" not in law.columns()]
     numeric = [name for name, kind in frame.schema.items() if kind.is_float()]
     strange = [polars.col(name).is_finite().not_().any().alias(f"nan.{name}") for name in numeric]
     broken = frame.select(*(law.breaks().any().alias(str(place)) for place, law in enumerate(laws)), *strange)

@@ -588,6 +588,8 @@ def run_plans(
 
 def _run(plan: Plan, control: Control) -> Result | None:
     result = plan.carry_out(control)
+    if result.broken_laws:
+        result.record["broken_laws"] = result.broken_laws
     return result if result.complete else None
 
 

@@ -234,7 +234,9 @@ def test_random_loss_is_binomial(loss: float) -> None:
             "duration": "1000 s",
             "topology": {
                 "kind": "custom",
-                "links": [{"name": "link", "ends": ["a", "b"], "rate": "10 Mbit/s", "delay": "1 ms", "loss": loss}],
+                "links": [
+                    {"name": "link", "ends": ["a", "b"], "rate": "10 Mbit/s", "delay": "1 ms", "loss": loss}
+                ],
             },
             "flows": [
                 {
