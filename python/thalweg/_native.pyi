@@ -1,5 +1,6 @@
 """The compiled core: conversion only. What is made for programs to read travels as JSON text."""
 
+from pathlib import Path
 from typing import Any, Self, TypedDict, final
 
 __all__ = [
@@ -205,6 +206,12 @@ class Plan:
         """Runs to the end, or until `control` stops it. Releases the interpreter lock.
 
         Each time that `control` says `keep`, the tables as they are go to `folder`.
+        """
+
+    def record(self, control: Control, folder: Path) -> Run:
+        """Runs to the end, or until `control` stops it, and writes the record of every packet to `folder`.
+
+        Releases the interpreter lock. Raises `SchemeError`, and `OSError` if the record is not complete.
         """
 
     def controlled(self, *, emulated: bool = False) -> list[str]:

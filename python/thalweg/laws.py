@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ._text import printable
@@ -153,7 +154,7 @@ def _orders() -> Iterator[Order]:
     yield Order("flows", "delay_min_s", "delay_s", "minimum <= mean")
     yield Order("flows", "delay_s", "delay_max_s", "mean <= maximum")
     points = ("min", "p5", "p25", "p50", "p75", "p95", "max")
-    for low, high in zip(points, points[1:], strict=False):
+    for low, high in pairwise(points):
         yield Order("flows", f"delay_{low}_s", f"delay_{high}_s", f"{low} <= {high}", grain=True)
     yield Order("flows", "rtp_queue_s", "rtp_queue_max_s", "mean <= maximum")
     yield Order("flows", "rtp_queue_p95_s", "rtp_queue_max_s", "p95 <= maximum", grain=True)

@@ -22,9 +22,6 @@ OUTSIDE = {
 }
 """Keys of the summary that are not recomputed, and why."""
 
-OF_SERIES = ("cov", "convergence", "fairness_mean", "fairness_min", "recovery")
-"""Last words of keys that come from the series `rate`."""
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -76,6 +73,7 @@ def verify_record(result: Result, record: Record) -> Verification:
             if name not in tables[table.name].columns:
                 found.without[table.name, name] = table.without.get(name, "no second way is known")
     _compare_summary(found, result, record, tables)
+    _compare_series(found, result, record)
     found.broken += balance.check(record)
     return found
 
@@ -111,8 +109,8 @@ def _compare_summary(
         if key in again:
             kind, value = again[key]
             found.compare("summary", subject, word, kind, printed, value)
-        elif word in OF_SERIES:
-            found.without["summary", word] = series.NOT_YET
+        elif word in series.WITHOUT:
+            found.without["summary", word] = series.WITHOUT[word]
         elif key in OUTSIDE:
             found.without["summary", key] = OUTSIDE[key]
         else:
@@ -127,3 +125,14 @@ def _reason(key: str, word: str) -> str:
         if table.name == name and word in table.without:
             return table.without[word]
     return "no second way is known"
+
+
+def _compare_series(found: Verification, result: Result, record: Record) -> None:
+    again = series.samples(record)
+    for row in result.series.rows(named=True):
+        name, subject = row["series"], row["subject"]
+        if name not in series.RECOMPUTED:
+            found.without["series", name] = "a state over time, which packets show in part only"
+            continue
+        value = again.get((subject, name, round(row["time_s"] * 1e9)), 0.0)
+        found.compare("series", f"{subject} at {row['time_s']} s", name, "float", row["value"], value)

@@ -13,8 +13,8 @@ import polars as pl
 
 from . import receivers
 from .columns import Table, nearest_rank
-from .record import NS, Record
 from .receivers import is_group
+from .record import NS, Record
 
 FLOWS = Table(
     "flows",

@@ -13,6 +13,7 @@ import polars as pl
 
 from . import flows, series
 from .columns import nearest_rank
+from .receivers import is_group
 from .record import NS, Record
 
 Row = Mapping[str, Any]
@@ -68,8 +69,8 @@ def values(
     found |= _losses(record, rows, numbers)
     found |= _transfers(record, rows)
     found["fairness"] = ("float", fairness(record, rows))
-    found["power"] = ("float", _ratio(found["throughput"][1], found["owd"][1]))
-    found |= series.of_group(record, numbers)
+    found["power"] = ("float", ratio(found["throughput"][1], found["owd"][1]))
+    found |= series.of_flows(record, numbers)
     return found
 
 
@@ -81,7 +82,8 @@ def _mean(listed: Sequence[float]) -> float:
     return math.fsum(listed) / len(listed)
 
 
-def _ratio(above: float | None, below: float | None) -> float | None:
+def ratio(above: float | None, below: float | None) -> float | None:
+    """A quotient; None without a divisor."""
     return None if above is None or not below else above / below
 
 
@@ -111,8 +113,8 @@ def _delays(record: Record, numbers: Sequence[int]) -> dict[str, tuple[str, floa
 
 
 def _pooled_mean(samples: pl.DataFrame) -> float | None:
-    count = samples["samples"].sum()
-    return samples["change"].sum() / count / NS if count else None
+    count = int(samples["samples"].sum())
+    return int(samples["change"].sum()) / count / NS if count else None
 
 
 def _seconds(value: Any) -> float | None:
@@ -124,16 +126,16 @@ def _losses(
 ) -> dict[str, tuple[str, float | None]]:
     """Unicast flows pooled; the mean of the ratios if a flow goes to a group. Acknowledgements are pooled."""
     listed = record.flows.filter(pl.col("flow").is_in(list(numbers)))
-    if listed.filter(flows.is_group()).is_empty():
+    if listed.filter(is_group()).is_empty():
         lost = record.lost.filter(pl.col("data") & pl.col("flow").is_in(list(numbers))).height
         arrived = flows.pooled(record).filter(pl.col("flow").is_in(list(numbers))).height
-        loss = _ratio(lost, lost + arrived)
+        loss = ratio(lost, lost + arrived)
     else:
         loss = _over(_mean, [row["loss_ratio"] for row in rows if row["loss_ratio"] is not None])
     acks = flows.ack_counts(record).filter(pl.col("flow").is_in(list(numbers)))
     return {
         "loss_ratio": ("float", loss),
-        "ack_loss_ratio": ("float", _ratio(acks["lost"].sum(), acks["decided"].sum())),
+        "ack_loss_ratio": ("float", ratio(int(acks["lost"].sum()), int(acks["decided"].sum()))),
     }
 
 

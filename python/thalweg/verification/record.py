@@ -101,8 +101,8 @@ class Record:
                 "encodes": [bool(flow["encodes"]) for flow in listed],
             },
             schema_overrides={
-                **{name: pl.Int64 for name in ("flow", "sender", "receivers", "header_bytes", "size_bytes")},
-                **{name: pl.String for name in ("name", "group", "scheme", "transport", "cast", "from")},
+                **dict.fromkeys(("flow", "sender", "receivers", "header_bytes", "size_bytes"), pl.Int64),
+                **dict.fromkeys(("name", "group", "scheme", "transport", "cast", "from"), pl.String),
             },
         )
 

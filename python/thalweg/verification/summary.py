@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from . import groups
+from . import groups, series
 from .apps import APPS
 from .columns import Table
 from .flows import FLOWS
@@ -37,8 +37,10 @@ def summary(record: Record, tables: Mapping[str, pl.DataFrame]) -> Values:
         back = ".backward" if row["direction"] == "backward" else ""
         _of_row(found, f"link.{row['link']}{back}", LINKS, row)
     rows = tables["flows"].rows(named=True)
-    for row in rows:
-        power = groups._ratio(row["throughput_bps"], row["owd_s"])  # noqa: SLF001
+    for number, row in enumerate(rows):
+        for key, value in series.of_flows(record, [number]).items():
+            found[f"flow.{row['flow']}.{key}"] = value
+        power = groups.ratio(row["throughput_bps"], row["owd_s"])
         found[f"flow.{row['flow']}.power"] = ("float", power)
     for key, value in groups.values(record, rows, range(len(rows))).items():
         found[f"flows.{key}"] = value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from .apps import APPS, EXCHANGES
@@ -35,19 +37,17 @@ def rows_of(record: Record, table: Table) -> tuple[str, pl.DataFrame]:
         return "port", ports(record).select("port", key_link="link", key_direction="direction")
     if table is NODES:
         numbers = machines(record)["row"].unique().sort().to_list()
-        names = [record.names["nodes"][number] for number in numbers]
-        return "row", _frame({"row": numbers, "key_node": names})
+        return "row", _frame("key_node", numbers, [record.names["nodes"][number] for number in numbers])
     apps = [app["name"] for app in record.names["apps"]]
     if table is APPS:
-        return "row", _frame({"row": list(range(len(apps))), "key_app": apps})
+        return "row", _frame("key_app", range(len(apps)), apps)
     listed = record.exchanges.sort("app", "number").with_row_index("row")
-    names = [apps[app] for app in listed["app"].to_list()]
-    return "row", listed.select("row", key_app=pl.Series(names, dtype=pl.String), key_number="number")
+    own = [apps[app] for app in listed["app"].to_list()]
+    return "row", listed.select("row", key_app=pl.Series(own, dtype=pl.String), key_number="number")
 
 
-def _frame(columns: dict[str, list[int] | list[str]]) -> pl.DataFrame:
-    kinds = {name: pl.Int64 if name == "row" else pl.String for name in columns}
-    return pl.DataFrame(columns, schema=kinds)
+def _frame(key: str, numbers: Iterable[int], names: Iterable[str]) -> pl.DataFrame:
+    return pl.DataFrame({"row": list(numbers), key: list(names)}, schema={"row": pl.Int64, key: pl.String})
 
 
 def _table(record: Record, table: Table) -> pl.DataFrame:
