@@ -1,4 +1,4 @@
-"""Mutants of the metrics: faults planted in the source on purpose, each of which the oracle or a law must find.
+"""Mutants of the metrics: faults planted in the source on purpose, each of which the oracle or an invariant must find.
 
     python tools/mutants.py                     every mutant of tests/oracle/mutants.toml
     python tools/mutants.py NAME NAME           some of them
@@ -7,7 +7,7 @@
 
 A mutant is a text of a file and what replaces it. The working copy is not touched: the tracked files are copied to a folder,
 one mutant is planted there at a time, the core is built in the profile of the tests, and the scenarios of the list are
-verified with it: every number from the packets, and every law. A mutant that changes nothing that is printed survives, and
+verified with it: every number from the packets, and every invariant. A mutant that changes nothing that is printed survives, and
 the command then fails.
 """
 
@@ -36,8 +36,8 @@ from thalweg.verification import verify
 for file in sys.argv[1:]:
     found = verify(thalweg.load(file))
     if not found.passed:
-        first = found.differences[0] if found.differences else found.broken[0]
-        print(f"{file}: {len(found.differences)} differences, {len(found.broken)} broken laws; {first}")
+        first = found.differences[0] if found.differences else found.violated[0]
+        print(f"{file}: {len(found.differences)} differences, {len(found.violated)} violated invariants; {first}")
         sys.exit(1)
 """
 
@@ -96,7 +96,7 @@ def build(tree: Path, target: Path) -> str | None:
 
 
 def judge(tree: Path, scenarios: list[str]) -> str | None:
-    """What the oracle or a law finds; None if all numbers are equal and all laws hold."""
+    """What the oracle or an invariant finds; None if all numbers are equal and all invariants hold."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
     command = [sys.executable, "-c", JUDGE, *scenarios]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)

@@ -63,8 +63,8 @@ class ScenarioWarning(UserWarning):
     """A part of a scenario has no effect, or an expectation cannot be measured. The scenario runs nevertheless."""
 
 
-class BrokenLawWarning(UserWarning):
-    """A number of a run breaks a law that holds in every run: it is wrong. See `thalweg.laws`."""
+class InvariantWarning(UserWarning):
+    """A number of a run violates an invariant that holds in every run: it is wrong. See `thalweg.invariants`."""
 
 
 class ResultError(ValueError):

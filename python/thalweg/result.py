@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native, catalogue
 from ._names import unknown_name
-from .errors import BrokenLawWarning, ResultError
+from .errors import InvariantWarning, ResultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -272,8 +272,8 @@ class Result:
         self._known(table)
         if self._unchecked:
             self._unchecked = False
-            for sentence in self.broken_laws:
-                warnings.warn(f"broken law: {sentence}", BrokenLawWarning, stacklevel=2)
+            for sentence in self.violated_invariants:
+                warnings.warn(f"violated invariant: {sentence}", InvariantWarning, stacklevel=2)
         if table not in self._frames:
             if isinstance(self._source, _native.Run):
                 self._frames[table] = polars.DataFrame(self._source.table(table))
@@ -400,17 +400,17 @@ class Result:
         return bool(self.expect["pass"].all())
 
     @cached_property
-    def broken_laws(self) -> list[str]:
-        """Laws that its numbers break, one sentence each: see `thalweg.laws`. Empty if all hold.
+    def violated_invariants(self) -> list[str]:
+        """Invariants that its numbers break, one sentence each: see `thalweg.invariants`. Empty if all hold.
 
-        A run of this version is checked when the first of its tables is read, which gives a `BrokenLawWarning` for each.
+        A run of this version is checked when the first of its tables is read, which gives a `InvariantWarning` for each.
         """
-        from . import laws
+        from . import invariants
 
         self._unchecked = False
         if int(self.record["format"]) != FORMAT:
             return []
-        return [broken.sentence for broken in laws.check(self)]
+        return [broken.sentence for broken in invariants.check(self)]
 
     @cached_property
     def values(self) -> dict[str, float | None]:

@@ -38,13 +38,13 @@ def shortened(scenario: tw.Scenario) -> tw.Scenario:
 
 
 def assert_verified(scenario: tw.Scenario) -> Verification:
-    """Every number of a run of the scenario is what its packets give, and no law is broken."""
+    """Every number of a run of the scenario is what its packets give, and no invariant is violated."""
     found = verify_plan(scenario.plan())
     lines = [
         f"{each.table}, {each.row}, {each.column}: printed {each.printed!r}, recomputed {each.recomputed!r}"
         for each in found.differences[:20]
     ]
     assert not lines, "\n".join([f"{len(found.differences)} of {found.numbers} numbers differ", *lines])
-    assert not found.broken, "\n".join(found.broken)
+    assert not found.violated, "\n".join(found.violated)
     assert found.numbers > 0
     return found

@@ -89,7 +89,7 @@ MORE = {
         "Exit codes: 0 done, whatever was found; 2 an error in the command; 130 interrupted, and the same command continues."
     ),
     "verify": (
-        "Exit codes: 0 all numbers are equal and no law is broken; 1 some differ, or a law is broken; 2 an error in the "
+        "Exit codes: 0 all numbers are equal and no invariant is violated; 1 some differ, or an invariant is violated; 2 an error in the "
         "command or its files; 130 interrupted."
     ),
     "query": (

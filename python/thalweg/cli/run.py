@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ..result import with_overrides
 from . import studio
 from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
-from .json_output import broken_laws, run_as_json, sweep_as_json
+from .json_output import run_as_json, sweep_as_json, violated_invariants
 from .options import SchemeFiles, load_scheme_files
 from .output import (
     CommandError,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MAX_LINKS = 12
 MAX_FLOWS = 40
 MAX_NODES = 12
-MAX_LAWS = 10
+MAX_VIOLATIONS = 10
 
 SIGNIFICANT_DIGITS = 4
 """Significant digits of a number that is compared with a bound."""
@@ -215,7 +215,7 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
     )
 
     screen = console()
-    wrong = result.broken_laws
+    wrong = result.violated_invariants
     groups = result.groups
     if groups.height < result.flows.height:
         columns, rows = table_rows(groups, GROUPS)
@@ -252,7 +252,7 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
         columns, rows = table_rows(result.nodes, NODES)
         print_table("Nodes", columns, rows, limit=MAX_NODES, first=FIRST, all_in="nodes.parquet has all")
     _print_expectations(result)
-    print_broken_laws(wrong)
+    print_violations(wrong)
     record = result.record
     simulated = "emulation" not in record
     speed = (
@@ -276,15 +276,18 @@ def print_folder(folder: Path, note: str) -> None:
     screen.print(f"Page of them: thalweg report {quoted(folder)}", soft_wrap=True, markup=False)
 
 
-def print_broken_laws(sentences: Sequence[str]) -> None:
+def print_violations(sentences: Sequence[str]) -> None:
     """Says which numbers cannot be right."""
     screen = console()
-    for sentence in sentences[:MAX_LAWS]:
+    for sentence in sentences[:MAX_VIOLATIONS]:
         screen.print(
-            f"WRONG NUMBER, a law is broken: {sentence}", style="bold red", soft_wrap=True, markup=False
+            f"WRONG NUMBER, an invariant is violated: {sentence}",
+            style="bold red",
+            soft_wrap=True,
+            markup=False,
         )
-    if len(sentences) > MAX_LAWS:
-        screen.print(f"{len(sentences) - MAX_LAWS} more laws are broken", style="bold red")
+    if len(sentences) > MAX_VIOLATIONS:
+        screen.print(f"{len(sentences) - MAX_VIOLATIONS} more invariants are violated", style="bold red")
 
 
 def _print_expectations(result: Result) -> None:
@@ -346,7 +349,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
     screen = console()
     if done.runs:
         _print_points(done, title)
-    print_broken_laws(broken_laws(done))
+    print_violations(violated_invariants(done))
     if sameness := done.sameness:
         screen.print(sameness, style="yellow", soft_wrap=True, markup=False)
     screen.print(

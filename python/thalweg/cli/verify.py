@@ -67,7 +67,7 @@ def as_json(found: Verification) -> dict[str, Any]:
         "columns": len(found.columns),
         "events": found.events,
         "differences": [vars(difference) for difference in found.differences],
-        "broken_laws": found.broken,
+        "violated_invariants": found.violated,
         "not_recomputed": [
             {"table": table, "column": column, "reason": reason}
             for (table, column), reason in sorted(found.without.items())
@@ -98,8 +98,8 @@ def _print(found: Verification) -> None:
         ]
         columns = [(name, name) for name in ("table", "row", "column", "printed", "recomputed")]
         print_table("Differences", columns, rows, limit=MAX_DIFFERENCES)
-    for law in found.broken:
-        screen.print(f"broken law: {law}", style="red", markup=False, soft_wrap=True)
+    for invariant in found.violated:
+        screen.print(f"violated invariant: {invariant}", style="red", markup=False, soft_wrap=True)
     if found.without:
         reasons: dict[str, list[str]] = {}
         for (table, column), reason in sorted(found.without.items()):

@@ -1,4 +1,4 @@
-"""Laws that packets obey: nothing is lost without a reason, times are in order, a round trip takes both ways."""
+"""Invariants that packets obey: nothing is lost without a reason, times are in order, a round trip takes both ways."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(record: Record) -> list[str]:
-    """The laws that a record breaks, one sentence each."""
+    """The invariants that a record breaks, one sentence each."""
     return [*_balance(record), *_order(record), *_conservation(record), *_round_trips(record)]
 
 

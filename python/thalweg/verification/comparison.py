@@ -45,15 +45,15 @@ class Verification:
     columns: set[tuple[str, str]] = field(default_factory=set)
     """Table and column of each comparison; of the summary the last word of the key."""
     differences: list[Difference] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
-    """Laws that the packets or the tables break."""
+    violated: list[str] = field(default_factory=list)
+    """Invariants that the packets or the tables break."""
     without: dict[tuple[str, str], str] = field(default_factory=dict)
     """Columns of the run that are not recomputed, and why."""
 
     @property
     def passed(self) -> bool:
-        """All numbers are equal, and no law is broken."""
-        return not self.differences and not self.broken
+        """All numbers are equal, and no invariant is violated."""
+        return not self.differences and not self.violated
 
     def compare(self, table: str, row: str, column: str, kind: str, printed: object, again: object) -> None:
         """Compares a number."""
@@ -74,7 +74,7 @@ def verify_record(result: Result, record: Record) -> Verification:
                 found.without[table.name, name] = table.without.get(name, "no second way is known")
     _compare_summary(found, result, record, tables)
     _compare_series(found, result, record)
-    found.broken += balance.check(record)
+    found.violated += balance.check(record)
     return found
 
 

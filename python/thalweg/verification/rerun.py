@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import _native, laws
+from .. import _native, invariants
 from .._worker import WorkerThread
 from ..errors import Interrupted, ResultError
 from ..result import Result
@@ -46,7 +46,7 @@ def verify_plan(plan: Plan, printed: Result | None = None) -> Verification:
             )
         result = printed or repeated
         found = verify_record(result, Record.load(Path(work), plan.tree))
-    found.broken += [broken.sentence for broken in laws.check(result)]
+    found.violated += [violated.sentence for violated in invariants.check(result)]
     return found
 
 

@@ -1,6 +1,6 @@
-"""Laws that the tables of a run obey, whatever the scenario: orders, balances and identities of the field.
+"""Invariants that the tables of a run obey, whatever the scenario: orders, balances and identities of the field.
 
-A broken law means that a number of the run is wrong. `check` finds broken laws from the tables alone, in milliseconds.
+A violated invariant means that a number of the run is wrong. `check` finds violated invariants from the tables alone, in milliseconds.
 `thalweg verify` checks more: it computes every number a second time from the packets of the run.
 """
 
@@ -38,25 +38,25 @@ MAX_GROUPS = 200
 
 
 @dataclass(frozen=True)
-class Broken:
-    """A law that a row of a table breaks."""
+class Violation:
+    """An invariant that a row of a table breaks."""
 
-    law: str
-    """The law, as one sentence."""
+    invariant: str
+    """The invariant, as one sentence."""
     table: str
     """Table of the row; `summary` for a group of flows."""
     row: str
     """Name of the row, such as a flow or a direction of a link."""
     numbers: str
-    """The numbers that break the law."""
+    """The numbers that break the invariant."""
     more: int = 0
     """Number of further rows of the table that break it."""
 
     @property
     def sentence(self) -> str:
-        """Row, numbers and law in one line."""
+        """Row, numbers and invariant in one line."""
         rest = f" ({self.more} further rows)" if self.more else ""
-        return f"{self.table}, {self.row}: {self.numbers}; the law: {self.law}{rest}"
+        return f"{self.table}, {self.row}: {self.numbers}; invariant: {self.invariant}{rest}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Order:
     table: str
     low: str
     high: str | float
-    law: str
+    invariant: str
     grain: bool = False
     """One of the numbers is read from a histogram."""
 
@@ -92,7 +92,7 @@ class Identity:
     table: str
     left: tuple[str, ...]
     right: tuple[str, ...]
-    law: str
+    invariant: str
     product: bool = False
     """`right` is a product."""
     optional: bool = False
@@ -203,8 +203,8 @@ def _identities() -> Iterator[Identity]:
     )
 
 
-LAWS: tuple[Order | Identity, ...] = (*_orders(), *_identities())
-"""Laws of single rows."""
+INVARIANTS: tuple[Order | Identity, ...] = (*_orders(), *_identities())
+"""Invariants of single rows."""
 
 NAMES = {
     "flows": ("flow",),
@@ -224,9 +224,9 @@ SUMS = (
 """Keys of a group that are the sum of a column over its flows."""
 
 
-def check(result: Result) -> list[Broken]:
-    """The laws that the tables of a run break; empty if all hold. Columns that a run lacks are skipped."""
-    found: list[Broken] = []
+def check(result: Result) -> list[Violation]:
+    """The invariants that the tables of a run break; empty if all hold. Columns that a run lacks are skipped."""
+    found: list[Violation] = []
     for table in NAMES:
         frame = result.frame(table)
         if not frame.is_empty():
@@ -237,31 +237,37 @@ def check(result: Result) -> list[Broken]:
     return found
 
 
-def _of_rows(table: str, frame: polars.DataFrame, *, emulated: bool) -> Iterator[Broken]:
-    """Laws of single rows."""
+def _of_rows(table: str, frame: polars.DataFrame, *, emulated: bool) -> Iterator[Violation]:
+    """Invariants of single rows."""
     import polars
 
-    laws = [law for law in LAWS if law.table == table and set(law.columns()) <= set(frame.columns)]
+    invariants = [
+        invariant
+        for invariant in INVARIANTS
+        if invariant.table == table and set(invariant.columns()) <= set(frame.columns)
+    ]
     if emulated:
         # its links follow the clock of the host, which can be late and catch up
-        laws = [law for law in laws if "utilisation" not in law.columns()]
+        invariants = [invariant for invariant in invariants if "utilisation" not in invariant.columns()]
     numeric = [name for name, kind in frame.schema.items() if kind.is_float()]
     strange = [polars.col(name).is_finite().not_().any().alias(f"nan.{name}") for name in numeric]
-    broken = frame.select(*(law.breaks().any().alias(str(place)) for place, law in enumerate(laws)), *strange)
+    broken = frame.select(
+        *(invariant.breaks().any().alias(str(place)) for place, invariant in enumerate(invariants)), *strange
+    )
     verdicts = broken.row(0, named=True)
-    for place, law in enumerate(laws):
+    for place, invariant in enumerate(invariants):
         if verdicts[str(place)]:
-            yield _listed(table, frame.filter(law.breaks()), law.columns(), law.law)
+            yield _listed(table, frame.filter(invariant.breaks()), invariant.columns(), invariant.invariant)
     for name in numeric:
         if verdicts[f"nan.{name}"]:
             rows = frame.filter(polars.col(name).is_finite().not_())
             yield _listed(table, rows, [name], "a number is finite, or it was not measured")
 
 
-def _listed(table: str, rows: polars.DataFrame, columns: Iterable[str], law: str) -> Broken:
+def _listed(table: str, rows: polars.DataFrame, columns: Iterable[str], invariant: str) -> Violation:
     """The first of the rows, and the number of the others."""
     first = rows.row(0, named=True)
-    return Broken(law, table, _name(table, first), _numbers(first, columns), rows.height - 1)
+    return Violation(invariant, table, _name(table, first), _numbers(first, columns), rows.height - 1)
 
 
 def _name(table: str, row: Mapping[str, Any]) -> str:
@@ -276,7 +282,7 @@ def _text(value: object) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _little(result: Result) -> Iterator[Broken]:
+def _little(result: Result) -> Iterator[Violation]:
     """Little's law at every queue: mean number that waits = rate of departures × mean wait."""
     import polars
 
@@ -287,11 +293,11 @@ def _little(result: Result) -> Iterator[Broken]:
     wrong = (polars.col("queue_packets") - expected).abs() > ROUNDING * expected + 1e-12
     rows = links.filter(wrong)
     if not rows.is_empty():
-        law = "packets in the queue = wait × packets sent / measured time (Little's law)"
-        yield _listed("links", rows, ["queue_packets", "queue_s", "sent_packets"], law)
+        invariant = "packets in the queue = wait × packets sent / measured time (Little's law)"
+        yield _listed("links", rows, ["queue_packets", "queue_s", "sent_packets"], invariant)
 
 
-def _sums(result: Result) -> Iterator[Broken]:
+def _sums(result: Result) -> Iterator[Violation]:
     """The values of all flows, and of each group, are sums over their flows."""
     flows = result.flows
     if flows.is_empty() or "active_throughput_bps" not in flows.columns:
@@ -312,10 +318,10 @@ def _sums(result: Result) -> Iterator[Broken]:
             total = math.fsum(values)
             if abs(total - printed) > ROUNDING * abs(total):
                 numbers = f"{key} = {_text(printed)}, sum of its flows = {_text(total)}"
-                yield Broken("the value of a group is the sum over its flows", "summary", subject, numbers)
+                yield Violation("the value of a group is the sum over its flows", "summary", subject, numbers)
 
 
-def _access(result: Result) -> Iterator[Broken]:
+def _access(result: Result) -> Iterator[Violation]:
     """What arrives at a host is at most what its links carried, and what was in flight when the warm-up ended."""
     import polars
 
@@ -341,8 +347,10 @@ def _access(result: Result) -> Iterator[Broken]:
             f"arrived bytes = {row['bytes']}, bytes on its links = {row['sent_bytes'] or 0}, "
             f"at most {allowance:.0f} B in flight at the end of the warm-up"
         )
-        law = "throughput is at most what the links carry (plus what was in flight at the end of the warm-up)"
-        yield Broken(law, "receivers", printable(str(row["node"])), numbers)
+        invariant = (
+            "throughput is at most what the links carry (plus what was in flight at the end of the warm-up)"
+        )
+        yield Violation(invariant, "receivers", printable(str(row["node"])), numbers)
 
 
 def _in_flight(plan: Mapping[str, Any], names: Iterable[str]) -> float | None:
@@ -373,4 +381,4 @@ def _in_flight(plan: Mapping[str, Any], names: Iterable[str]) -> float | None:
     return total
 
 
-__all__ = ["LAWS", "Broken", "Identity", "Order", "check"]
+__all__ = ["INVARIANTS", "Identity", "Order", "Violation", "check"]
