@@ -7,8 +7,8 @@
 
 A mutant is a text of a file and what replaces it. The working copy is not touched: the tracked files are copied to a folder,
 one mutant is planted there at a time, the core is built in the profile of the tests, and the scenarios of the list are
-verified with it: every number from the packets, and every invariant. A mutant that changes nothing that is printed survives, and
-the command then fails.
+verified with it: every number from the packets, and every invariant. A mutant that changes nothing that is printed survives,
+and the command then fails.
 """
 
 from __future__ import annotations

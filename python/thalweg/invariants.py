@@ -1,6 +1,6 @@
 """Invariants that the tables of a run obey, whatever the scenario: orders, balances and identities of the field.
 
-A violated invariant means that a number of the run is wrong. `check` finds violated invariants from the tables alone, in milliseconds.
+If one is violated, a number of the run is wrong. `check` finds violations from the tables alone, in milliseconds.
 `thalweg verify` checks more: it computes every number a second time from the packets of the run.
 """
 
@@ -241,21 +241,15 @@ def _of_rows(table: str, frame: polars.DataFrame, *, emulated: bool) -> Iterator
     """Invariants of single rows."""
     import polars
 
-    invariants = [
-        invariant
-        for invariant in INVARIANTS
-        if invariant.table == table and set(invariant.columns()) <= set(frame.columns)
-    ]
+    known = [one for one in INVARIANTS if one.table == table and set(one.columns()) <= set(frame.columns)]
     if emulated:
         # its links follow the clock of the host, which can be late and catch up
-        invariants = [invariant for invariant in invariants if "utilisation" not in invariant.columns()]
+        known = [one for one in known if "utilisation" not in one.columns()]
     numeric = [name for name, kind in frame.schema.items() if kind.is_float()]
     strange = [polars.col(name).is_finite().not_().any().alias(f"nan.{name}") for name in numeric]
-    broken = frame.select(
-        *(invariant.breaks().any().alias(str(place)) for place, invariant in enumerate(invariants)), *strange
-    )
-    verdicts = broken.row(0, named=True)
-    for place, invariant in enumerate(invariants):
+    checks = [one.breaks().any().alias(str(place)) for place, one in enumerate(known)]
+    verdicts = frame.select(*checks, *strange).row(0, named=True)
+    for place, invariant in enumerate(known):
         if verdicts[str(place)]:
             yield _listed(table, frame.filter(invariant.breaks()), invariant.columns(), invariant.invariant)
     for name in numeric:

@@ -90,7 +90,7 @@ def test_the_run_violates_no_invariant(run: tw.Result) -> None:
 
 
 @pytest.mark.parametrize(
-    "invariant", INVARIANTS, ids=lambda invariant: f"{invariant.table}-{'-'.join(invariant.columns())[:60]}"
+    "invariant", INVARIANTS, ids=lambda one: f"{one.table}-{'-'.join(one.columns())[:60]}"
 )
 def test_a_table_that_violates_an_invariant_is_found(run: tw.Result, invariant: Order | Identity) -> None:
     frame = run.frame(invariant.table)

@@ -89,8 +89,8 @@ MORE = {
         "Exit codes: 0 done, whatever was found; 2 an error in the command; 130 interrupted, and the same command continues."
     ),
     "verify": (
-        "Exit codes: 0 all numbers are equal and no invariant is violated; 1 some differ, or an invariant is violated; 2 an error in the "
-        "command or its files; 130 interrupted."
+        "Exit codes: 0 all numbers are equal and no invariant is violated; 1 some differ, or an invariant is "
+        "violated; 2 an error in the command or its files; 130 interrupted."
     ),
     "query": (
         "The views have the rows of all runs, with the keys of the sweep and the seed before their columns: `runs` (one row "
