@@ -245,7 +245,6 @@ def test_numbers_of_a_flow(record: Record) -> None:
         "drops_queue_full": 1,
         "loss_ratio": 0.2,
         "ack_loss_ratio": 0.0,
-        "marks": 1,
         "timeouts": 1,
         "rtt_s": 0.022,
         "rtt_min_s": 0.022,
