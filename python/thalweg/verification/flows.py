@@ -83,7 +83,7 @@ def started_s(record: Record) -> pl.DataFrame:
 @FLOWS.number()
 def completed_s(record: Record) -> pl.DataFrame:
     """Time at which a finite transfer was complete at its sender: TCP: its acknowledgement of all data arrived."""
-    counted = of_flows(record, record.first("completed").select("endpoint", value=pl.col("time_ns") / NS))
+    counted = of_flows(record, record.completed.select("endpoint", value=pl.col("time_ns") / NS))
     return pl.concat([counted.join(_acknowledged(record), on="flow", how="anti"), _acknowledged(record)])
 
 
@@ -105,7 +105,7 @@ def _acknowledged(record: Record) -> pl.DataFrame:
 @FLOWS.number()
 def active_s(record: Record) -> pl.DataFrame:
     """Time in T in which the sender was active; it ends when a finite transfer is complete."""
-    done = record.first("completed").select("endpoint", until_ns="time_ns")
+    done = record.completed.select("endpoint", until_ns="time_ns")
     senders = record.flows.select(endpoint="sender").unique().join(done, on="endpoint", how="left")
     return of_flows(record, record.active(senders))
 

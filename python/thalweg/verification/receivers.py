@@ -47,7 +47,7 @@ def active_s(record: Record) -> pl.DataFrame:
 @RECEIVERS.number()
 def completed_s(record: Record) -> pl.DataFrame:
     """Time at which all data of a finite transfer had arrived."""
-    times = record.first("completed").select("endpoint", value=pl.col("time_ns") / NS)
+    times = record.completed.select("endpoint", value=pl.col("time_ns") / NS)
     return of_ends(record, times)
 
 

@@ -25,7 +25,7 @@ NOT_LOST = "not_listening"
 """The reason of a drop that the network did not cause."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record:
     """The packets, hops, counters and activities of a run."""
 
@@ -207,9 +207,10 @@ class Record:
         rows = self.meters.filter((pl.col("counter") == name) & self.measured("time_ns"))
         return rows.select("endpoint", "time_ns", "change", pl.col("samples").fill_null(1))
 
-    def first(self, name: str) -> pl.DataFrame:
-        """Time of the last row of a counter such as `completed`, warm-up included: `endpoint` and `time_ns`."""
-        rows = self.meters.filter(pl.col("counter") == name)
+    @cached_property
+    def completed(self) -> pl.DataFrame:
+        """Time at which each endpoint reported that its transfer is complete, warm-up included: `endpoint` and `time_ns`."""
+        rows = self.meters.filter(pl.col("counter") == "completed")
         return rows.group_by("endpoint").agg(pl.col("time_ns").max())
 
     @cached_property

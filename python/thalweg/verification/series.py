@@ -9,6 +9,8 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
@@ -99,26 +101,41 @@ def of_flows(record: Record, numbers: Sequence[int]) -> dict[str, tuple[str, flo
     return found
 
 
+@dataclass(frozen=True)
+class Rates:
+    """What the samples of the rates of flows are computed from."""
+
+    bits: Mapping[int, Mapping[int, int]]
+    """Bits that the sender of each flow sent in each interval, by its number from 1."""
+    phases: Mapping[int, Sequence[tuple[int, int]]]
+    """Times in which each flow was active."""
+
+
+@lru_cache(maxsize=1)
+def _rates_of(record: Record, step: int) -> Rates:
+    sent = record.own.filter(pl.col("copy_of").is_null() & (pl.col("source") == pl.col("sender")))
+    bits: dict[int, dict[int, int]] = defaultdict(dict)
+    for flow, place, value in _binned(
+        sent, "flow", "created_ns", step, 8 * pl.col("size_bytes").sum()
+    ).rows():
+        bits[flow][place] = value
+    done = dict(record.completed.rows())
+    senders = record.flows.select("flow", endpoint="sender")
+    phases: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for flow, endpoint, begin, end in senders.join(record.phases, on="endpoint").rows():
+        phases[flow].append((begin, min(end, done.get(endpoint, end))))
+    return Rates(bits, phases)
+
+
 def _rates(record: Record, number: int, step: int) -> list[tuple[int, float]]:
     """Samples of the rate of a flow at times at which it was active."""
-    flow = record.names["flows"][number]
-    sent = record.own.filter(
-        (pl.col("flow") == number) & pl.col("copy_of").is_null() & (pl.col("source") == pl.col("sender"))
-    )
-    bits = dict(
-        _binned(sent, "flow", "created_ns", step, 8 * pl.col("size_bytes").sum())
-        .select("bin", "value")
-        .rows()
-    )
-    done = record.first("completed").filter(pl.col("endpoint") == flow["sender"])["time_ns"].to_list()
-    phases = record.phases.filter(pl.col("endpoint") == flow["sender"]).select("begin_ns", "end_ns").rows()
-    last = min(done, default=record.end_ns)
-    found = []
-    for place in range(1, record.end_ns // step + 1):
-        at = place * step
-        if any(begin < at <= min(end, last) for begin, end in phases):
-            found.append((at, bits.get(place, 0) * NS / step))
-    return found
+    known = _rates_of(record, step)
+    bits, phases = known.bits.get(number, {}), known.phases.get(number, ())
+    return [
+        (place * step, bits.get(place, 0) * NS / step)
+        for place in range(1, record.end_ns // step + 1)
+        if any(begin < place * step <= end for begin, end in phases)
+    ]
 
 
 def coefficient_of_variation(record: Record, number: int, step: int) -> float | None:
