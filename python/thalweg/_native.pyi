@@ -1,6 +1,5 @@
 """The compiled core: conversion only. What is made for programs to read travels as JSON text."""
 
-from pathlib import Path
 from typing import Any, Self, TypedDict, final
 
 __all__ = [
@@ -208,10 +207,10 @@ class Plan:
         Each time that `control` says `keep`, the tables as they are go to `folder`.
         """
 
-    def record(self, control: Control, folder: Path) -> Run:
-        """Runs to the end, or until `control` stops it, and writes the record of every packet to `folder`.
+    def record(self, control: Control, folder: str) -> Run:
+        """Runs as `run`, and writes the record of every packet to `folder`. Releases the interpreter lock.
 
-        Releases the interpreter lock. Raises `SchemeError`, and `OSError` if the record is not complete.
+        Raises `OSError` if the record is not complete. `docs/reference/packet-record.md` defines its files.
         """
 
     def controlled(self, *, emulated: bool = False) -> list[str]:

@@ -52,7 +52,10 @@ def capacity_bits(record: Record) -> pl.DataFrame:
     both = rate.join(up, on="port")
     begin, end = pl.max_horizontal("begin_ns", "up_ns"), pl.min_horizontal("end_ns", "down_ns")
     both = both.with_columns(length=(end - begin).clip(lower_bound=0))
-    carried = both.group_by("port").agg(value=(pl.col("rate") * pl.col("length") / NS).sum())
+    # in floats: the product of a rate and a time in ns exceeds an integer of 64 bits
+    carried = both.group_by("port").agg(
+        value=(pl.col("rate").cast(pl.Float64) * pl.col("length") / NS).sum()
+    )
     limited = rate.group_by("port").agg(known=pl.col("rate").is_not_null().all())
     down = (
         limited.filter("known")
@@ -80,7 +83,7 @@ def rate_bps(record: Record) -> pl.DataFrame:
 def delay_s(record: Record) -> pl.DataFrame:
     """Time average of its propagation delay over T."""
     rows = steps(record, "delay_ns").with_columns(length=pl.col("end_ns") - pl.col("begin_ns"))
-    mean = (pl.col("value") * pl.col("length")).sum() / pl.col("length").sum() / NS
+    mean = (pl.col("value").cast(pl.Float64) * pl.col("length")).sum() / pl.col("length").sum() / NS
     return rows.group_by("port").agg(value=mean)
 
 
@@ -168,6 +171,8 @@ def queue_max_packets(record: Record) -> pl.DataFrame:
 
 
 def _percentile(record: Record, share: float) -> pl.DataFrame:
+    if not record.distributions:
+        return pl.DataFrame(schema={"port": pl.Int64, "value": pl.Float64})
     rows = record.hops.filter(record.measured("started_ns")).with_columns(
         wait_ns=pl.col("started_ns") - pl.col("offered_ns")
     )

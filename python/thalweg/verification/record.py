@@ -70,6 +70,11 @@ class Record:
         return (self.end_ns - self.begin_ns) / NS
 
     @property
+    def distributions(self) -> bool:
+        """Whether the plan records distributions, without which some percentiles are not printed."""
+        return bool(self.plan.get("record", {}).get("distributions", False))
+
+    @property
     def events(self) -> int:
         """Number of packet events: packets that begin and end, and offers, starts, departures and arrivals at ports."""
         hops = self.hops

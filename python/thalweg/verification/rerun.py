@@ -55,7 +55,7 @@ def record_run(plan: Plan, folder: Path) -> Result:
     control = _native.Control()
     wall, cpu = time.perf_counter(), time.process_time()
     work = WorkerThread(
-        lambda: plan._native.record(control, folder),
+        lambda: plan._native.record(control, str(folder)),
         control.stop,
         name="thalweg-record",
     )
