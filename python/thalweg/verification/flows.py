@@ -96,9 +96,8 @@ def _acknowledged(record: Record) -> pl.DataFrame:
     acks = record.own.filter(
         (pl.col("kind") == "tcp") & (pl.col("end") == "delivered") & (pl.col("taken_by") == pl.col("sender"))
     )
-    rows = acks.join(finite.select("flow", "size_bytes"), on="flow").filter(
-        pl.col("ack") >= pl.col("size_bytes")
-    )
+    whole = finite.select("flow", whole="size_bytes")
+    rows = acks.join(whole, on="flow").filter(pl.col("ack") >= pl.col("whole"))
     return rows.group_by("flow").agg(value=pl.col("ended_ns").min() / NS)
 
 
@@ -107,7 +106,9 @@ def active_s(record: Record) -> pl.DataFrame:
     """Time in T in which the sender was active; it ends when a finite transfer is complete."""
     done = record.completed.select("endpoint", until_ns="time_ns")
     senders = record.flows.select(endpoint="sender").unique().join(done, on="endpoint", how="left")
-    return of_flows(record, record.active(senders))
+    active = of_flows(record, record.active(senders))
+    rows = record.flows.select("flow").join(active, on="flow", how="left")
+    return rows.with_columns(pl.col("value").fill_null(0.0))
 
 
 @FLOWS.number()
@@ -254,7 +255,7 @@ def _means(*columns: str) -> None:
             return over_members(record, values, pl.Expr.mean)
 
         compute.__doc__ = f"Mean of {name} over the receivers that were members in T."
-        FLOWS.number(name)(compute)
+        (FLOWS.total if name == "stalled_s" else FLOWS.number)(name)(compute)
 
 
 _means(

@@ -53,9 +53,7 @@ def capacity_bits(record: Record) -> pl.DataFrame:
     begin, end = pl.max_horizontal("begin_ns", "up_ns"), pl.min_horizontal("end_ns", "down_ns")
     both = both.with_columns(length=(end - begin).clip(lower_bound=0))
     # in floats: the product of a rate and a time in ns exceeds an integer of 64 bits
-    carried = both.group_by("port").agg(
-        value=(pl.col("rate").cast(pl.Float64) * pl.col("length") / NS).sum()
-    )
+    carried = both.group_by("port").agg(value=(pl.col("rate").cast(pl.Float64) * pl.col("length") / NS).sum())
     limited = rate.group_by("port").agg(known=pl.col("rate").is_not_null().all())
     down = (
         limited.filter("known")
@@ -94,21 +92,40 @@ def offered_packets(record: Record) -> pl.DataFrame:
 
 
 def sent(record: Record) -> pl.DataFrame:
-    """Hops whose transmission ended in T."""
-    rows = record.hops.filter(record.measured("departed_ns"))
+    """Hops whose transmission started in T."""
+    rows = record.hops.filter(record.measured("started_ns"))
     return rows.join(record.packets.select("packet", "size_bytes"), on="packet")
 
 
 @LINKS.count()
 def sent_packets(record: Record) -> pl.DataFrame:
-    """Packets whose transmission ended in T."""
+    """Packets whose transmission started in T."""
     return sent(record).group_by("port").agg(value=pl.len())
 
 
 @LINKS.count()
 def sent_bytes(record: Record) -> pl.DataFrame:
-    """Sum of their sizes."""
-    return sent(record).group_by("port").agg(value=pl.col("size_bytes").sum())
+    """Their sizes, + what was still to be transmitted when T began, − what still is when T ends, in whole bytes."""
+    whole = sent(record).group_by("port").agg(whole=pl.col("size_bytes").sum())
+    rows = ports(record).select("port").join(whole, on="port", how="left")
+    for name, at_ns in (("before", record.begin_ns), ("after", record.end_ns)):
+        rows = rows.join(unsent_bytes(record, at_ns).select("port", **{name: "value"}), on="port", how="left")
+    rows = rows.with_columns(pl.col("whole", "before", "after").fill_null(0))
+    return rows.select("port", value=pl.col("whole") + pl.col("before") - pl.col("after"))
+
+
+def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
+    """Whole bytes of the packet in transmission at an instant that are not transmitted yet: rate × time to its departure."""
+    rows = record.hops.filter((pl.col("started_ns") < at_ns) & (pl.col("departed_ns") > at_ns))
+    rates = record.activity.filter((pl.col("event") == "rate_bps") & pl.col("value").is_not_null())
+    rates = rates.select("port", rate="value", from_ns="time_ns").with_columns(
+        to_ns=pl.col("from_ns").shift(-1).over("port").fill_null(2**62)
+    )
+    both = rows.join(rates, on="port")
+    begin = pl.max_horizontal(pl.col("from_ns"), pl.lit(at_ns))
+    length = (pl.min_horizontal("to_ns", "departed_ns") - begin).clip(lower_bound=0)
+    bits = (pl.col("rate").cast(pl.Float64) * length).sum() / NS
+    return both.group_by("port").agg(value=(bits / 8 + 1e-6).floor().cast(pl.Int64))
 
 
 @LINKS.number()

@@ -221,7 +221,7 @@ def frames_lost(record: Record) -> pl.DataFrame:
     return rows.select("end", value=pl.col("value") - pl.col("late").fill_null(0))
 
 
-@RECEIVERS.number()
+@RECEIVERS.total()
 def stalled_s(record: Record) -> pl.DataFrame:
     """Sum of the durations of its stalls in T."""
     rows = record.counter("stall_nanos").select("endpoint", value=pl.col("value") / NS)

@@ -50,7 +50,11 @@ def samples(record: Record) -> dict[Key, float]:
     )
     names = record.ends.join(record.flows.select("flow", "name"), on="flow", maintain_order="left")
     ends = {row["end"]: f"receiver.{row['name']}@{row['node']}" for row in names.rows(named=True)}
-    arrived = _binned(record.delivered, "end", "ended_ns", step, 8 * pl.col("size_bytes").sum())
+    consumers = set(record.flows.filter(pl.col("transport") == "ndn")["name"].to_list())
+    ends |= {row["end"]: f"flow.{row['name']}" for row in names.rows(named=True) if row["name"] in consumers}
+    arrived = _binned(
+        record.delivered.filter("data"), "end", "ended_ns", step, 8 * pl.col("size_bytes").sum()
+    )
     _add(found, "throughput", arrived, ends, step)
     links = {
         row["port"]: f"link.{row['link']}" + ".backward" * (row["direction"] == "backward")

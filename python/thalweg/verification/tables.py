@@ -17,7 +17,13 @@ from .record import Record
 TABLES = (FLOWS, RECEIVERS, LINKS, NODES, APPS, EXCHANGES)
 """Tables whose columns are recomputed; `summary` follows from them."""
 
-TYPES = {"count": pl.Float64, "float": pl.Float64, "percentile": pl.Float64, "text": pl.String}
+TYPES = {
+    "count": pl.Float64,
+    "total": pl.Float64,
+    "float": pl.Float64,
+    "percentile": pl.Float64,
+    "text": pl.String,
+}
 
 
 def recompute(record: Record) -> dict[str, pl.DataFrame]:
