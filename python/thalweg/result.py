@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import time
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native, catalogue
 from ._names import unknown_name
-from .errors import ResultError
+from .errors import InvariantWarning, ResultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -111,6 +112,7 @@ class Result:
         self._source = source
         self._texts = texts
         self._frames: dict[str, polars.DataFrame] = {}
+        self._unchecked = isinstance(source, _native.Run)
 
     @classmethod
     def of(cls, plan: Plan, native: _native.Run, wall_s: float, cpu_s: float) -> Result:
@@ -268,6 +270,10 @@ class Result:
         import polars
 
         self._known(table)
+        if self._unchecked:
+            self._unchecked = False
+            for sentence in self.violated_invariants:
+                warnings.warn(f"violated invariant: {sentence}", InvariantWarning, stacklevel=2)
         if table not in self._frames:
             if isinstance(self._source, _native.Run):
                 self._frames[table] = polars.DataFrame(self._source.table(table))
@@ -392,6 +398,19 @@ class Result:
     def passed(self) -> bool:
         """Whether all expectations of the scenario are met; true without expectations."""
         return bool(self.expect["pass"].all())
+
+    @cached_property
+    def violated_invariants(self) -> list[str]:
+        """Invariants that its numbers break, one sentence each: see `thalweg.invariants`. Empty if all hold.
+
+        A run of this version is checked when the first of its tables is read, which gives a `InvariantWarning` for each.
+        """
+        from . import invariants
+
+        self._unchecked = False
+        if int(self.record["format"]) != FORMAT:
+            return []
+        return [broken.sentence for broken in invariants.check(self)]
 
     @cached_property
     def values(self) -> dict[str, float | None]:

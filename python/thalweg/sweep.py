@@ -588,6 +588,8 @@ def run_plans(
 
 def _run(plan: Plan, control: Control) -> Result | None:
     result = plan.carry_out(control)
+    if result.violated_invariants:
+        result.record["violated_invariants"] = result.violated_invariants
     return result if result.complete else None
 
 

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ..result import with_overrides
 from . import studio
 from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
-from .json_output import run_as_json, sweep_as_json
+from .json_output import run_as_json, sweep_as_json, violated_invariants
 from .options import SchemeFiles, load_scheme_files
 from .output import (
     CommandError,
@@ -30,6 +30,8 @@ from .progress import Meter, format_progress, format_speed
 from .scenario_warnings import print_warnings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..result import Progress, Result
     from ..scenario import Plan, Scenario
     from ..sweep import SweepResult
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 MAX_LINKS = 12
 MAX_FLOWS = 40
 MAX_NODES = 12
+MAX_VIOLATIONS = 10
 
 SIGNIFICANT_DIGITS = 4
 """Significant digits of a number that is compared with a bound."""
@@ -212,6 +215,7 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
     )
 
     screen = console()
+    wrong = result.violated_invariants
     groups = result.groups
     if groups.height < result.flows.height:
         columns, rows = table_rows(groups, GROUPS)
@@ -248,6 +252,7 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
         columns, rows = table_rows(result.nodes, NODES)
         print_table("Nodes", columns, rows, limit=MAX_NODES, first=FIRST, all_in="nodes.parquet has all")
     _print_expectations(result)
+    print_violations(wrong)
     record = result.record
     simulated = "emulation" not in record
     speed = (
@@ -269,6 +274,20 @@ def print_folder(folder: Path, note: str) -> None:
     screen = console()
     screen.print(f"Results: {folder}" + (f" ({note})" if note else ""), soft_wrap=True, markup=False)
     screen.print(f"Page of them: thalweg report {quoted(folder)}", soft_wrap=True, markup=False)
+
+
+def print_violations(sentences: Sequence[str]) -> None:
+    """Says which numbers cannot be right."""
+    screen = console()
+    for sentence in sentences[:MAX_VIOLATIONS]:
+        screen.print(
+            f"WRONG NUMBER, an invariant is violated: {sentence}",
+            style="bold red",
+            soft_wrap=True,
+            markup=False,
+        )
+    if len(sentences) > MAX_VIOLATIONS:
+        screen.print(f"{len(sentences) - MAX_VIOLATIONS} more invariants are violated", style="bold red")
 
 
 def _print_expectations(result: Result) -> None:
@@ -330,6 +349,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
     screen = console()
     if done.runs:
         _print_points(done, title)
+    print_violations(violated_invariants(done))
     if sameness := done.sameness:
         screen.print(sameness, style="yellow", soft_wrap=True, markup=False)
     screen.print(

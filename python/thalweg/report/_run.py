@@ -84,6 +84,7 @@ def page(run: Result, folder: Path) -> str:
         heading=run.heading,
         lead=lead(run),
         interrupted_s=None if run.complete else run.record["ended_s"],
+        violated_invariants=run.violated_invariants,
         faults=run.record.get("emulation", {}).get("faults", []),
         overview=overview(run),
         expect=expectations(run),
