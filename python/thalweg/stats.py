@@ -167,7 +167,7 @@ def is_skewed(metric: str) -> bool:
 
 
 def possible_range(metric: str) -> tuple[float, float]:
-    """The least and the largest possible value of a metric in its unit in tables; for rates, times and counts from 0."""
+    """The smallest and the largest possible value of a metric in its unit in tables; for rates, times and counts from 0."""
     word = metric.rsplit(".", 1)[-1]
     if SHARES.fullmatch(word):
         return 0.0, 1.0

@@ -40,6 +40,9 @@ class IntervalBars(LineCollection):
         known = [(place, *ends) for place, ends in zip(places, intervals, strict=True) if ends is not None]
         self.intervals = [row for row in known if np.isfinite(row[0]) and not np.isnan(row[1:]).any()]
         """Place, low and high of each, in units of the axes."""
+        self.colour = colour
+        self.width = linewidth
+        """Width of the lines, in points."""
         self.along = along
         """The axis of the values: `y`, or `x` for bars that lie."""
         self.cap = cap
@@ -83,8 +86,8 @@ class IntervalBars(LineCollection):
                     linestyle="none",
                     marker=ENDS[self.along][1 + end if cut else 0],
                     markersize=(2.4 if cut else 2.0) * self.cap,
-                    color=self.get_colors()[0],
-                    markeredgewidth=0 if cut else self.get_linewidths()[0],
+                    color=self.colour,
+                    markeredgewidth=0 if cut else self.width,
                     clip_on=not cut,
                     zorder=self.zorder,
                 )
