@@ -108,7 +108,7 @@ def intervals(
 
 
 def interval_band(axes: Axes, x: Any, low: Any, high: Any, **more: Any) -> None:
-    """The area between the ends of intervals, which does not set the axis of values; keywords are those of `fill_between`."""
+    """The area between the ends of intervals, which sets no axis; keywords are those of `fill_between`."""
     limits = axes.dataLim.frozen()
     area = axes.fill_between(x, low, high, **more)
     area.set_in_layout(False)
