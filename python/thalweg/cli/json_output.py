@@ -64,8 +64,8 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
             {"values": point.values, "seeds": point.seeds, "distinct_runs": point.distinct}
             for point in done.points
         ],
-        "note": done.sameness,
         "violated_invariants": violated_invariants(done),
+        "notes": done.notes,
         "runs": [
             {
                 "values": run.values,
