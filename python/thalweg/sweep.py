@@ -244,6 +244,19 @@ class SweepResult:
         """Whether every run is complete."""
         return len(self.runs) == self.planned and all(run.result.complete for run in self.runs)
 
+    @cached_property
+    def failures(self) -> polars.DataFrame:
+        """The expectations that do not hold: the grid's keys, `seed`, `key`, `expected`, `measured`; a row per run and key.
+
+        `measured` is in the base unit of the key, and null where the run does not have it.
+        """
+        import polars
+
+        rows = self._table("expect", self.runs)
+        if rows.is_empty():
+            return rows
+        return rows.filter(~polars.col("pass")).drop("pass")
+
     @property
     def points(self) -> list[Point]:
         """Each point of the grid, with the number of its seeds that gave distinct runs."""

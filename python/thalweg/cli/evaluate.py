@@ -47,6 +47,7 @@ def evaluate(
     jobs: int | None = None,
     on: str | None = None,
     out: Path | None = None,
+    full: bool = False,
     json: bool = False,
 ) -> int:
     """Evaluate a scheme, transport stack or queue discipline by every battery that applies, and write its report card.
@@ -80,6 +81,8 @@ def evaluate(
     out
         Write the report card, `report.html` and `evaluation.json`, to this folder; `out/evaluate/SCHEME` by default
         (`out/evaluate/quinn-cubic` for `quinn:cubic`). Measurements are kept beside it.
+    full
+        Print every row that applies; by default the counts of each battery, and the rows that fail or are undecided.
     json
         Print one JSON object.
     """
@@ -137,7 +140,7 @@ def evaluate(
     if json:
         show_json({**card.as_dict(), "report": str(page), "folder": str(folder)})
     else:
-        _print(card, page, time.monotonic() - began)
+        _print(card, page, time.monotonic() - began, full=full)
     return 0
 
 
@@ -181,17 +184,18 @@ def _interrupted() -> CommandError:
     return CommandError("interrupted", "the same command again runs only what is missing", code=130)
 
 
-def _print(card: Card, page: Path, seconds: float) -> None:
+def _print(card: Card, page: Path, seconds: float, *, full: bool) -> None:
     from rich.text import Text
 
     from ..report._evaluation import shown
 
     screen = console()
     narrow = screen.width < NARROW
+    _print_counts(card)
     for battery, outcomes in card.outcomes:
-        decided = [outcome for outcome in outcomes if outcome.verdict != "not applicable"]
+        shown_verdicts = ("pass", "fail", "undecided") if full else ("fail", "undecided")
+        decided = [outcome for outcome in outcomes if outcome.verdict in shown_verdicts]
         if not decided:
-            screen.print(f"{battery.title}: not applicable", style="dim", soft_wrap=True)
             continue
         rows = [
             {
@@ -215,7 +219,8 @@ def _print(card: Card, page: Path, seconds: float) -> None:
             ("verdict", "" if narrow else "verdict"),
         ]
         first = ("row", "verdict", "measured", "title", "references")
-        print_table(battery.title, columns, rows, first=first, all_in="The report card has all")
+        title = battery.title if full else f"{battery.title}: what fails or is undecided"
+        print_table(title, columns, rows, first=first, all_in="The report card has all")
     screen.print(
         Text("  ").join(
             _verdict(verdict, short=False).append(f" {count}") for verdict, count in card.counts().items()
@@ -226,6 +231,20 @@ def _print(card: Card, page: Path, seconds: float) -> None:
             "note: quick: fewer seeds and shorter runs, so that more rows are undecided", style="yellow"
         )
     screen.print(f"{card.runs} runs with {card.seeds} seeds in {seconds:.0f} s. Report: {page}")
+
+
+def _print_counts(card: Card) -> None:
+    """Rows of each battery by verdict."""
+    rows = []
+    for battery, outcomes in card.outcomes:
+        verdicts = [outcome.verdict for outcome in outcomes]
+        rows.append({"battery": battery.title, **{verdict: verdicts.count(verdict) for verdict in STYLES}})
+    columns = [
+        ("battery", "battery"),
+        *((verdict, f"{sign} {verdict}") for verdict, (sign, _) in STYLES.items()),
+    ]
+    first = ("battery", "fail", "undecided", "pass")
+    print_table("Rows by verdict", columns, rows, first=first, all_in="The report card has all")
 
 
 def _text(found: Any, unit: str) -> str:

@@ -63,6 +63,7 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
             for point in done.points
         ],
         "note": done.sameness,
+        "failures": done.failures.head(MAX_ROWS).to_dicts(),
         "runs": [
             {
                 "values": run.values,
