@@ -261,8 +261,8 @@ def words_of(heading: str) -> str:
     return re.sub(r"\s*\([^()]*\)$", "", heading.replace(" of Data", "")).strip().lower()
 
 
-def columns_called(words: str) -> list[tuple[str, str]]:
-    """Table and name of the columns whose heading is this; if there are none, of those that begin with it, or have it.
+def columns_called(words: str, *, exactly: bool = False) -> list[tuple[str, str]]:
+    """Table and name of the columns with this heading; unless `exactly`, otherwise of those that begin with it or have it.
 
     Headings are found with or without their unit, in any case.
     """
@@ -272,7 +272,7 @@ def columns_called(words: str) -> list[tuple[str, str]]:
         lambda heading: words_of(heading).startswith((f"{wanted} ", f"{wanted},")),
         lambda heading: wanted in re.split(r"[ ,()]+", heading.lower()),
     )
-    for test in tests:
+    for test in tests[:1] if exactly else tests:
         found = [
             (table, key) for table, columns in TABLES.items() for key, heading, _ in columns if test(heading)
         ]
