@@ -366,8 +366,8 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
     if done.runs:
         _print_points(done, title)
     _print_failures(done, full=full)
-    if sameness := done.sameness:
-        screen.print(sameness, style="yellow", soft_wrap=True, markup=False)
+    for sentence in done.notes:
+        screen.print(sentence, style="yellow", soft_wrap=True, markup=False)
     screen.print(
         f"{len(done.runs)} of {done.planned} runs"
         + (f", {failed} of them did not meet what the scenario expects" * bool(failed))
@@ -379,7 +379,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
 
 
 def _print_points(done: SweepResult, title: str) -> None:
-    from ..report.sweeps import heading, key_metrics, mean_text, points
+    from ..report.sweeps import has_intervals, heading, key_metrics, mean_text, points
 
     metrics = key_metrics(done.runs[0].result)
     rows = points(done.summary.to_dicts(), done.keys, metrics)
@@ -387,12 +387,16 @@ def _print_points(done: SweepResult, title: str) -> None:
     columns = [
         *((key, key.removeprefix("topology.")) for key in done.keys),
         *((metric, heading(metric)) for metric in shown),
-        ("n", "distinct runs"),
+        ("n", "seeds"),
     ]
     listed = [
         {**row, **{metric: mean_text(row[metric], 3) for metric in shown if metric in row}} for row in rows
     ]
-    what = "mean ± 95 % confidence interval" if max(row["n"] for row in rows) > 1 else "one run each"
+    what = "one run each"
+    if has_intervals(rows):
+        what = "mean and 95 % confidence interval"
+    elif max(row["n"] for row in rows) > 1:
+        what = "all seeds gave the same run"
     print_table(f"{title}: {what}", columns, listed, all_in="summary.parquet has all")
 
 
