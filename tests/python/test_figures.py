@@ -143,7 +143,12 @@ def test_a_plot_of_a_sweep_shows_means_and_intervals_at_their_quantities(sweep: 
 
 def test_intervals_never_set_an_axis_and_end_at_its_edge_with_an_arrow(tmp_path: Path) -> None:
     rows = [
-        {"rate": rate, "n": 2, "flows.x": (mean, mean - 80, mean + 80), "samples": {"flows.x": [mean - 1, mean + 1]}}
+        {
+            "rate": rate,
+            "n": 2,
+            "flows.x": (mean, mean - 80, mean + 80),
+            "samples": {"flows.x": [mean - 1, mean + 1]},
+        }
         for rate, mean in (("1 Mbit/s", 8.0), ("2 Mbit/s", 9.0))
     ]
     axes = plots.grid(rows, ["rate"], "flows.x", "x").axes[0]
