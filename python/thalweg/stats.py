@@ -121,7 +121,11 @@ def paired(first: Iterable[float | None], second: Iterable[float | None]) -> Est
     Pairs with a missing value are omitted. `ValueError` if the numbers of values differ.
     """
     pairs = zip(first, second, strict=True)
-    return estimate(a - b for a, b in pairs if a is not None and b is not None)
+    return estimate(
+        0.0 if abs(a - b) <= ROUNDING * max(abs(a), abs(b)) else a - b
+        for a, b in pairs
+        if a is not None and b is not None
+    )
 
 
 def proportion(successes: int, n: int) -> Estimate:
@@ -167,7 +171,7 @@ def is_skewed(metric: str) -> bool:
 
 
 def possible_range(metric: str) -> tuple[float, float]:
-    """The least and the largest possible value of a metric in its unit in tables; for rates, times and counts from 0."""
+    """The smallest and the largest possible value of a metric in its unit in tables; for rates, times and counts from 0."""
     word = metric.rsplit(".", 1)[-1]
     if SHARES.fullmatch(word):
         return 0.0, 1.0

@@ -40,6 +40,9 @@ class IntervalBars(LineCollection):
         known = [(place, *ends) for place, ends in zip(places, intervals, strict=True) if ends is not None]
         self.intervals = [row for row in known if np.isfinite(row[0]) and not np.isnan(row[1:]).any()]
         """Place, low and high of each, in units of the axes."""
+        self.colour = colour
+        self.width = linewidth
+        """Width of the lines, in points."""
         self.along = along
         """The axis of the values: `y`, or `x` for bars that lie."""
         self.cap = cap
@@ -83,8 +86,8 @@ class IntervalBars(LineCollection):
                     linestyle="none",
                     marker=ENDS[self.along][1 + end if cut else 0],
                     markersize=(2.4 if cut else 2.0) * self.cap,
-                    color=self.get_colors()[0],
-                    markeredgewidth=0 if cut else self.get_linewidths()[0],
+                    color=self.colour,
+                    markeredgewidth=0 if cut else self.width,
                     clip_on=not cut,
                     zorder=self.zorder,
                 )
@@ -105,7 +108,7 @@ def intervals(
 
 
 def interval_band(axes: Axes, x: Any, low: Any, high: Any, **more: Any) -> None:
-    """The area between the ends of intervals, which does not set the axis of values; keywords are those of `fill_between`."""
+    """The area between the ends of intervals, which sets no axis; keywords are those of `fill_between`."""
     limits = axes.dataLim.frozen()
     area = axes.fill_between(x, low, high, **more)
     area.set_in_layout(False)
