@@ -55,7 +55,7 @@ COUNTS = (
     ("not", "✗ not"),
     ("untestable", "– not testable"),
     ("by_construction", "by construction"),
-    ("mutants_killed", "mutants killed"),
+    ("mutants_killed", "falsified, rejected"),
 )
 """Counts of verdicts and their headings."""
 
@@ -408,6 +408,8 @@ def _print_rows(table: Any) -> None:
 def _print_claims(done: Any) -> None:
     from rich.text import Text
 
+    from ..report._paper import rejected_words
+
     screen = console()
     columns = [
         ("claim", "claim"),
@@ -458,9 +460,12 @@ def _print_claims(done: Any) -> None:
         lines.append(Text(f"{evidence}: {each}", style="dim"))
     if counts["by_construction"]:
         lines.append(Text(f"by construction, in no count: {counts['by_construction']}", style="dim"))
-    lines.append(Text(f"mutants killed: {counts['mutants_killed']}", style="dim"))
+    if counts["mutants_killed"] != "0/0":
+        rejected = rejected_words(counts["mutants_killed"])
+        lines.append(Text(f"the checks reject {rejected}", style="dim"))
     if record["no_mutant_kills"]:
-        lines.append(Text(f"no mutant kills: {', '.join(record['no_mutant_kills'])}", style="yellow"))
+        unharmed = ", ".join(record["no_mutant_kills"])
+        lines.append(Text(f"none of those of {unharmed}", style="yellow"))
     for name, what in done.profiles.items():
         each = ", ".join(
             f"{count} {verdict}" for verdict, count in done.profile_counts(name).items() if count
