@@ -143,15 +143,15 @@ def test_keys_values_metrics_and_subjects_can_have_other_names(sweep):
         "buffer": "buffer size",
         "reno": "NewReno",
         "link.bottleneck.utilisation": "use (%)",
-        "scheme": "law",
+        "scheme": "rule",
     }
     axes = sweep.plot("buffer", "link.bottleneck.utilisation", labels=labels).axes[0]
     assert axes.get_xlabel() == "buffer size (bdp)"
     assert axes.get_ylabel() == "use (%)"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["NewReno", "cubic"]
-    assert axes.get_legend().get_title().get_text() == "law"
+    assert axes.get_legend().get_title().get_text() == "rule"
     chart = sweep.heatmap("buffer", "scheme", "link.bottleneck.utilisation", labels=labels)
-    assert chart.axes[0].get_ylabel() == "law"
+    assert chart.axes[0].get_ylabel() == "rule"
     assert chart.axes[1].get_ylabel() == "use (%)"
     line = (
         sweep.cdf("link.bottleneck.utilisation", "scheme", where={"buffer": "1 bdp"}, labels=labels)
@@ -188,10 +188,10 @@ def test_a_legend_stays_within_its_figure(sweep):
 
 
 def test_a_table_of_a_sweep_has_units_and_intervals(sweep):
-    text = sweep.latex("link.bottleneck.utilisation", "flows.short.fct", labels={"scheme": "law_1"})
+    text = sweep.latex("link.bottleneck.utilisation", "flows.short.fct", labels={"scheme": "rule_1"})
     lines = text.splitlines()
     assert lines[:2] == [r"\begin{tabular}{llrr}", r"\toprule"]
-    assert lines[2].startswith(r"bottleneck.buffer & law\_1 & link.bottleneck.utilisation (\%)")
+    assert lines[2].startswith(r"bottleneck.buffer & rule\_1 & link.bottleneck.utilisation (\%)")
     assert len(lines) == 5 + 6 + 1
     mean = 100 * mean_of(sweep, "link.bottleneck.utilisation", buffer="0.25 bdp", scheme="reno")
     cell = lines[4].split(" & ")[2]
@@ -228,7 +228,7 @@ def test_latex_sets_the_table(sweep, tmp_path):
 # --- tables in Python ------------------------------------------------------------------------------------------------
 
 
-def test_the_first_columns_are_those_that_are_used_most(sweep):
+def test_the_first_columns_are_those_that_are_used_first(sweep):
     run = sweep.results(seed=1)[0]
     assert run.flows.columns[:4] == ["flow", "scheme", "throughput_bps", "goodput_bps"]
     assert set(run.flows.columns) == set(run.frame("flows").columns)

@@ -178,7 +178,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
                     Over::Minimum => there.reduce(f64::min),
                     Over::Maximum => there.reduce(f64::max),
                     Over::Packets => of_packets.value(column.name).unwrap_or_else(|| mean(there)),
-                    Over::Waits(percent) => {
+                    Over::QueueingDelays(percent) => {
                         PERCENTS.iter().position(|known| *known == percent).and_then(|at| waits[at])
                     }
                     Over::Delays(percent) => delays.percentile(percent).map(Duration::as_secs_f64),
@@ -270,7 +270,7 @@ enum Over {
     /// Over all packets or samples, see [`Pooled`].
     Packets,
     /// A percentile of the times that all packets waited.
-    Waits(u64),
+    QueueingDelays(u64),
     /// A percentile of the delays of all segments.
     Delays(u64),
 }
@@ -290,7 +290,7 @@ impl Over {
         }
         let (name, last) = name.rsplit_once('_').unwrap_or((name, ""));
         match (name, last, last.strip_prefix('p').and_then(|percent| percent.parse().ok())) {
-            ("queueing_delay", _, Some(percent)) => Self::Waits(percent),
+            ("queueing_delay", _, Some(percent)) => Self::QueueingDelays(percent),
             ("delay", _, Some(percent)) => Self::Delays(percent),
             (_, "min", _) => Self::Minimum,
             (_, "max", _) => Self::Maximum,
