@@ -215,12 +215,16 @@ def print_result(result: Result, folder: Path, note: str = "", *, full: bool = F
     if not result.apps.is_empty():
         columns, rows = table_rows(result.apps, APPS, full=full)
         limit = None if full else MAX_FLOWS
-        print_table("Applications", columns, rows, limit=limit, first=FIRST, all_in="apps.parquet has all")
+        print_table(
+            "Applications", columns, rows, limit=limit, first=FIRST, all_in="apps.parquet has all", whole=full
+        )
     _print_links(result, full=full)
     if not result.nodes.is_empty():
         columns, rows = table_rows(result.nodes, NODES, full=full)
         limit = None if full else MAX_NODES
-        print_table("Nodes", columns, rows, limit=limit, first=FIRST, all_in="nodes.parquet has all")
+        print_table(
+            "Nodes", columns, rows, limit=limit, first=FIRST, all_in="nodes.parquet has all", whole=full
+        )
     _print_expectations(result)
     record = result.record
     simulated = "emulation" not in record
@@ -257,6 +261,7 @@ def _print_flows(result: Result, *, full: bool) -> None:
             limit=None if full else MAX_FLOWS,
             first=FIRST_OF_GROUPS,
             all_in="summary.parquet has all",
+            whole=full,
         )
     if many:
         count = f"{flows.height:,}".replace(",", "\u202f")
@@ -270,6 +275,7 @@ def _print_flows(result: Result, *, full: bool) -> None:
         limit=None if full else MAX_FLOWS,
         first=FIRST,
         all_in="flows.parquet has all",
+        whole=full,
     )
 
 
@@ -286,7 +292,13 @@ def _print_links(result: Result, *, full: bool) -> None:
     columns, rows = table_rows(shown, LINKS, full=full)
     limit = None if full else MAX_LINKS
     print_table(
-        "Links, by utilisation", columns, rows, limit=limit, first=FIRST, all_in="links.parquet has all"
+        "Links, by utilisation",
+        columns,
+        rows,
+        limit=limit,
+        first=FIRST,
+        all_in="links.parquet has all",
+        whole=full,
     )
     if idle := used.height - shown.height:
         links = "1 link is" if idle == 1 else f"{idle} links are"

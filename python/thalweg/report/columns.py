@@ -172,7 +172,7 @@ ONLY_IN_FULL = {
     "from",
     *("active_throughput_bps", "active_goodput_bps", "throughput_mean", "base_delay_s", "delay_std_s"),
     *("queueing_delay_p50_s", "queueing_delay_p99_s", "queueing_delay_p50", "queueing_delay_p99"),
-    *("queue_p50_s", "queue_p99_s", "fairness_mean", "fairness_min"),
+    *("queue_p50_s", "queue_p99_s", "fairness_mean", "fairness_min", "transfers", "fct_p99"),
 }
 """Columns that the terminal prints with `--full` only; the pages have all."""
 
