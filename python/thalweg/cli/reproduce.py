@@ -391,7 +391,7 @@ def _print(done: Any, page: Path, seconds: float) -> None:
         drawn = [table for figure in done.figures.values() for table in figure.tables.values()]
         for table in done.tables.values() or drawn:
             _print_rows(table)
-    for note in done.notes:
+    for note in done.all_notes:
         screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
     screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
 
@@ -529,14 +529,9 @@ def _sign(verdict: str) -> Text:
 def _measured(claim: dict[str, Any]) -> Text:
     from rich.text import Text
 
-    if claim["measured"] is None:
-        return Text("–")
-    text = number(claim["measured"], SIGNIFICANT_DIGITS)
-    if claim.get("ci95") is not None:
-        text += f" ± {number(claim['ci95'])}"
-    if claim.get("unit") and claim["unit"] != "1":
-        text += f" {claim['unit']}"
-    return Text(text)
+    from ..report.claims import check_texts
+
+    return Text("\n".join(check_texts(claim)) or "–")
 
 
 def _verdict(verdict: str) -> Text:

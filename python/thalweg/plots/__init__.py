@@ -16,7 +16,7 @@ from ..styles import MARKERS as MARKERS
 from ..styles import figure_class as figure_class
 from ..styles import in_style as in_style
 from ..styles import style as style
-from ._axes import widen_axis
+from ._axes import interval_band, intervals, widen_axis
 from ._colours import NO_SCHEME, SCHEME_COLOURS, flow_colours, mix_colours, scheme_colours, shade
 from ._distributions import boxes, cdf, cdf_bands, distributions
 from ._grid import GridAxis, bars, grid, group_lines
@@ -43,6 +43,8 @@ __all__ = [
     "grid",
     "group_lines",
     "heatmap",
+    "interval_band",
+    "intervals",
     "legend_width",
     "mix_colours",
     "place_legend",
