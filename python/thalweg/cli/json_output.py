@@ -66,6 +66,7 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
         ],
         "violated_invariants": violated_invariants(done),
         "notes": done.notes,
+        "failures": done.failures.head(MAX_ROWS).to_dicts(),
         "runs": [
             {
                 "values": run.values,

@@ -6,6 +6,7 @@ A comparison without a paper has the same page without claims.
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from ..plots import Drawing
@@ -24,7 +25,7 @@ FILE = "reproduction.json"
 
 PYTHON = """from thalweg import papers
 
-done = papers.find("{paper}").reproduce(figure="{figure}", quick={quick}, seed={seed})
+done = papers.find("{paper}").reproduce(figure="{figure}", quick={quick}, seed={seed}{changes})
 print(done.figures["{figure}"].svg)
 """
 """Python that makes a figure."""
@@ -121,7 +122,11 @@ def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[
         f"{prefix}{entry['id']}": {
             "title": _label(entry),
             "python": PYTHON.format(
-                paper=record["paper"], figure=entry["id"], quick=record["quick"], seed=record["seed"]
+                paper=record["paper"],
+                figure=entry["id"],
+                quick=record["quick"],
+                seed=record["seed"],
+                changes=f", changes={record['changes']!r}" if record.get("changes") else "",
             ),
             "panels": json.loads((folder / entry["panels"]).read_text(encoding="utf-8")),
         }
@@ -143,7 +148,13 @@ def verdict_counts(record: dict[str, Any]) -> dict[str, int]:
 def killed_mutants(record: dict[str, Any]) -> str | None:
     """Mutants killed over all; None where none were tried, as in an emulation."""
     found = record["counts"].get("mutants_killed")
-    return None if found in (None, "0/0") else str(found)
+    return None if found in (None, "0/0") else rejected_words(str(found))
+
+
+def rejected_words(killed: str) -> str:
+    """`7 of 8 deliberately falsified results`, for the `7/8` of a record."""
+    rejected, tried = killed.split("/")
+    return f"{rejected} of {tried} deliberately falsified results"
 
 
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
@@ -163,8 +174,15 @@ def _lead(record: dict[str, Any], of_paper: bool) -> str:
     return (
         f"{len(claims)} rows, each with what the paper says, what we measured, and the verdict. "
         f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced"
-        + (f", {fitted} of them by rows that helped to choose between readings." if fitted else ".")
+        + (f". {_fitted_words(fitted)}" if fitted else ".")
     )
+
+
+def _fitted_words(count: int) -> str:
+    """What a reproduced row is worth that was used to choose a parameter."""
+    if count == 1:
+        return "1 of them was used to choose a parameter, so it is no independent evidence."
+    return f"{count} of them were used to choose parameters, so they are no independent evidence."
 
 
 def _parquet(folder: Path, file: str) -> dict[str, Any]:
@@ -209,6 +227,8 @@ def _command(record: dict[str, Any]) -> str:
         command += f" --figure {record['figure']}"
     if record.get("claim"):
         command += f" --claim {record['claim']}"
+    for key, value in record.get("changes", {}).items():
+        command += f" --set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
     if record.get("emulated"):
         return command + (" --emulate" if record["quick"] else " --emulate --full")
     return command + (" --quick" if record["quick"] else "")

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MAX_GROUPS = 3
 """Maximum number of flow names with separate columns."""
 
+MAX_FAILURES = 1000
+"""Maximum number of failed expectations in `sweep.json`; the dataset and the folders of the runs have all."""
+
 FILE = "sweep.json"
 """The file of a sweep beside `summary.parquet` and the folders of its runs."""
 
@@ -91,6 +94,7 @@ def save(done: SweepResult, title: str, folder: Path, overrides: Mapping[str, An
         "planned": done.planned,
         "plans": done.plan_digests,
         "scatter": samples if scatter.worth_drawing(samples) else {},
+        "failures": done.failures.head(MAX_FAILURES).to_dicts(),
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
         "runs": [
             {
@@ -156,13 +160,29 @@ def key_metrics(result: Result) -> list[str]:
     each = groups if 2 <= len(groups) <= MAX_GROUPS else []
     throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput"]
     done = [f"flows.{group}" for group in groups if result.get(f"flows.{group}.completions")]
-    times = [f"{group}.{word}" for group in done[:MAX_GROUPS] for word in ("fct", "fct_p95")]
+    times = [
+        key
+        for group in done[:MAX_GROUPS]
+        for key in (f"{group}.fct", *([f"{group}.fct_p95"] * ((result.get(f"{group}.completions") or 0) > 1)))
+    ]
+    finite = [group for group in groups if result.get(f"flows.{group}.transfers")]
+    transfers = [
+        f"flows.{group}.{word}" for group in finite[:MAX_GROUPS] for word in ("transfers", "unfinished")
+    ]
     fairness = ["flows.fairness"] if result.get("flows.fairness") is not None else []
     feedback_keys = [f"flows.{group}.feedback_received" for group in groups[:MAX_GROUPS]]
     feedback = [key for key in feedback_keys if result.get(key)]
     return list(
         dict.fromkeys(
-            [*expected, *throughput, *fairness, *times, *_bottleneck_utilisation(result), *feedback]
+            [
+                *expected,
+                *throughput,
+                *fairness,
+                *times,
+                *transfers,
+                *_bottleneck_utilisation(result),
+                *feedback,
+            ]
         )
     )
 
@@ -263,6 +283,8 @@ def page(folder: Path) -> str:
             ("packet-hops", number(float(sum(run["packet_hops"] for run in runs)), 3), ""),
         ],
         expected=record.get("expected", True),
+        failures=failed_cells(record.get("failures", []), keys),
+        failure_columns=failure_columns(keys),
         failed=sum(not run["passed"] for run in runs),
         intervals=has_intervals(rows),
         keys=keys,
@@ -308,6 +330,44 @@ def means_table(
         ("n", "seeds"),
     ]
     return columns, listed
+
+
+def failed_cells(failures: Iterable[Row], keys: list[str]) -> list[Row]:
+    """The failed expectations of a sweep, one row per point and key, for output.
+
+    `measured` is the value or the range over the failed runs, in the unit for output; `runs` their number.
+    """
+    found: dict[str, tuple[Row, list[float]]] = {}
+    for row in failures:
+        point = {key: row[key] for key in keys}
+        cell, values = found.setdefault(
+            repr((point, row["key"])),
+            ({**point, "key": row["key"], "expected": row["expected"], "runs": 0}, []),
+        )
+        cell["runs"] += 1
+        if row["measured"] is not None:
+            values.append(row["measured"])
+    return [{**cell, "measured": _range_text(cell["key"], values)} for cell, values in found.values()]
+
+
+def failure_columns(keys: list[str]) -> list[tuple[str, str]]:
+    """Keys and headings of `failed_cells`."""
+    return [
+        *((key, key.removeprefix("topology.")) for key in keys),
+        *((word, word) for word in ("key", "expected", "measured")),
+        ("runs", "failed runs"),
+    ]
+
+
+def _range_text(key: str, values: Sequence[float]) -> str:
+    """`82.2 %`, or `82.2 … 83 %`."""
+    unit, factor = unit_of(key)
+    ends = (
+        list(dict.fromkeys(number(value * factor, 4) for value in (min(values), max(values))))
+        if values
+        else ["–"]
+    )
+    return f"{' … '.join(ends)} {unit}".rstrip()
 
 
 def mean_text(value: Interval, digits: int = 4) -> str:
