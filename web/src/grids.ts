@@ -10,6 +10,8 @@ export interface GridLine {
   /** Values of the other keys. */
   readonly label: string;
   readonly colour: string;
+  /** Lengths of dashes and gaps in turn, in pixels; a solid line without. */
+  readonly dash?: readonly number[];
   readonly points: readonly GridPoint[];
 }
 
@@ -110,6 +112,7 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
     lines: drawn.map(({ line, index }) => ({
       label: line.label,
       colour: line.colour,
+      dash: line.dash ?? [],
       runs: data.x.joined && !boxes ? [line.points.flatMap((point) => [place(point, index), point[2]])] : [],
       points: line.points.filter((point) => !boxed(point)).map((point) => [place(point, index), point[2]] as const),
       boxes: line.points.flatMap((point) => {

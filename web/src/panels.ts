@@ -124,7 +124,7 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
   const y = scaled(panel.y, panel.y.range, bottom, TOP);
   const text = (left: number, top: number, words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
     primitives.push({ kind: "text", x: left, y: top, text: words, size: 11, anchor: "start", turned: false, bold: false, ...more });
-  const line = (points: readonly number[], colour: string, width: number, dash = false) => primitives.push({ kind: "line", points, colour, width, dash });
+  const line = (points: readonly number[], colour: string, width: number, dash: readonly number[] = []) => primitives.push({ kind: "line", points, colour, width, dash });
   const parts = panel.parts.filter((part) => {
     const owner = ownerOf(figure, part);
     return !owner || shown(owner);
@@ -167,19 +167,21 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
         part.x.forEach((at, index) => {
           const [low, high] = [part.low[index]!, part.high[index]!];
           if (!inside(at) || Number.isNaN(low) || Number.isNaN(high)) return;
-          const [from, to] = [clamped(y(low), TOP, bottom), clamped(y(high), TOP, bottom)];
+          // an end below all that a logarithmic axis has is at its lower edge
+          const [from, to] = [y(low), y(high)].map((end) => (Number.isNaN(end) ? bottom : clamped(end, TOP, bottom))) as [number, number];
           line([x(at), from, x(at), to], part.colour, 1);
-          for (const end of [from, to]) line([x(at) - 2.5, end, x(at) + 2.5, end], part.colour, 1);
+          // no cap where the interval goes on beyond the axis
+          for (const [end, whole] of [[from, y(low)], [to, y(high)]] as const) if (end === whole) line([x(at) - 2.5, end, x(at) + 2.5, end], part.colour, 1);
         });
         break;
       case "rule": {
         const upright = !Number.isNaN(part.x[0]!);
         const at = upright ? x(part.x[0]!) : y(part.y[0]!);
-        if (upright ? inside(part.x[0]!) : at >= TOP && at <= bottom) line(upright ? [at, TOP, at, bottom] : [LEFT, at, right, at], part.colour, part.width, part.dash);
+        if (upright ? inside(part.x[0]!) : at >= TOP && at <= bottom) line(upright ? [at, TOP, at, bottom] : [LEFT, at, right, at], part.colour, part.width, part.dash ? DASH : []);
         break;
       }
       case "line":
-        if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, part.dash);
+        if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, part.dash ? DASH : []);
         if (part.marker) for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) primitives.push({ kind: "box", x: px - 2, y: py - 2, width: 4, height: 4, colour: part.colour });
         break;
       case "mark":
@@ -200,6 +202,7 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
 }
 
 const SHADE = "#eef1f4";
+const DASH = [4, 3];
 /** Average width of a character of the page's font, as a share of the size. */
 const CHARACTER = 0.54;
 

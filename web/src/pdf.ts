@@ -30,7 +30,7 @@ export function pdf(scene: Scene): Uint8Array<ArrayBuffer> {
 function drawn(one: Primitive, height: number): string {
   switch (one.kind) {
     case "line":
-      return `${colour(one.colour)} RG ${one.width} w ${one.dash ? "[2 2]" : "[]"} 0 d ${path(one.points, height)} S`;
+      return `${colour(one.colour)} RG ${one.width} w [${one.dash.join(" ")}] 0 d ${path(one.points, height)} S`;
     case "area":
       return `${colour(one.colour, one.opacity)} rg ${path(one.points, height)} f`;
     case "box":

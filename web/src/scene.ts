@@ -6,6 +6,8 @@ import type { Box } from "./grids";
 export interface Polyline {
   readonly label: string;
   readonly colour: string;
+  /** Lengths of dashes and gaps in turn, in pixels; a solid line without. */
+  readonly dash?: readonly number[];
   /** Runs of x and y in turn, in the units of the axes; a gap starts a new run. */
   readonly runs: readonly (readonly number[])[];
   /** Each point is a square too, and with `bars` its x, low and high are a bar. */
@@ -31,7 +33,7 @@ export interface Sketch {
 }
 
 export type Primitive =
-  | { readonly kind: "line"; readonly points: readonly number[]; readonly colour: string; readonly width: number; readonly dash: boolean }
+  | { readonly kind: "line"; readonly points: readonly number[]; readonly colour: string; readonly width: number; readonly dash: readonly number[] }
   | { readonly kind: "area"; readonly points: readonly number[]; readonly colour: string; readonly opacity: number }
   | { readonly kind: "box"; readonly x: number; readonly y: number; readonly width: number; readonly height: number; readonly colour: string }
   | { readonly kind: "text"; readonly x: number; readonly y: number; readonly text: string; readonly size: number; readonly anchor: "start" | "middle" | "end"; readonly turned: boolean; readonly bold: boolean };
@@ -79,7 +81,7 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   const y = scale(sketch.y, bottom, top);
   const text = (at: readonly [number, number], words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
     primitives.push({ kind: "text", x: at[0], y: at[1], text: words, size: 9, anchor: "start", turned: false, bold: false, ...more });
-  const line = (points: readonly number[], colour: string, thick: number, dash = false) => primitives.push({ kind: "line", points, colour, width: thick, dash });
+  const line = (points: readonly number[], colour: string, thick: number, dash: readonly number[] = []) => primitives.push({ kind: "line", points, colour, width: thick, dash });
 
   if (sketch.shade) {
     const [from, to] = [x(Math.max(sketch.shade[0], sketch.x[0])), x(Math.min(sketch.shade[1], sketch.x[1]))];
@@ -89,7 +91,7 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   rows.forEach((row, index) => {
     for (const [entry, left] of row) {
       const level = 28 + index * ROW;
-      line([left, level - 3, left + 14, level - 3], entry.colour, 2);
+      line([left, level - 3, left + 14, level - 3], entry.colour, 2, entry.dash);
       text([left + 18, level], entry.label);
     }
   });
@@ -105,7 +107,7 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   });
   const below = (Math.max(1, ...labels.map((rows) => rows.length)) - 1) * LABEL_ROW;
   line([LEFT, top, LEFT, bottom, width - RIGHT, bottom], INK, 0.7);
-  for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2);
+  for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2, one.dash);
   for (const one of sketch.lines) {
     for (const [at, low, high] of one.bars ?? []) {
       line([x(at), y(low), x(at), y(high)], one.colour, 1);
@@ -127,7 +129,7 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   }
   for (const [at, words] of sketch.marks) {
     if (at < sketch.x[0] || at > sketch.x[1]) continue;
-    line([x(at), top, x(at), bottom], INK, 0.7, true);
+    line([x(at), top, x(at), bottom], INK, 0.7, [2, 2]);
     text([x(at) + 8, top + 2], words, { size: 7.5, turned: true, anchor: "end" });
   }
   text([(LEFT + width - RIGHT) / 2, bottom + 28 + below], sketch.xLabel, { anchor: "middle" });
@@ -179,7 +181,7 @@ export function svg({ width, height, primitives }: Scene): string {
   const parts = primitives.map((one) => {
     switch (one.kind) {
       case "line":
-        return `<polyline points="${pairs(one.points)}" fill="none" stroke="${one.colour}" stroke-width="${one.width}"${one.dash ? ' stroke-dasharray="2 2"' : ""} stroke-linejoin="round"/>`;
+        return `<polyline points="${pairs(one.points)}" fill="none" stroke="${one.colour}" stroke-width="${one.width}"${one.dash.length > 0 ? ` stroke-dasharray="${one.dash.join(" ")}"` : ""} stroke-linejoin="round"/>`;
       case "area":
         return `<polygon points="${pairs(one.points)}" fill="${one.colour}" fill-opacity="${one.opacity}"/>`;
       case "box":
