@@ -123,7 +123,7 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
   const x = scaled(panel.x, range, LEFT, right);
   const y = scaled(panel.y, panel.y.range, bottom, TOP);
   const text = (left: number, top: number, words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
-    primitives.push({ kind: "text", x: left, y: top, text: words, size: 11, anchor: "start", turned: false, bold: false, ...more });
+    primitives.push({ kind: "text", x: left, y: top, text: words, size: 12, anchor: "start", turned: false, bold: false, ...more });
   const line = (points: readonly number[], colour: string, width: number, dash: readonly number[] = []) => primitives.push({ kind: "line", points, colour, width, dash });
   const parts = panel.parts.filter((part) => {
     const owner = ownerOf(figure, part);
@@ -146,8 +146,8 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
   const room = (right - LEFT) / Math.max(words.length, 1);
   for (const [value, word] of words) {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
-    const small = word.length * 6.2 > room;
-    text(x(value), bottom + 15, small ? shortened(word, room) : word, { anchor: "middle", ...(small ? { size: 9 } : {}) });
+    const small = word.length * 6.6 > room;
+    text(x(value), bottom + 15, small ? shortened(word, room) : word, { anchor: "middle", ...(small ? { size: 10 } : {}) });
   }
   for (const part of parts) {
     switch (part.kind) {
@@ -189,12 +189,12 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
     }
   }
   line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
-  text(LEFT, 14, panel.title, { size: 12, bold: true });
+  text(LEFT, 14, panel.title, { size: 12.5, bold: true });
   text((LEFT + right) / 2, bottom + 34, panel.x.label, { anchor: "middle" });
   // a label that is longer than the axis is in the middle of the panel, and smaller if need be
-  const [long, free] = [panel.y.label.length * 11 * CHARACTER, height - 12];
+  const [long, free] = [panel.y.label.length * 12 * CHARACTER, height - 12];
   const level = long > bottom - TOP ? height / 2 : (TOP + bottom) / 2;
-  text(12, level, panel.y.label, { anchor: "middle", turned: true, size: Math.min(11, Math.max((11 * free) / long, 7)) });
+  text(12, level, panel.y.label, { anchor: "middle", turned: true, size: Math.min(12, Math.max((12 * free) / long, 8)) });
   const back = panel.x.logarithmic ? (value: number) => 10 ** value : (value: number) => value;
   const [low, high] = panel.x.logarithmic ? [Math.log10(range[0]), Math.log10(range[1])] : range;
   const placeOf = (left: number) => back(low + ((left - LEFT) / (right - LEFT)) * (high - low));

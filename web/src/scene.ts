@@ -51,7 +51,7 @@ export const INK = "#1d2733";
 const GRID = "#d5dae0";
 const SHADE = "#eef1f4";
 const WIDTH = 590;
-const MIN_WIDTH = 240;
+const MIN_WIDTH = 210;
 const PLOT_HEIGHT = 170;
 const LEFT = 62;
 const RIGHT = 12;
@@ -67,9 +67,9 @@ const CHARACTER = 0.54;
 /** Rows of a label below an axis, their distance, and the free space between two labels. */
 const [LABEL_ROWS, LABEL_ROW, LABEL_GAP] = [4, 11, 6];
 
-/** Width in points for a place of this width in pixels: text has the size of the page's smaller one in a narrow place. */
+/** Width in points for a place of this width in pixels: text has the size that it has in all charts of a page, 12 pixels. */
 export function widthFor(pixels: number): number {
-  return pixels > 0 ? Math.min(Math.max(pixels / 1.15, MIN_WIDTH), WIDTH) : WIDTH;
+  return pixels > 0 ? Math.max(0.75 * pixels, MIN_WIDTH) : WIDTH;
 }
 
 export function scene(sketch: Sketch, width = WIDTH): Scene {

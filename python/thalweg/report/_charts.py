@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from .. import plots
 from ..event_labels import seconds
-from .comparison import places
+from .comparison import lines, marks
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars
 
     from ..result import Result
+    from .comparison import RunLine
 
 FORMAT = 3
 """Version of the header, as in `web/src/data.ts`."""
@@ -55,11 +56,12 @@ def script() -> Markup:
 
 
 def data(
-    run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, str]], *, load: str = LOAD
+    run: Result, titles: Mapping[str, str], changes: Sequence[tuple[float, str]], *, load: str = LOAD
 ) -> Markup:
     """The content of the page's `<script id="thalweg-charts" type="application/json">`.
 
-    `titles` are the titles of the series to draw, by name; `marks` are times in seconds with what the scenario changes then.
+    `titles` are the titles of the series to draw, by name; `changes` are times in seconds with what the scenario
+    changes then.
     `load` are the lines of Python before the plot of a chart.
     """
     columns = Columns()
@@ -71,7 +73,7 @@ def data(
         "title": run.heading,
         "warmup_s": seconds(run.plan.get("warmup", "0 s")),
         "end_s": run.record["ended_s"],
-        "marks": [list(mark) for mark in marks],
+        "marks": [list(change) for change in changes],
         "charts": charts,
         "network": network,
         "bytes": packed(columns.listed),
@@ -79,38 +81,79 @@ def data(
     return as_element(header)
 
 
-def compared(
-    title: str,
-    runs: Sequence[tuple[str, Result]],
-    series: Mapping[str, str],
-    marks: Sequence[Sequence[tuple[float, str]]],
-) -> Markup:
-    """The same for a page that compares runs: each series of each run is a chart, called `SERIES-NUMBER` of the run.
+OVERLAY = """from thalweg.report import comparison
 
-    `series` are titles by name; `marks` those of each run. The visible time is the same in all.
+comparison.overlay(runs, "{name}").savefig("{name}.svg")
+"""
+"""Python that draws a series of several runs."""
+
+
+def compared(title: str, runs: Sequence[tuple[str, Result]], series: Mapping[str, str], load: str) -> Markup:
+    """The same for a page that compares runs: a chart per series, with the lines of all runs.
+
+    `series` are titles by name; `load` are the lines of Python that load the runs.
     """
     columns = Columns()
-    charts = []
-    folders = places(runs)
-    for name in series:
-        for number, (run_name, run) in enumerate(runs):
-            folder = json.dumps(folders[number], ensure_ascii=False)
-            load = f"import thalweg as tw\n\nrun = tw.Result.load({folder})  # the folder of the run\n"
-            chart = _chart(run, name, f"{name}-{number}", f"{run.title_of(name)}, {run_name}", columns, load)
-            chart["warmup_s"] = seconds(run.plan.get("warmup", "0 s"))
-            chart["marks"] = [list(mark) for mark in marks[number]]
-            charts.append(chart)
+    charts = [_overlaid(runs, name, heading, columns, load) for name, heading in series.items()]
     header = {
         "format": FORMAT,
         "title": title,
-        "warmup_s": 0,
+        "warmup_s": max(seconds(run.plan.get("warmup", "0 s")) for _, run in runs),
         "end_s": max(run.record["ended_s"] for _, run in runs),
-        "marks": [],
+        "marks": [list(mark) for mark in marks(runs)],
         "charts": charts,
         "network": NO_NETWORK,
         "bytes": packed(columns.listed),
     }
     return as_element(header)
+
+
+def _overlaid(
+    runs: Sequence[tuple[str, Result]], name: str, title: str, columns: Columns, load: str
+) -> dict[str, Any]:
+    """A series of several runs as one chart; runs with other sample times than the rest have gaps between their points."""
+    import polars as pl
+
+    listed = lines(runs, name)
+    groups = [
+        dict(zip(run.flows["flow"], run.flows["group"], strict=True)) if not run.flows.is_empty() else {}
+        for _, run in runs
+    ]
+    keys = [f"{runs[line.run][0]}/{line.subject}" for line in listed]
+    rows = pl.concat(
+        run.series.filter(pl.col("series") == name).select(
+            "time_s", pl.format(f"{number}/{{}}", "subject").alias("subject"), "value"
+        )
+        for number, (_, run) in enumerate(runs)
+    )
+    wide = rows.pivot("subject", index="time_s", values="value").sort("time_s")
+    wide = wide.select("time_s", *(f"{line.run}/{line.subject}" for line in listed))
+    wide = wide.select(pl.all().cast(pl.Float64).fill_null(float("nan")))
+    unit, factor = plots.unit_of(name)
+
+    def group_of(line: RunLine) -> str | None:
+        group = groups[line.run].get(line.subject.removeprefix("flow."))
+        return None if group is None else f"{runs[line.run][0]}: {group}"
+
+    return {
+        "name": name,
+        "title": title,
+        "unit": unit,
+        "factor": factor,
+        "subjects": [
+            {
+                "name": key,
+                "label": line.label,
+                "colour": line.colour,
+                "dash": list(line.dash),
+                "group": group_of(line),
+                "quiet": not line.shown,
+            }
+            for key, line in zip(keys, listed, strict=True)
+        ],
+        "columns": [columns.add(column) for column in wide],
+        "python": load + OVERLAY.format(name=name),
+    }
 
 
 def sampled(

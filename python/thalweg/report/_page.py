@@ -132,8 +132,8 @@ def unit_after(row: Mapping[str, Any]) -> str:
     return f" {row['unit']}" if row.get("unit") and row["unit"] != "1" else ""
 
 
-NUMBER = re.compile(r"–|[−-]?\d[\d\u202f.]*(e[−+-]?\d+)?(\s±\s\d[\d\u202f.]*(e[−+-]?\d+)?)?")
-"""What `number` writes, with an interval or without."""
+NUMBER = re.compile(r"–|same|[−-]?\d[\d\u202f.]*(e[−+-]?\d+)?(\s±\s\d[\d\u202f.]*(e[−+-]?\d+)?)?(\s%)?")
+"""What `number` writes, with an interval or without, a change in percent, and the word for none."""
 
 
 def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[str, Any]]) -> set[str]:

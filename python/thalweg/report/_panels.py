@@ -120,18 +120,21 @@ def _panel(axes: Axes) -> Panel:
                 parts.append(_line(line, _label(container.get_label())))
         elif isinstance(container, BarContainer):
             seen |= {id(one) for one in container.patches}
-            boxes = [one.get_bbox() for one in container.patches]
-            parts.append(
+            by_colour: dict[str, list[Any]] = {}
+            for one in container.patches:
+                by_colour.setdefault(_hex(one.get_facecolor()), []).append(one.get_bbox())
+            parts += [
                 {
                     "kind": "bar",
                     "label": _label(container.get_label()),
-                    "colour": _hex(container.patches[0].get_facecolor()) if container.patches else "#000000",
-                    "width": max((box.width for box in boxes), default=0.0),
+                    "colour": colour,
+                    "width": max(box.width for box in boxes),
                     "x": [(box.x0 + box.x1) / 2 for box in boxes],
                     "low": [box.y0 for box in boxes],
                     "y": [box.y1 for box in boxes],
                 }
-            )
+                for colour, boxes in by_colour.items()
+            ]
     for line in axes.lines:
         if id(line) in seen:
             continue
