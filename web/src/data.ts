@@ -45,6 +45,8 @@ export interface PortData {
   readonly subject: string;
   /** Bits per second; null where a trace has the rate. */
   readonly rate_bps: number | null;
+  /** Limit of its queue in packets; null if the plan has none in packets. */
+  readonly queue_packets: number | null;
 }
 
 /** Recorded packets by the time at which each reached the end of its link or was dropped. */

@@ -14,6 +14,8 @@ export interface Drawn {
   readonly name: string;
   readonly xLabel: string;
   readonly yLabel: string;
+  /** The x axis has words, such as the names of flows, which say what they are. */
+  readonly words: boolean;
   /** Ends of the axes. */
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];

@@ -182,7 +182,11 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
       }
       case "line":
         if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, part.dash ? DASH : []);
-        if (part.marker) for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) primitives.push({ kind: "box", x: px - 2, y: py - 2, width: 4, height: 4, colour: part.colour });
+        if (part.marker) for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) {
+          // a point that no line leads to is found by its size
+          const half = part.width > 0 ? 2 : 4;
+          primitives.push({ kind: "box", x: px - half, y: py - half, width: 2 * half, height: 2 * half, colour: part.colour });
+        }
         break;
       case "mark":
         for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) line([px, py - 5, px + 5, py, px, py + 5, px - 5, py, px, py - 5], INK, 1.2);

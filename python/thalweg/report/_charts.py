@@ -344,6 +344,9 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
         }
         for row in links.to_dicts()
     ]
+    limits = _queue_limits(run)
+    for port in ports:
+        port["queue_packets"] = limits.get(port["link"])
     nodes = _nodes_of_flows(run)
     numbers = {port["subject"]: number for number, port in enumerate(ports)}
     network: dict[str, Any] = {
@@ -353,7 +356,7 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
             for flow, ends in nodes.items()
         ],
         "trees": _trees(run, numbers),
-        "orders": _orders(run),
+        "orders": orders(run),
         "packets": [],
         "window": None,
     }
@@ -382,6 +385,17 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
     network["packets"] = [[length + index * rows.height, rows.height] for index in range(len(columns))]
     network["window"] = [rows["time_s"].min(), rows["time_s"].max()]
     return network, columns
+
+
+def _queue_limits(run: Result) -> dict[str, float]:
+    """The limit of each link's queue in packets, as the plan has it; not of links without one, or with one in bytes."""
+    links = run.plan["topology"].get("links")
+    found: dict[str, float] = {}
+    for link in links if isinstance(links, list) else ():
+        number, _, unit = str(link.get("buffer", "")).partition(" ")
+        if unit in {"packet", "packets"}:
+            found[link["name"]] = float(number)
+    return found
 
 
 def _nodes_of_flows(run: Result) -> dict[str, list[str]]:
@@ -417,7 +431,7 @@ MAX_ORDERS = 2000
 """Commands and reroutes that a page draws; later ones are in the table only."""
 
 
-def _orders(run: Result) -> list[dict[str, Any]]:
+def orders(run: Result) -> list[dict[str, Any]]:
     """Commands as an SDN controller sends them, and the traffic that nodes move by them."""
     if run.events.is_empty():
         return []

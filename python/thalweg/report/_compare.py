@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
@@ -38,11 +39,13 @@ for folder in sorted(Path(".").rglob("run.json")):  # below the folder that has 
 """Python that prints what a box is of."""
 
 
-THROUGHPUT = """from thalweg.report import comparison
+THROUGHPUT = """import math
+
+from thalweg.report import comparison
 
 groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"]))
 bars = {
-    name: [(run.get(f"flows.{group}.throughput") or 0.0) / 1e6 for group in groups] for name, run in runs
+    name: [run.get(f"flows.{group}.throughput", math.nan) / 1e6 for group in groups] for name, run in runs
 }
 chart = plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)", colours=comparison.colours(runs))
 chart.savefig("throughput.svg")
@@ -152,7 +155,11 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
     if not groups or len(groups) > 24:
         return None
     bars = {
-        name: [(run.get(f"flows.{group}.throughput") or 0.0) * 1e-6 for group in groups] for name, run in runs
+        name: [
+            (math.nan if (rate := run.get(f"flows.{group}.throughput")) is None else rate * 1e-6)
+            for group in groups
+        ]
+        for name, run in runs
     }
     chart = plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)", colours=comparison.colours(runs))
     return plots.svg(chart, "throughput")

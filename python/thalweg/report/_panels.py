@@ -121,8 +121,9 @@ def _panel(axes: Axes) -> Panel:
         elif isinstance(container, BarContainer):
             seen |= {id(one) for one in container.patches}
             by_colour: dict[str, list[Any]] = {}
-            for one in container.patches:
-                by_colour.setdefault(_hex(one.get_facecolor()), []).append(one.get_bbox())
+            for patch in container.patches:
+                if math.isfinite(patch.get_height()):
+                    by_colour.setdefault(_hex(patch.get_facecolor()), []).append(patch.get_bbox())
             parts += [
                 {
                     "kind": "bar",
@@ -142,12 +143,12 @@ def _panel(axes: Axes) -> Panel:
             parts.append(_line(line, _label(line.get_label())))
         else:
             parts.append(_rule(line))
-    for patch in axes.patches:
-        if id(patch) in seen:
+    for shape in axes.shapees:
+        if id(shape) in seen:
             continue
-        if not isinstance(patch, Rectangle | Polygon):
+        if not isinstance(shape, Rectangle | Polygon):
             raise UnknownPartError
-        parts.insert(0, _span(patch, axes))
+        parts.insert(0, _span(shape, axes))
     for collection in axes.collections:
         if id(collection) in seen:
             continue

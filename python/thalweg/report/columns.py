@@ -17,10 +17,15 @@ FLOWS: tuple[Column, ...] = (
     ("scheme", "scheme", 1.0),
     ("from", "from", 1.0),
     ("prefix", "prefix", 1.0),
+    ("worst_receiver", "worst receiver", 1.0),
+    ("throughput_worst_bps", "worst throughput (Mbit/s)", 1e-6),
+    ("loss_ratio_worst", "worst loss (%)", 100.0),
+    ("queueing_delay_worst_s", "worst queueing (ms)", 1e3),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
     ("interests_bps", "Interests sent (Mbit/s)", 1e-6),
     ("loss_ratio", "loss (%)", 100.0),
+    ("ack_loss_ratio", "ACK loss (%)", 100.0),
     ("rtt_s", "RTT (ms)", 1e3),
     ("delay_s", "delay (ms)", 1e3),
     ("delay_std_s", "delay deviation (ms)", 1e3),
@@ -53,8 +58,8 @@ GROUPS: tuple[Column, ...] = (
     ("goodput_total", "goodput, total (Mbit/s)", 1e-6),
     ("fairness", "fairness (Jain)", 1.0),
     ("fairness_mean", "fairness over 1 s, mean", 1.0),
-    ("fairness_min", "minimum", 1.0),
-    ("recovery", "recovery (s)", 1.0),
+    ("fairness_min", "fairness over 1 s, minimum", 1.0),
+    ("recovery", "recovery after an event (s)", 1.0),
     ("completions", "completed", 1.0),
     ("fct", "FCT mean (s)", 1.0),
     ("fct_p50", "FCT p50 (s)", 1.0),
@@ -70,8 +75,11 @@ RECEIVERS: tuple[Column, ...] = (
     ("node", "node", 1.0),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("loss_ratio", "loss (%)", 100.0),
     ("owd_s", "one-way delay (ms)", 1e3),
-    ("owd_max_s", "maximum (ms)", 1e3),
+    ("owd_max_s", "one-way delay, maximum (ms)", 1e3),
+    ("queueing_delay_s", "queueing (ms)", 1e3),
+    ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
     ("missing", "missing", 1.0),
     ("feedback_packets", "feedback", 1.0),
     ("suppressed", "suppressed", 1.0),
@@ -121,6 +129,9 @@ NODES: tuple[Column, ...] = (
     ("role", "role", 1.0),
     ("groups", "groups", 1.0),
     ("forwarded_packets", "forwarded", 1.0),
+    ("statuses", "statuses", 1.0),
+    ("commands", "commands", 1.0),
+    ("reroutes", "reroutes", 1.0),
     ("feedback_received", "feedback received", 1.0),
     ("feedback_packets", "feedback sent", 1.0),
     ("signals", "signals", 1.0),
@@ -176,6 +187,8 @@ OMIT_IF_ZERO = {
     "ignored",
     "nacks",
     "groups",
+    "forwarded_packets",
+    "statuses",
     "sent_packets",
     "sent_bytes",
     "hit_ratio",
@@ -282,7 +295,7 @@ def _has_information(frame: polars.DataFrame, name: str) -> bool:
         return False
     if name in OMIT_IF_ZERO:
         return bool((column != 0).any())
-    return name not in {"scheme", "prefix"} or bool((column != "").any())
+    return name not in {"scheme", "prefix", "worst_receiver"} or bool((column != "").any())
 
 
 def _scaled(value: Any, factor: float) -> Any:
