@@ -143,7 +143,7 @@ def _panel(axes: Axes) -> Panel:
             parts.append(_line(line, _label(line.get_label())))
         else:
             parts.append(_rule(line))
-    for shape in axes.shapees:
+    for shape in axes.patches:
         if id(shape) in seen:
             continue
         if not isinstance(shape, Rectangle | Polygon):
