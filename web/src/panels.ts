@@ -2,7 +2,7 @@
 
 import { columnsOf, FORMAT } from "./data";
 import { number, ticks } from "./format";
-import { INK, type Primitive, type Scene } from "./scene";
+import { CHARACTER, INK, rowsIn, type Primitive, type Scene } from "./scene";
 
 export interface Axis {
   readonly label: string;
@@ -104,8 +104,8 @@ export interface Reading {
 
 const LEFT = 66;
 const RIGHT = 10;
-const TOP = 24;
-const BOTTOM = 46;
+const TITLE_ROW = 15;
+const LABEL_ROW = 12;
 const GRID = "#d5dae0";
 
 export interface Drawn extends Scene {
@@ -118,8 +118,16 @@ export interface Drawn extends Scene {
 /** A panel of this width in the visible range of x, with the parts that `shown` names. */
 export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [number, number], shown: (label: string) => boolean, width: number): Drawn {
   const primitives: Primitive[] = [];
-  const height = Math.round(Math.min(Math.max(0.55 * width, 170), 270));
-  const [right, bottom] = [width - RIGHT, height - BOTTOM];
+  const right = width - RIGHT;
+  const title = rowsIn(panel.title, width - 2 * RIGHT, 12.5 * 1.06);
+  const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
+  const room = (right - LEFT) / Math.max(words.length, 1);
+  const named = words.map(([value, word]) => [value, panel.x.words ? rowsIn(word, room - 4, 10.5, LABEL_ROWS) : [word]] as const);
+  // titles and labels take their rows from the page, not from the panel
+  const TOP = 24 + (title.length - 1) * TITLE_ROW;
+  const below = 46 + (Math.max(1, ...named.map(([, rows]) => rows.length)) - 1) * LABEL_ROW;
+  const height = Math.round(Math.min(Math.max(0.55 * width, 170), 270)) + TOP - 24 + below - 46;
+  const bottom = height - below;
   const x = scaled(panel.x, range, LEFT, right);
   const y = scaled(panel.y, panel.y.range, bottom, TOP);
   const text = (left: number, top: number, words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
@@ -142,12 +150,9 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
     line([LEFT, y(value), right, y(value)], GRID, 0.5);
     text(LEFT - 6, y(value) + 4, words, { anchor: "end" });
   }
-  const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
-  const room = (right - LEFT) / Math.max(words.length, 1);
-  for (const [value, word] of words) {
+  for (const [value, rows] of named) {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
-    const small = word.length * 6.6 > room;
-    text(x(value), bottom + 15, small ? shortened(word, room) : word, { anchor: "middle", ...(small ? { size: 10 } : {}) });
+    rows.forEach((row, index) => text(x(value), bottom + 15 + index * LABEL_ROW, row, { anchor: "middle", ...(panel.x.words ? { size: 10.5 } : {}) }));
   }
   for (const part of parts) {
     switch (part.kind) {
@@ -193,8 +198,8 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
     }
   }
   line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
-  text(LEFT, 14, panel.title, { size: 12.5, bold: true });
-  text((LEFT + right) / 2, bottom + 34, panel.x.label, { anchor: "middle" });
+  title.forEach((row, index) => text(RIGHT, 14 + index * TITLE_ROW, row, { size: 12.5, bold: true }));
+  text((LEFT + right) / 2, height - 12, panel.x.label, { anchor: "middle" });
   // a label that is longer than the axis is in the middle of the panel, and smaller if need be
   const [long, free] = [panel.y.label.length * 12 * CHARACTER, height - 12];
   const level = long > bottom - TOP ? height / 2 : (TOP + bottom) / 2;
@@ -207,13 +212,8 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
 
 const SHADE = "#eef1f4";
 const DASH = [4, 3];
-/** Average width of a character of the page's font, as a share of the size. */
-const CHARACTER = 0.54;
-
-function shortened(word: string, room: number): string {
-  const letters = Math.max(Math.floor(room / 5.2), 3);
-  return word.length > letters ? `${word.slice(0, letters - 1)}…` : word;
-}
+/** Rows of a label below the axis. */
+const LABEL_ROWS = 3;
 
 function scaled(axis: Axis, range: readonly [number, number], from: number, to: number): (value: number) => number {
   const turn = axis.logarithmic ? Math.log10 : (value: number) => value;

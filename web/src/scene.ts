@@ -62,7 +62,7 @@ const BOX = 8;
 export const STEP = 2.4 * BOX;
 
 /** Average width of a character of Helvetica, as a share of the size. */
-const CHARACTER = 0.54;
+export const CHARACTER = 0.54;
 
 /** Rows of a label below an axis, their distance, and the free space between two labels. */
 const [LABEL_ROWS, LABEL_ROW, LABEL_GAP] = [4, 11, 6];
@@ -153,6 +153,22 @@ export function rowsOfLabels(labels: readonly (readonly [number, string])[], wid
     const cut = kept.map((row, index) => (row.length > most && words.length > most ? `${row.slice(0, most - 1)}…` : index === LABEL_ROWS - 1 && rows.length > LABEL_ROWS ? `${row.slice(0, most - 1)}…` : row));
     return cut.length > 0 ? cut : [""];
   });
+}
+
+/** A text in rows of this width, broken between words, with a text of this size; what is still too long ends in "…". */
+export function rowsIn(text: string, width: number, size: number, most = 3): string[] {
+  const letters = Math.max(Math.floor(width / (size * CHARACTER)), 3);
+  const rows: string[] = [];
+  for (const piece of text.split(/(?<=[ _/])/)) {
+    const last = rows.at(-1);
+    if (last !== undefined && (last + piece).trimEnd().length <= letters) rows[rows.length - 1] = last + piece;
+    else rows.push(piece);
+  }
+  const cut = rows.slice(0, most).map((row, index) => {
+    const short = row.trimEnd();
+    return short.length > letters || (index === most - 1 && rows.length > most) ? `${short.slice(0, letters - 1)}…` : short;
+  });
+  return cut.length > 0 ? cut : [""];
 }
 
 function legendRows(lines: readonly Polyline[], wide: number): [Polyline, number][][] {

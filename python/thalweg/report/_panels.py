@@ -34,9 +34,15 @@ def panels(figure: Figure) -> list[Panel] | None:
     """The panels of a figure that was drawn, row by row; None if it stays a picture."""
     found = [axes for axes in figure.axes if axes.get_visible() and axes.axison]
     try:
-        return [_panel(axes) for axes in found] or None
+        listed = [_panel(axes) for axes in found]
     except UnknownPartError:
         return None
+    # panels side by side share the title of the first axis; below each other, as on a narrow page, each needs it
+    titles: dict[float, str] = {}
+    for panel in sorted(listed, key=lambda panel: panel["place"][0]):
+        panel["y"]["label"] = panel["y"]["label"] or titles.get(panel["place"][1], "")
+        titles[panel["place"][1]] = panel["y"]["label"]
+    return listed or None
 
 
 def interactive(figures: Mapping[str, tuple[Drawing | None, str, str]]) -> dict[str, dict[str, Any]]:
