@@ -47,7 +47,7 @@ groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["gro
 bars = {
     name: [run.get(f"flows.{group}.throughput", math.nan) / 1e6 for group in groups] for name, run in runs
 }
-chart = plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)", colours=comparison.colours(runs))
+chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
 chart.savefig("throughput.svg")
 """
 """Python that makes the picture of throughputs."""
@@ -161,7 +161,7 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
         ]
         for name, run in runs
     }
-    chart = plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)", colours=comparison.colours(runs))
+    chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
     return plots.svg(chart, "throughput")
 
 

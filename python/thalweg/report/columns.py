@@ -23,6 +23,7 @@ FLOWS: tuple[Column, ...] = (
     ("queueing_delay_worst_s", "worst queueing (ms)", 1e3),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("active_throughput_bps", "throughput while active (Mbit/s)", 1e-6),
     ("interests_bps", "Interests sent (Mbit/s)", 1e-6),
     ("loss_ratio", "loss (%)", 100.0),
     ("ack_loss_ratio", "ACK loss (%)", 100.0),
@@ -31,6 +32,7 @@ FLOWS: tuple[Column, ...] = (
     ("delay_std_s", "delay deviation (ms)", 1e3),
     ("rtp_queue_s", "RTP queue (ms)", 1e3),
     ("owd_s", "one-way delay (ms)", 1e3),
+    ("base_delay_s", "base delay (ms)", 1e3),
     ("queueing_delay_s", "queueing (ms)", 1e3),
     ("queueing_delay_p50_s", "queueing p50 (ms)", 1e3),
     ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
@@ -54,13 +56,14 @@ FLOWS: tuple[Column, ...] = (
 GROUPS: tuple[Column, ...] = (
     ("group", "group", 1.0),
     ("count", "flows", 1.0),
-    ("throughput_total", "throughput, total (Mbit/s)", 1e-6),
-    ("goodput_total", "goodput, total (Mbit/s)", 1e-6),
+    ("throughput", "throughput (Mbit/s)", 1e-6),
+    ("goodput", "goodput (Mbit/s)", 1e-6),
     ("fairness", "fairness (Jain)", 1.0),
     ("fairness_mean", "fairness over 1 s, mean", 1.0),
     ("fairness_min", "fairness over 1 s, minimum", 1.0),
     ("recovery", "recovery after an event (s)", 1.0),
     ("completions", "completed", 1.0),
+    ("unfinished", "unfinished", 1.0),
     ("fct", "FCT mean (s)", 1.0),
     ("fct_p50", "FCT p50 (s)", 1.0),
     ("fct_p95", "FCT p95 (s)", 1.0),
@@ -163,7 +166,7 @@ FIRST_OF_GROUPS = (
     *(
         "group",
         "count",
-        "throughput_total",
+        "throughput",
         "completions",
         "fct",
         "fct_p95",
@@ -200,14 +203,22 @@ OMIT_IF_ZERO = {
     "frames_undecodable",
     "frames_dropped",
     "completions",
+    "unfinished",
+    "ack_loss_ratio",
 }
 """Columns that are omitted if they are zero in all rows."""
 
 
 UNITS = {
-    **dict.fromkeys(("rate", "throughput", "goodput", "throughput_total", "goodput_total"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("throughput_min", "throughput_max", "interests"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
+    **dict.fromkeys(("rate", "interests", "throughput", "goodput"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(
+        ("active_throughput", "active_goodput", "throughput_mean", "goodput_mean"), ("Mbit/s", 1e-6)
+    ),
+    **dict.fromkeys(("throughput_worst", "throughput_best", "goodput_worst"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(
+        ("rtt", "rtt_min", "owd", "owd_min", "owd_max", "owd_worst", "base_delay", "queue"), ("ms", 1e3)
+    ),
+    **dict.fromkeys(("queueing_delay", "queueing_delay_worst"), ("ms", 1e3)),
     **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
     **dict.fromkeys([f"queueing_delay_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
     **dict.fromkeys(("rtp_queue", "rtp_queue_p95", "rtp_queue_max"), ("ms", 1e3)),
@@ -242,6 +253,10 @@ def table_rows(
         for row in frame.select([key for key, _, _ in there]).to_dicts()
     ]
     return [(key, _heading(frame, key, heading)) for key, heading, _ in there], rows
+
+
+SAME_AS = {"active_throughput_bps": "throughput_bps"}
+"""Columns that are omitted if they differ from another in no row by more than a thousandth."""
 
 
 def _heading(frame: polars.DataFrame, key: str, heading: str) -> str:
@@ -295,6 +310,9 @@ def _has_information(frame: polars.DataFrame, name: str) -> bool:
         return False
     if name in OMIT_IF_ZERO:
         return bool((column != 0).any())
+    if name in SAME_AS:
+        other = frame[SAME_AS[name]]
+        return bool(((frame[name] - other).abs() > 1e-3 * other.abs()).any())
     return name not in {"scheme", "prefix", "worst_receiver"} or bool((column != "").any())
 
 

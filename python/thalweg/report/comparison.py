@@ -31,8 +31,8 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (7, 3), (2, 2), (9, 3, 2, 3))
 """Lengths of dashes and gaps in turn, in pixels, of the subjects of a series that a chart of several runs shows first."""
 
 SHOWN = (
-    "flows.throughput_total",
-    "flows.goodput_total",
+    "flows.throughput",
+    "flows.goodput",
     "flows.fairness",
     r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|queueing_delay_p95|loss_ratio|retransmits|timeouts|feedback_packets|feedback_received|signals|completions|fct|fct_p50|fct_p95|fct_p99)",
     r"link\.(.+)\.(utilisation|queue_packets|queue|loss_ratio|drops)",

@@ -61,7 +61,7 @@ impl World {
 
     fn cap(&mut self, port: PortId, rate: Rate) {
         self.settle(port);
-        let offers = self.fabric.set_cap(port, rate, self.now);
+        let offers = self.fabric.set_cap(port, rate, self.now, &mut self.out.arena);
         self.schedule_all(port, &offers);
         self.show_departures(port);
         self.settle(port);
@@ -147,6 +147,7 @@ mod tests {
             header: Header::Control(Control::Command(command)),
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         };
         world.run_node(index, RouterInput::Packet(&packet, PortId(5)));
         world.after_node(index);
