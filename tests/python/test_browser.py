@@ -328,7 +328,10 @@ def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
     everybody_can_use(saw)
     rows = pl.read_parquet(folder / "summary.parquet").filter(pl.col("metric") == "flows.throughput")
     expected = {
-        (row["topology.bottleneck.buffer"], row["flows.a.scheme"]): (row["mean"] / 1e6, row["ci95"] / 1e6)
+        (row["topology.bottleneck.buffer"], row["flows.a.scheme"]): (
+            row["mean"] / 1e6,
+            (row["high"] - row["low"]) / 2e6,
+        )
         for row in rows.to_dicts()
     }
     assert len(saw["hovers"]) == len(expected) == 4

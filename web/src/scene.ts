@@ -10,7 +10,7 @@ export interface Polyline {
   readonly dash?: readonly number[];
   /** Runs of x and y in turn, in the units of the axes; a gap starts a new run. */
   readonly runs: readonly (readonly number[])[];
-  /** Each point is a square too, and with `bars` its x, low and high are a bar. */
+  /** Each point is a square too, and with `bars` its x, low and high are a bar, which ends in an arrow where the axis does. */
   readonly points?: readonly (readonly [number, number])[];
   readonly bars?: readonly (readonly [number, number, number])[];
   /** Box plots: position on the x axis, box, and how many boxes' widths it stands aside of that. */
@@ -110,8 +110,13 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2, one.dash);
   for (const one of sketch.lines) {
     for (const [at, low, high] of one.bars ?? []) {
-      line([x(at), y(low), x(at), y(high)], one.colour, 1);
-      for (const end of [low, high]) line([x(at) - 3, y(end), x(at) + 3, y(end)], one.colour, 1);
+      const ends = [low, high].map((end) => Math.min(Math.max(end, sketch.y[0]), sketch.y[1]));
+      line([x(at), y(ends[0]!), x(at), y(ends[1]!)], one.colour, 1);
+      for (const [end, edge] of [[low, -1], [high, 1]] as const) {
+        const beyond = edge < 0 ? end < sketch.y[0] : end > sketch.y[1];
+        const level = y(ends[edge < 0 ? 0 : 1]!);
+        line(beyond ? [x(at) - 3, level + 4 * edge, x(at), level, x(at) + 3, level + 4 * edge] : [x(at) - 3, level, x(at) + 3, level], one.colour, 1);
+      }
     }
     for (const [at, box, aside] of one.boxes ?? []) {
       const middle = x(at) + aside * STEP;

@@ -33,12 +33,16 @@ def grid(
     size: tuple[float, float] = (8.2, 2.6),
     look: Style | None = None,
 ) -> Figure:
-    """A metric over the first key of a grid, one line per combination of the others; `rows` hold `(mean, ci95)`.
+    """A metric over the first key of a grid, one line per combination of the others.
 
+    `rows` hold `(mean, low, high)`, with None for the ends where there is no interval, and by the key `samples` the values
+    with each seed. The axis covers means and values; an interval beyond it ends at its edge with an arrow.
     Quantities have their places on an axis with their unit, which is logarithmic over a wide range. Words have no order, so
     that no line joins them; their points are side by side.
     """
     from matplotlib import rc_context
+
+    from ._intervals import intervals
 
     axis_x = GridAxis.of(rows, keys[0])
     lines = group_lines(rows, keys, metric)
@@ -48,15 +52,29 @@ def grid(
         for index, (rest, part) in enumerate(lines.items()):
             aside = 0.0 if axis_x.joined else min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2)
             part.sort(key=lambda row: axis_x.places[row[keys[0]]])
-            axes.errorbar(
-                [axis_x.places[row[keys[0]]] + aside for row in part],
+            places = [axis_x.places[row[keys[0]]] + aside for row in part]
+            (line,) = axes.plot(
+                places,
                 [row[metric][0] for row in part],
-                [row[metric][1] or 0.0 for row in part],
-                capsize=2 if look.printed else 3,
                 label=", ".join(map(str, rest)) or None,
                 **look.points(index, COLOURS[index % len(COLOURS)])
                 | ({} if axis_x.joined else {"linestyle": "none"}),
             )
+            intervals(
+                axes,
+                places,
+                [None if None in row[metric][1:] else row[metric][1:] for row in part],
+                colour=line.get_color(),
+                linewidth=0.8 if look.printed else 1.2,
+                cap=2 if look.printed else 3,
+            )
+            samples = [
+                (place, value)
+                for place, row in zip(places, part, strict=True)
+                for value in row.get("samples", {}).get(metric, ())
+            ]
+            if samples:
+                axes.update_datalim(samples)
         axes.set_xlabel(axis_x.label)
         if axis_x.numeric:
             set_axis(axes, list(axis_x.places.values()), axis_x.logarithmic)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 FORMAT = 3
 """Version of the header, as in `web/src/data.ts`."""
+GRID_FORMAT = 4
+"""Version of the data of a grid, as in `web/src/grids.ts`."""
 
 
 LOAD = 'import thalweg as tw\n\nrun = tw.Result.load(".")  # the folder of the run\n'
@@ -259,7 +261,7 @@ SWEEP = """import polars as pl
 
 rows = pl.read_parquet("summary.parquet")  # of the folder of the sweep
 rows = rows.filter(pl.col("metric") == "{metric}")
-print(rows.select({keys}, "mean", "ci95", "n"))
+print(rows.select({keys}, "mean", "low", "high", "n"))
 """
 """Python that prints the points of a chart of a sweep."""
 
@@ -304,7 +306,7 @@ def grids(
         code = python.format(metric=metric, keys=json.dumps(list(keys))[1:-1])
         charts.append({"name": metric, "label": label, "lines": lines, "python": code})
     header = {
-        "format": FORMAT,
+        "format": GRID_FORMAT,
         "title": name,
         "x": {
             "label": across.label,

@@ -177,13 +177,15 @@ def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:
     keys = shown_keys(runs)
     for label, listed in scenarios.items():
         row: dict[str, Any] = {"runs": label, "n": len(listed), "samples": {}}
+        random = len({run.trace_hash for run in listed}) > 1
         for key in keys:
             factor = unit_of(key)[1]
             known = [run.get(key) for run in listed]
             values = sorted(value * factor for value in known if value is not None)
             if values:
-                mean = estimate(values)
-                row[key] = (mean.mean, mean.ci95 if len(values) > 1 else None)
+                found = estimate(known, key)
+                ends = found.interval if random and found.interval else (None, None)
+                row[key] = tuple(None if end is None else end * factor for end in (found.mean, *ends))
                 row["samples"][key] = values
         rows.append(row)
     several = [key for key in keys if any(_spread(row["samples"].get(key, ())) for row in rows)]

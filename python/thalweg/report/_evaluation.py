@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ResultError
+from ..evaluation.rows import printed
+from ..evaluation.runner import FORMAT
 from ._page import number, render
 
 if TYPE_CHECKING:
@@ -17,9 +20,6 @@ FILE = "evaluation.json"
 
 WIDTH = 150.0
 """Width of the picture of a row."""
-
-SHOWN: dict[str, tuple[float, str]] = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms")}
-"""Factor and unit by which values in a unit are shown."""
 
 MARGIN = 6.0
 """Free space at both sides of it."""
@@ -35,6 +35,11 @@ def save(card: Card, folder: Path) -> None:
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    if record["format"] != FORMAT:
+        raise ResultError(
+            f"{folder / FILE} was written by version {record['version']}, and cannot be read by this one",
+            f"the command writes it again: {_command(record)}",
+        )
     batteries = [
         {
             **battery,
@@ -57,8 +62,8 @@ def page(folder: Path) -> str:
         lead=_lead(record),
         batteries=batteries,
         file=FILE,
-        shown=shown,
-        shown_unit=shown_unit,
+        measured=measured,
+        references=references,
         method=[
             ("scheme", label, ""),
             ("kind", record["kind"], ""),
@@ -86,14 +91,23 @@ def applying(counts: dict[str, int]) -> dict[str, int]:
     return {verdict: number for verdict, number in counts.items() if verdict != "not applicable"}
 
 
-def shown(value: float, unit: str) -> float:
-    """A value in the unit that is shown."""
-    return value * float(SHOWN.get(unit, (1.0, unit))[0])
+def measured(row: dict[str, Any]) -> str:
+    """The mean over seeds with its unit; what did not happen before the end of the run is said instead."""
+    found = row["measured"]
+    if found is None:
+        return "–"
+    return row["unfinished"].get("") or printed(found["mean"], row["unit"])
 
 
-def shown_unit(unit: str) -> str:
-    """The unit that is shown, after a space; nothing for pure numbers."""
-    return "" if unit == "1" else f" {SHOWN.get(unit, (1.0, unit))[1]}"
+def references(row: dict[str, Any]) -> str:
+    """The means of the references with their unit; those that do not count for the band are in parentheses."""
+    words = []
+    for name, found in row["references"].items():
+        if found is not None:
+            value = row["unfinished"].get(name) or printed(found["mean"], row["unit"])
+            text = f"{name} {value}"
+            words.append(text if name in row["counting"] else f"({text})")
+    return ", ".join(words)
 
 
 def _lead(record: dict[str, Any]) -> str:
@@ -110,30 +124,27 @@ def _rows(number: int) -> str:
 
 
 def _strip(row: dict[str, Any]) -> dict[str, Any] | None:
-    """Places of the measured value with its interval, and of the references, from the lowest to the highest."""
+    """Places of the measured value with its interval, and of the references; the interval does not set the axis."""
     measured = row["measured"]
     references = {name: found for name, found in row["references"].items() if found is not None}
     if measured is None or not references:
         return None
-    half = measured["ci95"] or 0.0
-    ends = [
-        measured["mean"] - half,
-        measured["mean"] + half,
-        *(found["mean"] for found in references.values()),
-    ]
-    low, high = min(ends), max(ends)
+    known = [measured["mean"], *(found["mean"] for found in references.values())]
+    low, high = min(known), max(known)
     if high <= low:
         return None
-    scale = (WIDTH - 2 * MARGIN) / (high - low)
+    scale = (WIDTH - 4 * MARGIN) / (high - low)
 
     def place(value: float) -> float:
-        return float(round(MARGIN + (value - low) * scale, 1))
+        return float(round(min(max(2 * MARGIN + (value - low) * scale, 0.0), WIDTH), 1))
+
+    ends = [measured["mean"] if measured[end] is None else measured[end] for end in ("low", "high")]
 
     return {
         "width": WIDTH,
         "at": place(measured["mean"]),
-        "from": place(measured["mean"] - half),
-        "to": place(measured["mean"] + half),
+        "from": place(ends[0]),
+        "to": place(ends[1]),
         "references": [(name, place(found["mean"])) for name, found in references.items()],
     }
 

@@ -6,6 +6,7 @@ A comparison without a paper has the same page without claims.
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from ..plots import Drawing
@@ -27,7 +28,7 @@ FILE = "reproduction.json"
 
 PYTHON = """from thalweg import papers
 
-done = papers.find("{paper}").reproduce(figure="{figure}", quick={quick}, seed={seed})
+done = papers.find("{paper}").reproduce(figure="{figure}", quick={quick}, seed={seed}{changes})
 print(done.figures["{figure}"].svg)
 """
 """Python that makes a figure."""
@@ -125,7 +126,11 @@ def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[
         f"{prefix}{entry['id']}": {
             "title": label(entry),
             "python": PYTHON.format(
-                paper=record["paper"], figure=entry["id"], quick=record["quick"], seed=record["seed"]
+                paper=record["paper"],
+                figure=entry["id"],
+                quick=record["quick"],
+                seed=record["seed"],
+                changes=f", changes={record['changes']!r}" if record.get("changes") else "",
             ),
             "panels": json.loads((folder / entry["panels"]).read_text(encoding="utf-8")),
         }
@@ -223,6 +228,8 @@ def _command(record: dict[str, Any]) -> str:
         command += f" --figure {record['figure']}"
     if record.get("claim"):
         command += f" --claim {record['claim']}"
+    for key, value in record.get("changes", {}).items():
+        command += f" --set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
     if record.get("emulated"):
         return command + (" --emulate" if record["quick"] else " --emulate --full")
     return command + (" --quick" if record["quick"] else "")

@@ -294,7 +294,7 @@ def question(runs: Sequence[Named]) -> str:
 
 
 def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
-    """The distinct runs of each scenario, which differ only by their seeds.
+    """The runs of each scenario, which differ only by their seeds; one per seed.
 
     A scenario is called by what its runs share, `cubic` for `cubic/seed=1` and `cubic/seed=2`, or by its first run.
     """
@@ -305,7 +305,7 @@ def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
         label = unseeded.pop() if len(names) > 1 and len(unseeded) == 1 else os.path.commonpath(names)
         if not label or label in found:
             label = names[0]
-        found[label] = list({run.trace_hash: run for _, run in group}.values())
+        found[label] = list({run.seed: run for _, run in group}.values())
     return found
 
 
