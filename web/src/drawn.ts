@@ -8,6 +8,8 @@ export interface DrawnLine {
   readonly colour: string;
   /** x and y of every value in sight, in the units of the axes. */
   readonly points: readonly (readonly [number, number])[];
+  /** Of the cells of a heat map, whose points are their columns and rows. */
+  readonly values?: readonly number[];
 }
 
 export interface Drawn {

@@ -104,6 +104,8 @@ export interface Reading {
 
 const LEFT = 66;
 const RIGHT = 10;
+/** Titles begin beside the title of the axis. */
+const TITLE_LEFT = 26;
 const TITLE_ROW = 15;
 const LABEL_ROW = 12;
 const GRID = "#d5dae0";
@@ -119,7 +121,7 @@ export interface Drawn extends Scene {
 export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [number, number], shown: (label: string) => boolean, width: number): Drawn {
   const primitives: Primitive[] = [];
   const right = width - RIGHT;
-  const title = rowsIn(panel.title, width - 2 * RIGHT, 12.5 * 1.06);
+  const title = rowsIn(panel.title, width - TITLE_LEFT - RIGHT, 12.5 * 1.06);
   const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
   const room = (right - LEFT) / Math.max(words.length, 1);
   const named = words.map(([value, word]) => [value, panel.x.words ? rowsIn(word, room - 4, 10.5, LABEL_ROWS) : [word]] as const);
@@ -198,7 +200,7 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
     }
   }
   line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
-  title.forEach((row, index) => text(RIGHT, 14 + index * TITLE_ROW, row, { size: 12.5, bold: true }));
+  title.forEach((row, index) => text(TITLE_LEFT, 14 + index * TITLE_ROW, row, { size: 12.5, bold: true }));
   text((LEFT + right) / 2, height - 12, panel.x.label, { anchor: "middle" });
   // a label that is longer than the axis is in the middle of the panel, and smaller if need be
   const [long, free] = [panel.y.label.length * 12 * CHARACTER, height - 12];

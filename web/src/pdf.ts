@@ -39,7 +39,7 @@ function drawn(one: Primitive, height: number): string {
       const shift = { start: 0, middle: 0.5, end: 1 }[one.anchor] * widthOf(one.text, one.size);
       const [x, y] = one.turned ? [one.x, height - one.y - shift] : [one.x - shift, height - one.y];
       const turn = one.turned ? "0 1 -1 0" : "1 0 0 1";
-      return `BT ${colour(INK)} rg /${one.bold ? "F2" : "F1"} ${one.size} Tf ${turn} ${round(x)} ${round(y)} Tm (${winAnsi(one.text)}) Tj ET`;
+      return `BT ${colour(one.colour ?? INK)} rg /${one.bold ? "F2" : "F1"} ${one.size} Tf ${turn} ${round(x)} ${round(y)} Tm (${winAnsi(one.text)}) Tj ET`;
     }
   }
 }

@@ -36,7 +36,7 @@ export type Primitive =
   | { readonly kind: "line"; readonly points: readonly number[]; readonly colour: string; readonly width: number; readonly dash: readonly number[] }
   | { readonly kind: "area"; readonly points: readonly number[]; readonly colour: string; readonly opacity: number }
   | { readonly kind: "box"; readonly x: number; readonly y: number; readonly width: number; readonly height: number; readonly colour: string }
-  | { readonly kind: "text"; readonly x: number; readonly y: number; readonly text: string; readonly size: number; readonly anchor: "start" | "middle" | "end"; readonly turned: boolean; readonly bold: boolean };
+  | { readonly kind: "text"; readonly x: number; readonly y: number; readonly text: string; readonly size: number; readonly anchor: "start" | "middle" | "end"; readonly turned: boolean; readonly bold: boolean; readonly colour?: string };
 
 /** Primitives in points (1/72 inch), y downwards. */
 export interface Scene {
@@ -209,7 +209,7 @@ export function svg({ width, height, primitives }: Scene): string {
         return `<rect x="${round(one.x)}" y="${round(one.y)}" width="${round(one.width)}" height="${round(one.height)}" fill="${one.colour}"/>`;
       case "text": {
         const place = `${round(one.x)} ${round(one.y)}`;
-        return `<text transform="translate(${place})${one.turned ? " rotate(-90)" : ""}" font-size="${one.size}" text-anchor="${one.anchor}"${one.bold ? ' font-weight="bold"' : ""} fill="${INK}">${escaped(one.text)}</text>`;
+        return `<text transform="translate(${place})${one.turned ? " rotate(-90)" : ""}" font-size="${one.size}" text-anchor="${one.anchor}"${one.bold ? ' font-weight="bold"' : ""} fill="${one.colour ?? INK}">${escaped(one.text)}</text>`;
       }
     }
   });

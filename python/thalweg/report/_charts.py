@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from markupsafe import Markup
 
 from .. import plots
 from ..event_labels import seconds
-from .comparison import lines, marks
+from ..stats import possible_range
+from .columns import unit_of
+from .comparison import DASHES, lines, marks
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -231,6 +234,7 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
     means = {subject: _mean(wide[subject]) for subject in subjects}
     highest = max(means.values(), default=0.0)
     colours = _colours(subjects, run.colours)
+    dashes = _dashes(colours)
     unit, factor = plots.unit_of(name)
     return {
         "name": chart,
@@ -242,6 +246,7 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
                 "name": subject,
                 "label": plots.subject_name(subject),
                 "colour": colours[subject],
+                "dash": list(dashes[subject]),
                 "group": groups.get(subject.removeprefix("flow.")),
                 "quiet": means[subject] < plots.NEAR_ZERO * highest,
             }
@@ -300,11 +305,14 @@ def grids(
                 {
                     "label": ", ".join(map(str, rest)),
                     "colour": plots.COLOURS[index % len(plots.COLOURS)],
+                    "dash": list(DASHES[index // len(plots.COLOURS) % len(DASHES)]),
                     "points": points,
                 }
             )
         code = python.format(metric=metric, keys=json.dumps(list(keys))[1:-1])
-        charts.append({"name": metric, "label": label, "lines": lines, "python": code})
+        charts.append(
+            {"name": metric, "label": label, "lines": lines, "limits": _limits(metric), "python": code}
+        )
     header = {
         "format": GRID_FORMAT,
         "title": name,
@@ -320,6 +328,12 @@ def grids(
         "charts": charts,
     }
     return as_element(header)
+
+
+def _limits(metric: str) -> list[float | None]:
+    """The least and the greatest possible value of a metric in the unit of its axis; None where there is none."""
+    factor = unit_of(metric)[1]
+    return [end * factor if math.isfinite(end) else None for end in possible_range(metric)]
 
 
 MAX_PACKETS = 100_000
@@ -481,6 +495,16 @@ def _colours(subjects: Sequence[str], kept: Mapping[str, str]) -> dict[str, str]
     others = [subject for subject in subjects if subject not in kept]
     given = {subject: free[index % len(free)] for index, subject in enumerate(others)}
     return {subject: kept.get(subject) or given[subject] for subject in subjects}
+
+
+def _dashes(colours: Mapping[str, str]) -> dict[str, tuple[float, ...]]:
+    """A kind of line per subject: solid, and others for those whose colour is taken."""
+    taken: dict[str, int] = {}
+    given = {}
+    for subject, colour in colours.items():
+        given[subject] = DASHES[taken.get(colour, 0) % len(DASHES)]
+        taken[colour] = taken.get(colour, 0) + 1
+    return given
 
 
 def packed(columns: Sequence[polars.Series]) -> str:
