@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native, catalogue
+from ._folder_names import run_of_cell
 from ._names import unknown_name
 from .errors import InvariantWarning, ResultError
 
@@ -139,9 +140,11 @@ class Result:
         """Reads a run folder. Raises `ResultError` if it holds no run, or one of a later format.
 
         Of a killed run the last checkpoint is read; its status is `unfinished`. A run of a dataset is named as if it had a
-        folder: `STUDY/NAME-DIGEST/seed=7`.
+        folder: `STUDY/NAME-DIGEST/seed=7`. A run of a sweep is also found by its values:
+        `STUDY/bottleneck.buffer=2bdp,seed=7`.
         """
         folder = Path(folder)
+        folder = run_of_cell(folder) or folder
         if (stored := stored_run(folder)) is not None:
             return stored
         try:
