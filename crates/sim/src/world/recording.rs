@@ -193,4 +193,3 @@ impl World {
         self.recorder = None;
     }
 }
-
