@@ -29,7 +29,7 @@ pub(super) fn build(whole: &Whole<'_>, notes: &mut Notes) {
         .filter_map(|table| Some((table, whole.entries.get(name_of(table)?)?.as_slice())))
         .collect();
     // the ports that Data to the consumers of each entry pass, and the number of these consumers
-    let mut ways: BTreeMap<&str, (Vec<PortIndex>, usize)> = BTreeMap::new();
+    let mut routes: BTreeMap<&str, (Vec<PortIndex>, usize)> = BTreeMap::new();
     let consumes = |flow: &&FlowSpec| matches!(*flow.kind, FlowKind::Ndn(_));
     // where stores answer, round-trip times differ, and no path is the window's
     let stored = whole.blueprint.ndn.as_ref().is_some_and(has_stores);
@@ -41,7 +41,7 @@ pub(super) fn build(whole: &Whole<'_>, notes: &mut Notes) {
         if let (Some(name), Some(first)) = (name_of(table), flows.iter().copied().find(consumes))
             && let Some(way) = whole.data_way(first, &mut paths)
         {
-            ways.insert(name, (way, flows.len()));
+            routes.insert(name, (way, flows.len()));
         }
     }
     for &(table, flows) in &entries {
@@ -51,11 +51,11 @@ pub(super) fn build(whole: &Whole<'_>, notes: &mut Notes) {
         }
         for need in entry.scheme.needs {
             if let (Need::Samples(param), FlowKind::Ndn(config)) = (need, &*flow.kind)
-                && let Some((way, _)) = name_of(table).and_then(|name| ways.get(name))
+                && let Some((way, _)) = name_of(table).and_then(|name| routes.get(name))
                 && let Some(slowest) = whole.slowest(way)
             {
                 let sharing: usize =
-                    ways.values().filter(|(way, _)| way.contains(&slowest)).map(|(_, flows)| flows).sum();
+                    routes.values().filter(|(way, _)| way.contains(&slowest)).map(|(_, flows)| flows).sum();
                 let round_trip = paths.length(way) + paths.length(&back(way));
                 let bits =
                     whole.rate(slowest).as_bps_f64() * round_trip.as_secs_f64() / sharing.max(1) as f64;
@@ -97,9 +97,9 @@ impl Whole<'_> {
         let mut prefix = Some(config.prefix);
         while let Some(name) = prefix {
             let serving = ndn.producers.iter().filter(|producer| producer.config.prefix == name);
-            let ways: Vec<_> = serving.filter_map(|producer| paths.way(flow.from, producer.node)).collect();
-            if !ways.is_empty() {
-                return ways.into_iter().min_by_key(|way| paths.length(way)).map(|way| back(&way));
+            let routes: Vec<_> = serving.filter_map(|producer| paths.way(flow.from, producer.node)).collect();
+            if !routes.is_empty() {
+                return routes.into_iter().min_by_key(|way| paths.length(way)).map(|way| back(&way));
             }
             prefix = ndn.names.parent(name);
         }
