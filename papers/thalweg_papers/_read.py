@@ -84,6 +84,11 @@ def flow(result: Any, name: str) -> dict[str, Any]:
     return row
 
 
+def active_rate(row: dict[str, Any]) -> float:
+    """Rate of a flow's sender over its receivers' active time, in bit/s, from its row."""
+    return 8 * float(row["sent_bytes"]) / float(row["active_s"])
+
+
 def node(result: Any, name: str) -> dict[str, Any]:
     """The row of a node that knows names."""
     import polars

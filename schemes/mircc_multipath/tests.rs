@@ -159,6 +159,7 @@ fn packet(header: Header, label: Label) -> Packet {
         header,
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     }
 }
 

@@ -79,6 +79,7 @@ impl Place {
             header,
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         };
         let mut random = Random::new(1, "router", "");
         self.part.on_enqueue(

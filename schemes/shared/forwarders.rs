@@ -57,6 +57,7 @@ fn packet(size: Bytes, header: Header) -> Packet {
         header,
         ecn: Ecn::Capable,
         hops: 0,
+        waited: Default::default(),
     }
 }
 

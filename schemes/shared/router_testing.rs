@@ -136,5 +136,6 @@ pub(crate) fn packet(flow: u32, from: u32, to: u32, header: Header, label: Label
         header,
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     }
 }

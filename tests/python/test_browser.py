@@ -326,7 +326,7 @@ def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     saw = drive(report.write(folder))
     everybody_can_use(saw)
-    rows = pl.read_parquet(folder / "summary.parquet").filter(pl.col("metric") == "flows.throughput_total")
+    rows = pl.read_parquet(folder / "summary.parquet").filter(pl.col("metric") == "flows.throughput")
     expected = {
         (row["topology.bottleneck.buffer"], row["flows.a.scheme"]): (row["mean"] / 1e6, row["ci95"] / 1e6)
         for row in rows.to_dicts()
@@ -349,7 +349,7 @@ def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
         assert found, text
         point = {"topology.bottleneck.buffer": found[1], "flows.a.scheme": found[2]}
         values = sorted(
-            run["metrics"]["flows.throughput_total"] / 1e6 for run in record["runs"] if run["values"] == point
+            run["metrics"]["flows.throughput"] / 1e6 for run in record["runs"] if run["values"] == point
         )
         assert [plain(found[number]) for number in (4, 3, 5)] == pytest.approx(values, rel=1e-3)
     # throughput over delay: three runs of each point, in an ellipse

@@ -76,7 +76,7 @@ def test_a_larger_sweep_runs_only_what_is_missing_also_beside_folders(
     few = scenario.sweep(seeds=[12, 3]).run(out=out)
     assert len(carried_out) == 10
     assert [run.seed for run in few.runs] == [12, 3]
-    assert few.runs[0].result["flows.goodput_total"] == done.runs[-1].result["flows.goodput_total"]
+    assert few.runs[0].result["flows.goodput"] == done.runs[-1].result["flows.goodput"]
 
 
 def test_a_sweep_in_python_renews_the_index_of_its_folder(

@@ -85,8 +85,8 @@ def test_seeds_without_effect_are_one_run_and_have_no_interval(tmp_path: Path, c
     assert told["seeds"] == [{"values": {}, "seeds": 3, "distinct_runs": 1}]
     assert told["note"].startswith("3 seeds, 1 distinct run")
     rows = {row["metric"]: row for row in told["summary"]}
-    assert rows["flows.throughput_total"]["n"] == 1
-    assert rows["flows.throughput_total"]["ci95"] is None
+    assert rows["flows.throughput"]["n"] == 1
+    assert rows["flows.throughput"]["ci95"] is None
 
 
 def test_seeds_with_random_starts_are_runs_of_their_own(tmp_path: Path, capsys) -> None:
@@ -131,7 +131,7 @@ def test_groups_have_totals_completion_times_and_percentiles(tmp_path: Path, cap
     assert "groups of flows" in text
     result = tw.Result.load(tmp_path / "out")
     assert result.passed
-    assert 15e6 < result["flows.throughput_total"] <= 20e6 * 1.01, "what the link carries"
+    assert 15e6 < result["flows.throughput"] <= 20e6 * 1.01, "what the link carries"
     groups = {row["group"]: row for row in result.groups.to_dicts()}
     assert list(groups) == ["long", "short"]
     short = groups["short"]
@@ -144,7 +144,7 @@ def test_groups_have_totals_completion_times_and_percentiles(tmp_path: Path, cap
     assert short["queueing_delay_p50"] <= short["queueing_delay_p95"] <= short["queueing_delay_p99"]
     assert result["flows.fairness"] is None, "one flow without end: nobody to be fair to"
     headings = dict(table_rows(result.groups, GROUPS)[0])
-    assert {"throughput_total", "fct", "fct_p50", "fct_p95", "fct_p99", "queueing_delay_p95"} <= set(headings)
+    assert {"throughput", "fct", "fct_p50", "fct_p95", "fct_p99", "queueing_delay_p95"} <= set(headings)
     page = write(tmp_path / "out").read_text(encoding="utf-8")
     summary = page.split("<h2")[1]
     assert "completion time, short" in summary

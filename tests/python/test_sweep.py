@@ -48,11 +48,11 @@ def test_a_sweep_goes_over_its_grid_the_last_key_fastest(short):
     summary = done.summary
     assert summary.columns == [*GRID, "metric", "n", "mean", "sd", "ci95"]
     row = summary.filter(
-        (summary["metric"] == "flows.goodput_total")
+        (summary["metric"] == "flows.goodput")
         & (summary["topology.bottleneck.buffer"] == "1 bdp")
         & (summary["flows.reno.count"] == 2)
     ).row(0, named=True)
-    values = done.values("flows.goodput_total", buffer="1 bdp", count=2)
+    values = done.values("flows.goodput", buffer="1 bdp", count=2)
     assert row["n"] == 2
     assert row["mean"] == pytest.approx(sum(values) / 2)
     flows = done.table("flows")

@@ -64,6 +64,7 @@ fn open(pit: &mut Pit, name: Name, now: Time) {
         sent_at: now,
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
         header: Header::Interest(interest),
         label: Label::default(),
     };

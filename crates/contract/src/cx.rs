@@ -93,6 +93,7 @@ impl<'a> Cx<'a> {
             header,
             ecn,
             hops: 0,
+            waited: Default::default(),
         };
         let id = self.out.arena.insert(packet);
         self.out.outbox.push(id);
@@ -156,7 +157,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Reports `payload` bytes delivered to the application for the first time and in order.
+    /// Reports `payload` bytes that have arrived for the first time, in any order.
     #[inline]
     pub fn deliver(&mut self, payload: Bytes) {
         self.meter.goodput_bytes += payload.as_u64();
@@ -346,7 +347,7 @@ impl Count {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Meter {
-    /// Payload delivered to the application once, in order, in bytes.
+    /// Payload that has arrived, each byte counted once [RFC2647 §3.17], in bytes. Of stacks that show what their application reads only, that.
     pub goodput_bytes: u64,
     /// Number of round-trip time samples.
     pub rtt_count: u64,

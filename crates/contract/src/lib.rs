@@ -41,7 +41,9 @@ pub use ids::{
     PacketId, PayloadId, PortId,
 };
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
-pub use packet::{Ecn, Fragment, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
+pub use packet::{
+    Ecn, Fragment, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader, Waited,
+};
 pub use params::{
     Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue, resolve_params,
 };

@@ -86,6 +86,7 @@ mod tests {
             header,
             ecn: Ecn::Capable,
             hops: 0,
+            waited: Default::default(),
         }
     }
 

@@ -291,7 +291,7 @@ fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
     let plan = plan(&text);
     let outcome = lab::run(&plan, &sim::Control::default());
     let value = |key: &str| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
-    assert!(value("flow.video.throughput_min") > 10_000.0);
+    assert!(value("flow.video.throughput_worst") > 10_000.0);
     // the source and two members report their state at 0, 5, 10 and 15 s at least
     assert!(value("flow.video.signals") >= 12.0);
     assert!(value("receiver.video@d1.signals") >= 4.0);

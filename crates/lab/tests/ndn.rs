@@ -345,7 +345,7 @@ fn a_dumbbell_of_consumers_runs_and_leaves_its_tables() {
     );
     let (goodput, throughput) = (value("flow.viewer.goodput"), value("flow.viewer.throughput"));
     assert!((goodput / throughput - 1024.0 / 1100.0).abs() < 1e-3);
-    assert_eq!(value("flow.viewer.throughput_min"), throughput);
+    assert_eq!(value("flow.viewer.throughput_worst"), throughput);
     assert_eq!(outcome.report.value("flows.fairness"), None, "it has the network to itself");
     // an Interest for each Data, of another size
     let interests = value("flow.viewer.interests");

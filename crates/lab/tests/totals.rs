@@ -218,7 +218,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
         plan.blueprint.warmup = Duration::ZERO;
         run(&plan)
     });
-    for total in ["throughput_total", "goodput_total"] {
+    for total in ["throughput", "goodput"] {
         for (wire, _) in case.wires.iter().enumerate() {
             // flows with all receivers behind the wire, and their senders before it
             let over: Vec<usize> = (0..case.flows.len())
@@ -274,8 +274,8 @@ fn short_flows_together_do_not_exceed_their_link() {
     assert!(outcome.trace.ended_at == Time::ZERO + Duration::from_secs(6));
     let value = |key: &str| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
     assert!(value("flows.f0.completions") > 50.0);
-    assert!(value("flows.throughput_total") < 20.1e6);
+    assert!(value("flows.throughput") < 20.1e6);
     // the link's bits are those that arrived, except for those in flight at either edge
     let carried = value("link.w0.utilisation") * 20e6;
-    assert!((value("flows.throughput_total") / carried - 1.0).abs() < 0.02);
+    assert!((value("flows.throughput") / carried - 1.0).abs() < 0.02);
 }

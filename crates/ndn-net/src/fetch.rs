@@ -365,7 +365,18 @@ fn packet_of(header: Header, size_bytes: u32, link: &LinkHeader, ecn: Ecn) -> Pa
     let here = Address { node: NodeId(0), endpoint: EndpointId(0) };
     let label = Label(link.label.0);
     let (flow, sent_at) = (FlowId(0), Time::ZERO);
-    Packet { flow, size_bytes, source: here, to: here.into(), sent_at, label, header, ecn, hops: 0 }
+    Packet {
+        flow,
+        size_bytes,
+        source: here,
+        to: here.into(),
+        sent_at,
+        label,
+        header,
+        ecn,
+        hops: 0,
+        waited: Default::default(),
+    }
 }
 
 fn window_of(controller: &AnyControl) -> Bytes {

@@ -296,6 +296,7 @@ impl<'a> ControllerLoop<'a> {
             header: Header::Control(message.frame),
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         };
         self.handle(RouterInput::Packet(&packet, PortId(node.0)), now);
     }

@@ -297,6 +297,7 @@ impl SouthboundChannel {
             header: Header::Control(message.frame),
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         }
     }
 

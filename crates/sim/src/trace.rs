@@ -21,12 +21,7 @@ pub const SERIES: &[(&str, &str, &str, &str)] = &[
         "receiver",
         "bits that arrived at the receiver in the interval, headers included, per second",
     ),
-    (
-        "goodput",
-        "bps",
-        "receiver",
-        "payload delivered in order for the first time in the interval, per second",
-    ),
+    ("goodput", "bps", "receiver", "payload that arrived for the first time in the interval, per second"),
     (
         "backlog",
         "packets",
@@ -133,10 +128,13 @@ pub struct FlowRecord {
     pub sent_bytes: u64,
     /// Packets of the flow that were dropped anywhere in either direction, by [`DropReason`].
     pub drops: [u64; DropReason::ALL.len()],
+    /// Of these, packets with data that the network dropped; [`DropReason::NotListening`] is no drop of the network.
+    pub data_drops: u64,
     /// Packets that reached the sender: Data at a consumer, otherwise acknowledgements and feedback.
     pub arrived: Arrivals,
-    /// Distribution of one-way delays of Data at a consumer; `None` for other senders and in large networks, see [`crate::MANY_RECEIVERS`].
-    pub delays: Option<Box<Delays>>,
+    /// Distribution of the times that Data waited which arrived at a consumer; `None` for other senders and in large networks, see
+    /// [`crate::MANY_RECEIVERS`].
+    pub waits: Option<Box<Delays>>,
     /// Counters of the sender itself.
     pub meter: Meter,
     /// Its first start.
@@ -148,14 +146,18 @@ pub struct FlowRecord {
 /// Packets that reached an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrivals {
-    /// Packets.
+    /// Packets, without NACKs.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes of NACKs among them.
+    /// NACKs.
+    pub refused_packets: u64,
+    /// Their bytes.
     pub refused_bytes: u64,
     /// Sum of one-way delays, in nanoseconds; for Data from the producer or store that answered.
     pub delay_sum_ns: u64,
+    /// Sum of the times that the packets waited in queues on their way, in nanoseconds.
+    pub wait_sum_ns: u64,
     /// Minimum one-way delay; [`Duration::MAX`] before the first packet.
     pub delay_min: Duration,
     /// Maximum one-way delay.
@@ -167,8 +169,10 @@ impl Default for Arrivals {
         Self {
             packets: 0,
             bytes: 0,
+            refused_packets: 0,
             refused_bytes: 0,
             delay_sum_ns: 0,
+            wait_sum_ns: 0,
             delay_min: Duration::MAX,
             delay_max: Duration::ZERO,
         }
@@ -190,12 +194,14 @@ pub struct ReceiverRecord {
     pub bytes: u64,
     /// Sum of one-way delays, in nanoseconds.
     pub delay_sum_ns: u64,
+    /// Sum of the times that the packets waited in queues on their way, in nanoseconds.
+    pub wait_sum_ns: u64,
     /// Minimum one-way delay; [`Duration::MAX`] before the first packet.
     pub delay_min: Duration,
     /// Maximum one-way delay.
     pub delay_max: Duration,
-    /// Distribution of one-way delays; `None` in large networks, see [`crate::MANY_RECEIVERS`].
-    pub delays: Option<Box<Delays>>,
+    /// Distribution of the times that packets waited in all queues on their way; `None` in large networks, see [`crate::MANY_RECEIVERS`].
+    pub waits: Option<Box<Delays>>,
     /// Counters of the receiver itself.
     pub meter: Meter,
     /// Time of membership after the warm-up.

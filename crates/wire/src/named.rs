@@ -85,6 +85,7 @@ mod tests {
             header,
             ecn: Ecn::Capable,
             hops: 0,
+            waited: Default::default(),
         }
     }
 

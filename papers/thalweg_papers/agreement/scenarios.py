@@ -114,7 +114,7 @@ def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
     }
     for name in ("a", "b"):
         row = _read.flow(result, name)
-        kept[f"goodput {name}"] = float(row["goodput_bps"])
+        kept[f"goodput {name}"] = float(row["active_goodput_bps"])
         kept[f"loss {name}"] = float(row["loss_ratio"] or 0.0)
         kept[f"timeouts {name}"] = float(row["timeouts"] or 0.0)
     return kept

@@ -18,8 +18,8 @@ def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
 
     measured, reference = (_read.flow(result, name) for name in ("measured", "reference"))
     return {
-        "goodput_bps": float(measured["goodput_bps"]),
-        "reference_bps": float(reference["goodput_bps"]),
+        "goodput_bps": float(measured["active_goodput_bps"]),
+        "reference_bps": float(reference["active_goodput_bps"]),
         "queueing_s": float(measured["queueing_delay_s"]),
         "loss": float(measured["loss_ratio"] or 0.0),
     }

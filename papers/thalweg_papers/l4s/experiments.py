@@ -10,19 +10,17 @@ from . import scenarios
 from .keys import Key
 
 
-def extract(result: Any, variant: str, _scale: Scale) -> Sample:
+def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Goodputs, delays and losses of both flows, and the utilisation."""
     from .. import _read
 
     kept: dict[str, float] = {}
-    for name, (_, rtt_ms) in zip(("first", "second"), scenarios.parts(variant)[1], strict=True):
+    for name in ("first", "second"):
         row = _read.flow(result, name)
-        # the minimum that the flow saw includes a queue that never empties
-        always_s = float(row["owd_min_s"]) - scenarios.empty_s(variant, rtt_ms)
         kept |= {
-            f"{name}_bps": float(row["goodput_bps"]),
-            f"{name}_delay_s": float(row["queueing_delay_s"]) + always_s,
-            f"{name}_delay_p99_s": float(row["queueing_delay_p99_s"]) + always_s,
+            f"{name}_bps": float(row["active_goodput_bps"]),
+            f"{name}_delay_s": float(row["queueing_delay_s"]),
+            f"{name}_delay_p99_s": float(row["queueing_delay_p99_s"]),
             f"{name}_loss": float(row["loss_ratio"] or 0.0),
         }
     return {**kept, "utilisation": float(result["link.bottleneck.utilisation"])}

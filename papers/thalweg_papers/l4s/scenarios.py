@@ -26,8 +26,7 @@ CHOICES: dict[str, str] = {
     "packets that find at least two others in the L4S queue (sch_dualpi2.c, apply_step: qlen > 1, in its versions before "
     "and after that of August 2020), so that this is the rule of the testbed itself. The bands are the first ones. The "
     "matrix has the default.",
-    "queueing delay": "One-way delay less that of an empty network. The first measurement took off the minimum that the "
-    "flow saw, which is too much where the classic queue never empties in the 60 s that count.",
+    "queueing delay": "The time that a packet waits in the queues of its path.",
 }
 
 TESTBED_S, MATRIX_S, COUNTED_S = 180.0, 120.0, 60.0
@@ -113,12 +112,6 @@ def parts(variant: str) -> tuple[float, tuple[tuple[str, float], tuple[str, floa
     """Rate in Mbit/s; scheme and round-trip time in ms of both flows."""
     mbps, first, first_rtt, second, second_rtt = variant.split()
     return float(mbps), ((first, float(first_rtt)), (second, float(second_rtt)))
-
-
-def empty_s(variant: str, rtt_ms: float) -> float:
-    """One-way delay of a packet in an empty network: propagation, and two links beside the bottleneck."""
-    mbps, _ = parts(variant)
-    return rtt_ms / 2e3 + 8 * PACKET_B * (1 / (mbps * 1e6) + 2 / EDGE_BPS)
 
 
 def flow(name: str, scheme: str) -> Tree:

@@ -164,9 +164,9 @@ def dynamic_tree(result: Any, _variant: str, scale: Scale) -> Sample:
     return {
         "times_s": times,
         "multicast_bps": _read.series(result, "rate", ["flow.multicast"])["flow.multicast"],
-        "rate_bps": float(row["rate_bps"]),
-        "throughput_bps": float(row["throughput_bps"]),
-        "staying_throughput_bps": float(staying["throughput_bps"]),
+        "rate_bps": _read.active_rate(row),
+        "throughput_bps": float(row["active_throughput_bps"]),
+        "staying_throughput_bps": float(staying["active_throughput_bps"]),
         "feedback_packets": float(row["feedback_packets"]),
         "suppressed": float(row["suppressed"]),
         "duration_s": scale.seconds(scenarios.TREE_S),

@@ -117,7 +117,7 @@ def company(variant: str, _scale: Scale) -> Tree:
 
 def keep_company(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Throughput of both."""
-    return {name: float(_read.flow(result, name)["throughput_bps"]) for name in ("m", "tcp")}
+    return {name: float(_read.flow(result, name)["active_throughput_bps"]) for name in ("m", "tcp")}
 
 
 def solitude(variant: str, _scale: Scale) -> Tree:

@@ -139,7 +139,7 @@ def _delay_ms(topology: Graph, a: int, b: int) -> float:
 
 def kept(result: Any, _variant: str, _scale: Scale) -> Sample:
     """All consumers' throughput together."""
-    return {"mbps": sum(row["throughput_bps"] for row in result.flows.to_dicts()) / 1e6}
+    return {"mbps": sum(row["active_throughput_bps"] for row in result.flows.to_dicts()) / 1e6}
 
 
 def _totals(samples: Samples, setup: str, where: str) -> Quantity:
@@ -213,7 +213,7 @@ def places(variant: str, _scale: Scale) -> Tree:
 def placed(result: Any, _variant: str, _scale: Scale) -> Sample:
     """The second consumer's throughput."""
     return {
-        "mbps": next(row["throughput_bps"] for row in result.flows.to_dicts() if row["flow"] == "C1") / 1e6
+        "mbps": next(row["active_throughput_bps"] for row in result.flows.to_dicts() if row["flow"] == "C1") / 1e6
     }
 
 

@@ -162,7 +162,7 @@ def final_windows(result: Any, variant: str, _scale: Scale) -> Sample:
         windows = float(_read.one(result, "sources", f"flow.{flow['flow']}")[1][-1])
     return {
         "windows": windows,
-        "mbps": flow["throughput_bps"] / 1e6,
+        "mbps": flow["active_throughput_bps"] / 1e6,
         "again": 100 * flow["retransmits"] / flow["sent_packets"],
     }
 

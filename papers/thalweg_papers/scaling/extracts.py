@@ -40,7 +40,7 @@ def operations(result: Any, _variant: str, scale: Scale) -> Sample:
     routers = [row for row in nodes if row["node"].startswith("r")]
     (controller,) = [row for row in nodes if row["role"] == "controller"] or [None]
     flows = result.flows
-    rates = flows["throughput_bps"].to_numpy().astype(float)
+    rates = flows["active_throughput_bps"].to_numpy().astype(float)
     by_period = [(row["operations"] or 0) / seconds for row in routers]
     by_packet = [(row["part_operations"] or 0) / seconds for row in routers]
     packets = sum((row["interests_out"] or 0) + (row["data_out"] or 0) for row in routers) / seconds

@@ -47,7 +47,7 @@ def keep_several(result: Any, _variant: str, _scale: Scale) -> Sample:
     rows = result.flows.to_dicts()
 
     def mean(prefix: str) -> float:
-        return float(np.mean([row["throughput_bps"] for row in rows if row["flow"].startswith(prefix)]))
+        return float(np.mean([row["active_throughput_bps"] for row in rows if row["flow"].startswith(prefix)]))
 
     return {"tcp_share": mean("tcp") / fair, "tfmcc_share": mean("g") / fair}
 
@@ -86,7 +86,7 @@ def keep_congested(result: Any, _variant: str, _scale: Scale) -> Sample:
     return {
         "feedback_per_s": float(flow["feedback_received"]) / CONGESTED_S,
         "feedback_per_packet": float(flow["feedback_received"]) / max(float(flow["sent_packets"]), 1),
-        "rate_bps": float(flow["rate_bps"]),
+        "rate_bps": _read.active_rate(flow),
     }
 
 

@@ -173,7 +173,7 @@ class Finding:
         if self.wanted.name == "starve":
             goodputs = shares(result)
             bound = self.wanted.threshold * math.fsum(goodputs.values()) / len(goodputs)
-            rows = [(f"flow.{self._lowest}.goodput", relation + _quantity(bound, up=False))]
+            rows = [(f"flow.{self._lowest}.active_goodput", relation + _quantity(bound, up=False))]
         elif self.wanted.name == "unfair":
             rows = [("flows.fairness", f"{relation}{self.wanted.threshold:g}")]
         elif self.wanted.name == "delay":
@@ -192,15 +192,15 @@ class Finding:
             used = properties.use(result, self.network) or 0.0
             total = math.fsum(shares(result).values())
             bound = total * self.wanted.threshold / used if used else 0.0
-            rows = [("flows.goodput_total", relation + _quantity(bound, up=True))]
+            rows = [("flows.goodput", relation + _quantity(bound, up=True))]
         met = [row for row in rows if _holds(result, *row)][:1]
         if not met:
             # no key of a result says it: the lowest goodput of its flows must stay as low
-            lowest = min(own, key=lambda name: result[f"flow.{name}.goodput"] or 0.0)
+            lowest = min(own, key=lambda name: result[f"flow.{name}.active_goodput"] or 0.0)
             met = [
                 (
-                    f"flow.{lowest}.goodput",
-                    "<= " + _quantity((result[f"flow.{lowest}.goodput"] or 0.0) * 1.01, up=True),
+                    f"flow.{lowest}.active_goodput",
+                    "<= " + _quantity((result[f"flow.{lowest}.active_goodput"] or 0.0) * 1.01, up=True),
                 )
             ]
         return dict(met)

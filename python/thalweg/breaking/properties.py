@@ -83,7 +83,7 @@ def is_own(flow: str) -> bool:
 
 def shares(result: Result, words: Sequence[str] = (*OWN, "rival")) -> dict[str, float]:
     """Goodput in bit/s of the flows without an end, by name."""
-    rows = result.flows.select("flow", "goodput_bps").rows()
+    rows = result.flows.select("flow", "active_goodput_bps").rows()
     return {name: value or 0.0 for name, value in rows if name.startswith(tuple(words))}
 
 

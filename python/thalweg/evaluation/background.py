@@ -50,7 +50,7 @@ def _joins(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _left(runs: Samples, _lab: Lab) -> float:
-    return runs["with"].value("flow.tcp.throughput") / runs["without"].value("flow.tcp.throughput")
+    return runs["with"].value("flow.tcp.active_throughput") / runs["without"].value("flow.tcp.active_throughput")
 
 
 def _left_soon(runs: Samples, lab: Lab) -> float:
@@ -149,7 +149,7 @@ ROWS = (
         "bit/s",
         BACKGROUND,
         _beside("reno", 20.0),
-        lambda runs, _lab: runs["with"].value("flow.tcp.throughput"),
+        lambda runs, _lab: runs["with"].value("flow.tcp.active_throughput"),
         HARM,
     ),
     Row(

@@ -134,7 +134,7 @@ def _delay(runs: Samples, _lab: Lab) -> float:
 
 
 def _rate(runs: Samples, _lab: Lab) -> float:
-    return min(runs["video"].value(f"{flow}.throughput") for flow in _flows_of(runs))
+    return min(runs["video"].value(f"{flow}.active_throughput") for flow in _flows_of(runs))
 
 
 def _pair(name: str, title: str, source: str, network: str, cases: Any) -> tuple[Row, Row]:

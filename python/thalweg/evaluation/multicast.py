@@ -88,7 +88,7 @@ def _slowest(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 def _over_tcp(runs: Samples, _lab: Lab) -> float:
     run = next(iter(runs.values()))
-    return run.value("flow.x.throughput_min") / max(run.value("flow.tcp.throughput"), 1.0)
+    return run.value("flow.x.throughput_worst") / max(run.value("flow.tcp.active_throughput"), 1.0)
 
 
 def _losses(subject: Subject, lab: Lab) -> dict[str, Tree]:

@@ -164,7 +164,7 @@ def _failing(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _total(runs: Samples, _lab: Lab) -> float:
-    return next(iter(runs.values())).value("flows.throughput_total")
+    return next(iter(runs.values())).value("flows.throughput")
 
 
 ROWS = (
@@ -264,7 +264,7 @@ ROWS = (
         "bit/s",
         NDN,
         _flood,
-        one("flow.c1.throughput"),
+        one("flow.c1.active_throughput"),
         HIGHER,
     ),
     Row(

@@ -220,7 +220,7 @@ ROWS = (
             "bit/s",
             EQUAL,
             _beside(other),
-            one("flow.x.throughput"),
+            one("flow.x.active_throughput"),
             HIGHER,
         )
         for other in ("cubic", "reno")
@@ -257,7 +257,7 @@ ROWS = (
         "bit/s",
         UNICAST,
         _parking_lot,
-        one("flow.x.throughput"),
+        one("flow.x.active_throughput"),
         HIGHER,
     ),
     Row(

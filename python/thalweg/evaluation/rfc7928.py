@@ -110,7 +110,7 @@ def _round_trips(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _lowest_ratio(runs: Samples, _lab: Lab) -> float:
-    return min(ratio(run.value("flow.i.goodput"), run.value("flow.ii.goodput")) for run in runs.values())
+    return min(ratio(run.value("flow.i.active_goodput"), run.value("flow.ii.active_goodput")) for run in runs.values())
 
 
 PAGE: Tree = {"kind": "page", "connections": 6, "number": 50, "weight": "500 kB", "think": "1 s"}
@@ -266,7 +266,7 @@ def _of_droptail(runs: Samples, _lab: Lab) -> float:
     return runs["queue"].value(QUEUE) / max(runs["drop-tail"].value(QUEUE), 1e-6)
 
 
-GOODPUT = one("flows.goodput_total")
+GOODPUT = one("flows.goodput")
 P95 = ".queueing_delay_p95"
 
 
@@ -363,7 +363,7 @@ ROWS = (
         "bit/s",
         AQM,
         _mixed,
-        one("flow.x.goodput"),
+        one("flow.x.active_goodput"),
         HIGHER,
     ),
     Row(
@@ -374,7 +374,7 @@ ROWS = (
         "bit/s",
         AQM,
         _one(RENO.flow("x"), LEDBAT.flow("lbe")),
-        one("flow.x.goodput"),
+        one("flow.x.active_goodput"),
         HIGHER,
     ),
     Row(
@@ -475,7 +475,7 @@ ROWS = (
         "bit/s",
         AQM,
         _traffic_mix,
-        one("flows.bulk.goodput_total"),
+        one("flows.bulk.goodput"),
         HIGHER,
     ),
     Row(

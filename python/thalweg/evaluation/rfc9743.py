@@ -91,7 +91,7 @@ def _harm_rows() -> tuple[Row, ...]:
                     "bit/s",
                     UNICAST,
                     _beside(victim, bdp),
-                    one("flow.victim.throughput"),
+                    one("flow.victim.active_throughput"),
                     HARM,
                 )
             )
@@ -281,7 +281,7 @@ def _lying_rows() -> tuple[Row, ...]:
             "bit/s",
             TCP,
             _lying(**tcp),
-            one("flow.victim.throughput"),
+            one("flow.victim.active_throughput"),
             HARM,
         )
         for name, (title, what, tcp) in LIES.items()
@@ -407,7 +407,7 @@ ROWS: tuple[Row, ...] = (
         lambda subject, lab: {
             "short": dumbbell(lab, [subject.flow("x"), _short_flows(subject, lab, "short", 0.2)])
         },
-        one("flow.x.throughput"),
+        one("flow.x.active_throughput"),
         HIGHER,
     ),
     *_harm_rows(),
@@ -430,7 +430,7 @@ ROWS: tuple[Row, ...] = (
         "bit/s",
         UNICAST,
         _real_time,
-        one("flow.media.throughput"),
+        one("flow.media.active_throughput"),
         HARM,
     ),
     Row(
@@ -453,7 +453,7 @@ ROWS: tuple[Row, ...] = (
         "bit/s",
         UNICAST,
         _short_and_long,
-        one("flow.x.throughput"),
+        one("flow.x.active_throughput"),
         HIGHER,
     ),
     Row("5.3.1", "Differences with congestion control principles", "RFC 9743 §5.3.1", "", never=WORDS),
@@ -521,7 +521,7 @@ ROWS: tuple[Row, ...] = (
         "bit/s",
         UNICAST,
         _alone(link={"trace": "lte_driving", "buffer": "250 packets"}),
-        one("flow.x.throughput"),
+        one("flow.x.active_throughput"),
         HIGHER,
     ),
     Row(
@@ -627,7 +627,7 @@ ROWS: tuple[Row, ...] = (
         "bit/s",
         UNICAST,
         _unresponsive,
-        one("flow.x.throughput"),
+        one("flow.x.active_throughput"),
         HIGHER,
     ),
     *_lying_rows(),

@@ -337,7 +337,7 @@ def _camp(group: str) -> Any:
     """Throughput of a camp in the mix over that in the baseline: L of camp A, G of camp B."""
 
     def value(runs: Samples, _lab: Lab) -> float:
-        mix, baseline = (runs[name].value(f"flows.{group}.goodput_total") for name in ("mix", "baseline"))
+        mix, baseline = (runs[name].value(f"flows.{group}.goodput") for name in ("mix", "baseline"))
         return mix / max(baseline, 1.0)
 
     return value
@@ -364,7 +364,7 @@ def _fair(pairs: Sequence[tuple[int, int]]) -> Any:
 
 
 def _lowest_ratio(runs: Samples, _lab: Lab) -> float:
-    return min(ratio(run.value("flow.x.throughput"), run.value("flow.y.throughput")) for run in runs.values())
+    return min(ratio(run.value("flow.x.active_throughput"), run.value("flow.y.active_throughput")) for run in runs.values())
 
 
 def _parking_lot(subject: Subject, lab: Lab) -> dict[str, Tree]:
@@ -390,7 +390,7 @@ def _parking_lot(subject: Subject, lab: Lab) -> dict[str, Tree]:
 def _long_share(runs: Samples, _lab: Lab) -> float:
     """Throughput of the flows over three links over the mean of those over one."""
     run = runs["hops"]
-    return run.value("flows.long.goodput_total") * 3 / max(run.value("flows.short.goodput_total"), 1.0)
+    return run.value("flows.long.goodput") * 3 / max(run.value("flows.short.goodput"), 1.0)
 
 
 ROWS = (

@@ -45,7 +45,7 @@ THROUGHPUT = """groups = list(dict.fromkeys(group for _, run in runs for group i
 bars = {
     name: [(run.get(f"flows.{group}.throughput") or 0.0) / 1e6 for group in groups] for name, run in runs
 }
-plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)").savefig("throughput.svg")
+plots.bars(groups, bars, "throughput of all its flows (Mbit/s)").savefig("throughput.svg")
 """
 """Python that makes the picture of throughputs."""
 
@@ -150,7 +150,7 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
     bars = {
         name: [(run.get(f"flows.{group}.throughput") or 0.0) * 1e-6 for group in groups] for name, run in runs
     }
-    return plots.svg(plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)"), "throughput")
+    return plots.svg(plots.bars(groups, bars, "throughput of all its flows (Mbit/s)"), "throughput")
 
 
 def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:

@@ -151,7 +151,7 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
     rows = []
     if fullest:
         rows.append(("fullest link", f"{100 * (fullest['utilisation'] or 0):.1f} %", fullest["link"]))
-    total = run.get("flows.throughput_total")
+    total = run.get("flows.throughput")
     span = time_text(run.get("run.measured") or 0.0)
     consumers = not run.flows.is_empty() and bool((run.flows["transport"] == "ndn").all())
     rows.append(

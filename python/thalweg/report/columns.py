@@ -49,8 +49,8 @@ FLOWS: tuple[Column, ...] = (
 GROUPS: tuple[Column, ...] = (
     ("group", "group", 1.0),
     ("count", "flows", 1.0),
-    ("throughput_total", "throughput, total (Mbit/s)", 1e-6),
-    ("goodput_total", "goodput, total (Mbit/s)", 1e-6),
+    ("throughput", "throughput (Mbit/s)", 1e-6),
+    ("goodput", "goodput (Mbit/s)", 1e-6),
     ("fairness", "fairness (Jain)", 1.0),
     ("fairness_mean", "fairness over 1 s, mean", 1.0),
     ("fairness_min", "minimum", 1.0),
@@ -152,7 +152,7 @@ FIRST_OF_GROUPS = (
     *(
         "group",
         "count",
-        "throughput_total",
+        "throughput",
         "completions",
         "fct",
         "fct_p95",
@@ -192,9 +192,11 @@ OMIT_IF_ZERO = {
 
 
 UNITS = {
-    **dict.fromkeys(("rate", "throughput", "goodput", "throughput_total", "goodput_total"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("throughput_min", "throughput_max", "interests"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
+    **dict.fromkeys(("rate", "interests", "throughput", "goodput"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(("active_throughput", "active_goodput", "throughput_mean", "goodput_mean"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(("throughput_worst", "throughput_best", "goodput_worst"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "owd_worst", "base_delay", "queue"), ("ms", 1e3)),
+    **dict.fromkeys(("queueing_delay", "queueing_delay_worst"), ("ms", 1e3)),
     **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
     **dict.fromkeys([f"queueing_delay_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
     **dict.fromkeys(("rtp_queue", "rtp_queue_p95", "rtp_queue_max"), ("ms", 1e3)),

@@ -23,8 +23,8 @@ MAX_KEYS = 6
 """Maximum number of differences in a warning."""
 
 SHOWN = (
-    "flows.throughput_total",
-    "flows.goodput_total",
+    "flows.throughput",
+    "flows.goodput",
     "flows.fairness",
     r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|queueing_delay_p95|loss_ratio|retransmits|timeouts|feedback_packets|feedback_received|signals|completions|fct|fct_p50|fct_p95|fct_p99)",
     r"link\.(.+)\.(utilisation|queue_packets|queue|loss_ratio|drops)",

@@ -150,7 +150,7 @@ def key_metrics(result: Result) -> list[str]:
     expected: list[str] = result.expect["key"].to_list()
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
     each = groups if 2 <= len(groups) <= MAX_GROUPS else []
-    throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput_total"]
+    throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput"]
     done = [f"flows.{group}" for group in groups if result.get(f"flows.{group}.completions")]
     times = [f"{group}.{word}" for group in done[:MAX_GROUPS] for word in ("fct", "fct_p95")]
     fairness = ["flows.fairness"] if result.get("flows.fairness") is not None else []

@@ -233,6 +233,7 @@ fn live_packet_of(from: u32, to: contract::Destination, header: Header, label: u
         header,
         ecn: Ecn::Capable,
         hops: 0,
+        waited: Default::default(),
     };
     let (mut datagram, mut bytes) = (Vec::new(), Vec::new());
     assert!(datagrams::write(&sent, 0, None, &mut datagram));

@@ -399,7 +399,18 @@ impl Seat {
             let (flow, to) = (self.flow, self.me.into());
             let size_bytes = datagrams::IP_UDP_HEADERS + bytes.len() as u32;
             let label = Label::default();
-            return Some(Packet { flow, size_bytes, source, to, sent_at: now, label, header, ecn, hops: 0 });
+            return Some(Packet {
+                flow,
+                size_bytes,
+                source,
+                to,
+                sent_at: now,
+                label,
+                header,
+                ecn,
+                hops: 0,
+                waited: Default::default(),
+            });
         }
         let envelope = Envelope {
             flow: self.flow,

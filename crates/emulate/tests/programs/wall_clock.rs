@@ -191,7 +191,7 @@ kernel = "reno"
         let value = |report: &lab::Report| report.value(key).unwrap_or_else(|| panic!("{key}"));
         (value(&simulated), value(&report))
     };
-    let (expected, found) = both("flows.goodput_total");
+    let (expected, found) = both("flows.goodput");
     assert!((found / expected - 1.0).abs() < 0.1, "goodput {found} for {expected} bit/s");
     let (expected, found) = both("link.bottleneck.queue_packets");
     assert!((found / expected - 1.0).abs() < 0.4, "{found} packets wait instead of {expected}");
@@ -427,7 +427,7 @@ series = ["allowed_rate"]
         return;
     }
     let report = lab::report(&plan, &outcome.trace);
-    for key in ["flow.film.throughput_min", "link.bottleneck.utilisation"] {
+    for key in ["flow.film.throughput_worst", "link.bottleneck.utilisation"] {
         let value = |report: &lab::Report| report.value(key).unwrap_or_else(|| panic!("{key}"));
         let (expected, found) = (value(&simulated), value(&report));
         assert!((found / expected - 1.0).abs() < 0.1, "{key}: {found} for {expected}");

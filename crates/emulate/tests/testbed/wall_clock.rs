@@ -112,7 +112,7 @@ fn both(name: &str, scheme: &str, span: (u32, u32), keys: &[&str]) -> Option<Bot
 const MCA: (&str, [&str; 6]) = (
     "does-a-group-do-the-same-on-sockets",
     [
-        "flow.group.throughput_min",
+        "flow.group.throughput_worst",
         "flow.download.throughput",
         "link.narrow.utilisation",
         "link.narrow.queue_packets",
@@ -124,7 +124,7 @@ const MCA: (&str, [&str; 6]) = (
 const SRMCC: (&str, [&str; 6]) = (
     "do-names-work-over-sockets",
     [
-        "flow.video.throughput_min",
+        "flow.video.throughput_worst",
         "flow.download.throughput",
         "link.shared.utilisation",
         "link.shared.queue_packets",

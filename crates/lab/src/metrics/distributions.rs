@@ -25,7 +25,7 @@ pub(super) fn distributions(plan: &Plan, trace: &Trace, names: &Names, rows: &[F
     };
     if plan.blueprint.record.distributions {
         for (row, flow) in rows.iter().enumerate() {
-            add(names.flow(row), "queueing_delay", flow.queueing().collect());
+            add(names.flow(row), "queueing_delay", flow.waits().collect());
         }
         for (port, waits) in trace.queueing_delays.iter().enumerate() {
             add(names.port(port), "queue", waits.iter().flat_map(|waits| waits.iter()).collect());

@@ -1,7 +1,8 @@
 //! The table `links`, from the counters of ports.
 
 use contract::DropReason;
-use sim::{LinkSpec, PortRecord, PortSpec, Trace};
+use sim::{Change, LinkSpec, PortRecord, PortSpec, Trace};
+use units::{Duration, Rate};
 
 use super::percentiles::{self, PERCENTS};
 use super::tables::{loss_ratio, measured, ratio};
@@ -16,6 +17,8 @@ struct PortRow<'a> {
     from: &'a str,
     to: &'a str,
     record: &'a PortRecord,
+    /// Mean propagation delay while measured.
+    delay_s: Option<f64>,
     /// [`PERCENTS`] of the times that packets waited.
     waits_s: [Option<f64>; PERCENTS.len()],
 }
@@ -23,6 +26,29 @@ struct PortRow<'a> {
 impl PortRow<'_> {
     fn drops(&self) -> u64 {
         self.record.drops.iter().sum()
+    }
+}
+
+/// The propagation delay of a link averaged over the measured time: events change it.
+fn mean_delay(plan: &Plan, trace: &Trace, link: usize, spec: &PortSpec) -> Option<f64> {
+    let changes = plan.blueprint.events.iter().filter_map(|(at, change)| match change {
+        Change::LinkDelay(changed, delay) if changed.index() == link => Some((*at, *delay)),
+        _ => None,
+    });
+    let mut changes: Vec<_> = changes.collect();
+    changes.sort_by_key(|(at, _)| *at);
+    let (mut since, mut delay, mut sum) = (trace.warmup, spec.delay, 0.0);
+    for (at, next) in changes.into_iter().chain([(trace.ended_at, Duration::ZERO)]) {
+        let at = at.min(trace.ended_at);
+        sum += delay.as_secs_f64() * at.saturating_since(since).as_secs_f64();
+        (since, delay) = (since.max(at), next);
+    }
+    let span = measured(trace);
+    // the sum of one addend would not be the delay itself
+    if plan.blueprint.events.is_empty() {
+        Some(spec.delay.as_secs_f64())
+    } else {
+        ratio(sum, span.as_secs_f64())
     }
 }
 
@@ -35,14 +61,16 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         .enumerate()
         .flat_map(|(index, link)| [(2 * index, link, true), (2 * index + 1, link, false)])
         .map(|(port, link, forward)| {
+            let spec = if forward { &link.forward } else { &link.backward };
             let (from, to) = if forward { link.ends } else { (link.ends.1, link.ends.0) };
             PortRow {
                 link,
                 forward,
-                spec: if forward { &link.forward } else { &link.backward },
+                spec,
                 from: node(from),
                 to: node(to),
                 record: &trace.ports[port],
+                delay_s: mean_delay(plan, trace, port / 2, spec),
                 waits_s: percentiles::of_counted(
                     trace
                         .queueing_delays
@@ -61,8 +89,11 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         .text("direction", |row| if row.forward { "forward" } else { "backward" }.to_owned())
         .text("from", |row| row.from.to_owned())
         .text("to", |row| row.to.to_owned())
-        .number("rate_bps", |row| Some(row.spec.rate.as_bps_f64()))
-        .number("delay_s", |row| Some(row.spec.delay.as_secs_f64()))
+        .number("rate_bps", |row| {
+            ratio(row.record.capacity_bits as f64, measured_ns / 1e9)
+                .filter(|_| row.spec.rate < Rate::UNLIMITED)
+        })
+        .number("delay_s", |row| row.delay_s)
         .count("offered_packets", |row| row.record.offered_packets)
         .count("sent_packets", |row| row.record.sent_packets)
         .count("sent_bytes", |row| row.record.sent_bytes)

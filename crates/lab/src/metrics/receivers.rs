@@ -4,7 +4,8 @@ use contract::Count;
 use sim::ReceiverRecord;
 use units::{Duration, Time};
 
-use super::tables::{FlowRow, per_second, ratio};
+use super::percentiles::PERCENTS;
+use super::tables::{DelaySums, FlowRow, per_second, share_lost};
 use crate::report::{Columns, Table};
 
 /// One receiver of a flow.
@@ -16,17 +17,47 @@ pub(super) struct ReceiverRow<'a> {
     pub(super) plays: bool,
     /// When its flow had started and it was a member.
     pub(super) since: Option<Time>,
-    /// Duration over which its rates are computed.
-    pub(super) span: Duration,
+    /// Time after the warm-up in which it was a member and its sender was active.
+    pub(super) active: Duration,
+    /// Time after the warm-up.
+    pub(super) measured: Duration,
+    /// Data packets of its flow that were dropped, if it is the only receiver.
+    pub(super) drops: Option<u64>,
+    /// [`PERCENTS`] of the waits of the packets that arrived.
+    pub(super) waits_s: [Option<f64>; PERCENTS.len()],
 }
 
 impl ReceiverRow<'_> {
     pub(super) fn throughput(&self) -> Option<f64> {
-        per_second(self.record.bytes, self.span)
+        self.per_measured(self.record.bytes)
     }
 
     pub(super) fn goodput(&self) -> Option<f64> {
-        per_second(self.record.meter.goodput_bytes, self.span)
+        self.per_measured(self.record.meter.goodput_bytes)
+    }
+
+    /// Bits per second of the measured time; `None` if it was no member of an active flow.
+    fn per_measured(&self, bytes: u64) -> Option<f64> {
+        (self.active > Duration::ZERO).then(|| per_second(bytes, self.measured)).flatten()
+    }
+
+    pub(super) fn active_throughput(&self) -> Option<f64> {
+        per_second(self.record.bytes, self.active)
+    }
+
+    pub(super) fn active_goodput(&self) -> Option<f64> {
+        per_second(self.record.meter.goodput_bytes, self.active)
+    }
+
+    /// Lost packets over those that were lost or arrived: dropped ones of its flow if it is the only receiver, otherwise those that it found missing.
+    pub(super) fn loss_ratio(&self) -> Option<f64> {
+        let lost = self.drops.unwrap_or_else(|| self.record.meter.count(Count::Missing));
+        share_lost([lost, self.record.packets])
+    }
+
+    /// Sums over the packets that arrived.
+    pub(super) fn sums(&self) -> DelaySums {
+        DelaySums::new(self.record.packets, self.record.delay_sum_ns, self.record.wait_sum_ns)
     }
 
     /// A count of its player; `None` if it has none.
@@ -49,20 +80,12 @@ impl ReceiverRow<'_> {
         self.played(Count::StallNanos).map(|nanos| nanos as f64 / 1e9)
     }
 
-    pub(super) fn owd(&self) -> Option<f64> {
-        ratio(self.record.delay_sum_ns as f64 / 1e9, self.record.packets as f64)
-    }
-
     pub(super) fn owd_min(&self) -> Option<f64> {
         (self.record.packets > 0).then(|| self.record.delay_min.as_secs_f64())
     }
 
     pub(super) fn owd_max(&self) -> Option<f64> {
         (self.record.packets > 0).then(|| self.record.delay_max.as_secs_f64())
-    }
-
-    pub(super) fn queueing_ns(&self) -> f64 {
-        self.record.delay_sum_ns as f64 - self.record.packets as f64 * self.record.delay_min.as_nanos() as f64
     }
 }
 
@@ -79,9 +102,17 @@ pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
         })
         .number("throughput_bps", |row| row.throughput())
         .number("goodput_bps", |row| row.goodput())
-        .number("owd_s", |row| row.owd())
+        .number("active_throughput_bps", |row| row.active_throughput())
+        .number("active_goodput_bps", |row| row.active_goodput())
+        .number("loss_ratio", |row| row.loss_ratio())
+        .number("owd_s", |row| row.sums().owd())
         .number("owd_min_s", |row| row.owd_min())
         .number("owd_max_s", |row| row.owd_max())
+        .number("base_delay_s", |row| row.sums().base())
+        .number("queueing_delay_s", |row| row.sums().queueing())
+        .number("queueing_delay_p50_s", |row| row.waits_s[0])
+        .number("queueing_delay_p95_s", |row| row.waits_s[1])
+        .number("queueing_delay_p99_s", |row| row.waits_s[2])
         .count("feedback_packets", |row| row.record.meter.count(Count::Feedback))
         .count("suppressed", |row| row.record.meter.count(Count::Suppressed))
         .count("missing", |row| row.record.meter.count(Count::Missing))

@@ -8,7 +8,7 @@ use units::{Duration, Time};
 
 use super::fairness::{Curve, coefficient_of_variation, converged, jain};
 use super::percentiles::{self, PERCENTS};
-use super::tables::{FlowRow, Names, mean, measured, ratio};
+use super::tables::{DelaySums, FlowRow, Names, mean, mean_of, measured, ratio, share, share_lost};
 use super::windows::{BAND, Windows, intervals};
 use crate::report::{Cells, Columns, Keys, Report, Table, word};
 use crate::{Expectation, Plan};
@@ -42,7 +42,6 @@ pub(super) fn summary(
     let [flows, receivers, links, nodes, apps] = tables;
     let mut all = Summary::default();
     let curves = Curves::new(trace, rows);
-    let worst_and_best = extremes(rows, receivers);
 
     let events = changes(plan);
     let arrivals: Vec<Option<(f64, f64)>> = flows
@@ -59,11 +58,8 @@ pub(super) fn summary(
         let members: Vec<usize> = entry.flows.iter().map(|flow| flow.index()).collect();
         group(&mut all, &format!("flows.{}", entry.name), &members, flows, &whole);
     }
-    let own = |(row, _): &(usize, _)| single.has_flow(names.flow(*row));
-    for (row, (min, max)) in worst_and_best.into_iter().enumerate().filter(own) {
+    for row in (0..rows.len()).filter(|&row| single.has_flow(names.flow(row))) {
         columns(&mut all, names.flow(row), flows, row);
-        all.put(names.flow(row), "throughput_min", min);
-        all.put(names.flow(row), "throughput_max", max);
         all.put(names.flow(row), "cov", curves.cov[row]);
         all.put(names.flow(row), "convergence", curves.convergence_s[row]);
         all.put(names.flow(row), "power", whole.power(&[row], rows[row].throughput()));
@@ -165,23 +161,25 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
     }
 }
 
-/// Adds the values of a group of flows: means of measurements, minimum, maximum and percentiles over all of them, sums of counts, totals,
-/// fairness.
+/// Adds the values of a group of flows, each as [`Over`] says; counts are summed.
 fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, whole: &Whole<'_>) {
     let Whole { trace, rows, curves, windows, .. } = *whole;
     all.put(subject, "count", Some(members.len() as f64));
-    let queueing = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].queueing()).collect());
+    let waits = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].waits()).collect());
     let delays = pooled(members.iter().flat_map(|&row| rows[row].delays()));
+    let of_packets = Pooled::over(&members.iter().map(|&row| &rows[row]).collect::<Vec<_>>());
     for column in &flows.columns {
         let value = match &column.cells {
             Cells::Number(values) => {
                 let there = members.iter().filter_map(|&row| values[row]);
                 match Over::of(column.name) {
                     Over::Mean => mean(there),
+                    Over::Sum => there.reduce(|sum, more| sum + more),
                     Over::Minimum => there.reduce(f64::min),
                     Over::Maximum => there.reduce(f64::max),
-                    Over::Queueing(percent) => {
-                        PERCENTS.iter().position(|known| *known == percent).and_then(|at| queueing[at])
+                    Over::Packets => of_packets.value(column.name).unwrap_or_else(|| mean(there)),
+                    Over::QueueingDelays(percent) => {
+                        PERCENTS.iter().position(|known| *known == percent).and_then(|at| waits[at])
                     }
                     Over::Delays(percent) => delays.percentile(percent).map(Duration::as_secs_f64),
                 }
@@ -197,14 +195,14 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
         };
         all.put(subject, word(column.name), value);
     }
-    let span_s = measured(trace).as_secs_f64();
-    let total = |what: usize| {
-        let bytes: f64 = members.iter().map(|&row| rows[row].bytes()[what]).sum();
-        ratio(bytes * 8.0, span_s)
-    };
-    all.put(subject, "throughput_total", total(0));
-    all.put(subject, "goodput_total", total(1));
-    let times: Vec<f64> = members.iter().filter_map(|&row| rows[row].fct()).collect();
+    let members_of = || members.iter().map(|&row| &rows[row]);
+    let throughput = members_of().filter_map(FlowRow::throughput).reduce(|sum, more| sum + more);
+    all.put(subject, "throughput_mean", mean(members_of().filter_map(FlowRow::throughput)));
+    all.put(subject, "goodput_mean", mean(members_of().filter_map(FlowRow::goodput)));
+    let times: Vec<f64> = members_of().filter_map(FlowRow::fct).collect();
+    let transfers = members_of().filter(|row| row.finite() && row.started().is_some()).count();
+    all.put(subject, "transfers", Some(transfers as f64));
+    all.put(subject, "unfinished", Some(transfers.saturating_sub(times.len()) as f64));
     all.put(subject, "completions", Some(times.len() as f64));
     for (percent, value) in PERCENTS.iter().zip(percentiles::of_numbers(times)) {
         all.put(subject, &format!("fct_p{percent}"), value);
@@ -214,7 +212,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
     let indices = || over_time.iter().filter(|(at, _)| *at > trace.warmup).map(|(_, index)| *index);
     all.put(subject, "fairness_mean", mean(indices()));
     all.put(subject, "fairness_min", indices().reduce(f64::min));
-    all.put(subject, "power", whole.power(members, total(0)));
+    all.put(subject, "power", whole.power(members, throughput));
     all.put(subject, "recovery", whole.recovery(members));
     all.put(subject, "cov", mean(members.iter().filter_map(|&row| curves.cov[row])));
     let times: Option<Vec<f64>> = members
@@ -265,24 +263,82 @@ fn changes(plan: &Plan) -> Vec<Time> {
 enum Over {
     /// The mean; each flow counts once.
     Mean,
+    /// The sum, of rates over the same time.
+    Sum,
     Minimum,
     Maximum,
-    /// A percentile of the queueing delays of all packets.
-    Queueing(u64),
+    /// Over all packets or samples, see [`Pooled`].
+    Packets,
+    /// A percentile of the times that all packets waited.
+    QueueingDelays(u64),
     /// A percentile of the delays of all segments.
     Delays(u64),
 }
 
 impl Over {
     fn of(column: &str) -> Self {
-        let (word, last) = word(column).rsplit_once('_').unwrap_or((column, ""));
-        match (word, last, last.strip_prefix('p').and_then(|percent| percent.parse().ok())) {
-            ("queueing_delay", _, Some(percent)) => Self::Queueing(percent),
+        let name = word(column);
+        match name {
+            "rate" | "interests" | "throughput" | "goodput" => return Self::Sum,
+            "throughput_worst" | "goodput_worst" => return Self::Minimum,
+            "throughput_best" | "loss_ratio_worst" | "owd_worst" | "queueing_delay_worst" => {
+                return Self::Maximum;
+            }
+            "owd" | "base_delay" | "queueing_delay" | "rtt" | "delay" | "delay_std" | "rtp_queue"
+            | "loss_ratio" | "ack_loss_ratio" => return Self::Packets,
+            _ => {}
+        }
+        let (name, last) = name.rsplit_once('_').unwrap_or((name, ""));
+        match (name, last, last.strip_prefix('p').and_then(|percent| percent.parse().ok())) {
+            ("queueing_delay", _, Some(percent)) => Self::QueueingDelays(percent),
             ("delay", _, Some(percent)) => Self::Delays(percent),
             (_, "min", _) => Self::Minimum,
             (_, "max", _) => Self::Maximum,
             _ => Self::Mean,
         }
+    }
+}
+
+/// Values over all packets or samples of several flows, in which each packet counts once, as it does in percentiles.
+struct Pooled {
+    sums: DelaySums,
+    rtts: [u64; 2],
+    rtp_queueing: [u64; 2],
+    /// Mean and standard deviation of the delays of segments or frames.
+    delay: [Option<f64>; 2],
+    /// Data packets that were lost, and that arrived; `None` with a flow to several receivers, whose losses are not of packets but of receivers.
+    data: Option<[u64; 2]>,
+    acks: [u64; 2],
+}
+
+impl Pooled {
+    fn over(rows: &[&FlowRow<'_>]) -> Self {
+        let add = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a + c, b + d];
+        let [mean, deviation, ..] = FlowRow::delay_of(rows);
+        Self {
+            sums: rows.iter().map(|row| row.sums()).sum(),
+            rtts: rows.iter().map(|row| row.rtts()).fold([0, 0], add),
+            rtp_queueing: rows.iter().map(|row| row.rtp_queueing()).fold([0, 0], add),
+            delay: [mean, deviation],
+            data: rows.iter().map(|row| row.data_fates()).try_fold([0, 0], |all, one| Some(add(all, one?))),
+            acks: rows.iter().map(|row| row.ack_fates()).fold([0, 0], add),
+        }
+    }
+
+    /// The value of a column; `None` if it is the mean over the flows.
+    fn value(&self, column: &str) -> Option<Option<f64>> {
+        Some(match word(column) {
+            "owd" => self.sums.owd(),
+            "base_delay" => self.sums.base(),
+            "queueing_delay" => self.sums.queueing(),
+            "rtt" => mean_of(self.rtts),
+            "delay" => self.delay[0],
+            "delay_std" => self.delay[1],
+            "rtp_queue" => mean_of(self.rtp_queueing),
+            "loss_ratio" => share_lost(self.data?),
+            "ack_loss_ratio" => share(self.acks),
+            _ => return None,
+        })
     }
 }
 
@@ -293,9 +349,9 @@ pub(super) fn pooled<'a>(delays: impl Iterator<Item = &'a Delays>) -> Delays {
     all
 }
 
-/// Jain's index over the goodputs of the competing members; `None` for fewer than two, or if they were never active at the same time.
+/// Jain's index over the goodputs of the competing members while they were active; `None` for fewer than two, or if they were never active at the same time.
 fn fairness(members: &[usize], flows: &Table, trace: &Trace, rows: &[FlowRow<'_>]) -> Option<f64> {
-    let goodput = flows.numbers("goodput_bps");
+    let goodput = flows.numbers("active_goodput_bps");
     let on: Vec<_> =
         members.iter().filter_map(|&row| Some((rows[row].competes(trace)?, goodput[row]?))).collect();
     let since = on.iter().map(|(span, _)| span.start).max()?;
@@ -305,22 +361,6 @@ fn fairness(members: &[usize], flows: &Table, trace: &Trace, rows: &[FlowRow<'_>
         return None;
     }
     jain(&shares)
-}
-
-/// Minimum and maximum throughput over each flow's receivers. A consumer counts as its own receiver.
-fn extremes(rows: &[FlowRow<'_>], receivers: &Table) -> Vec<(Option<f64>, Option<f64>)> {
-    let throughput = receivers.numbers("throughput_bps");
-    let mut start = 0;
-    rows.iter()
-        .map(|row| {
-            if row.consumes() {
-                return (row.throughput(), row.throughput());
-            }
-            let mine = throughput[start..start + row.receivers()].iter().flatten().copied();
-            start += row.receivers();
-            (mine.clone().reduce(f64::min), mine.reduce(f64::max))
-        })
-        .collect()
 }
 
 /// The recorded series `rate` of each flow.

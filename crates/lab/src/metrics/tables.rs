@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use contract::{Count, Delays, DropReason, FlowId, Meter, NameId, PortId};
 use sim::{
-    Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
+    DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
     ReceiverRecord, ReceiverSpec, Subject, TREE_EVENTS, Trace,
 };
 use stack::{ndn, tcp};
@@ -81,9 +81,12 @@ pub(super) struct FlowRow<'a> {
     record: &'a FlowRecord,
     pub(super) receivers: Vec<ReceiverRow<'a>>,
     completed: Option<Time>,
+    /// The time during which it was active after the warm-up.
     active: Duration,
-    /// [`PERCENTS`] of its queueing delays.
-    queueing_s: [Option<f64>; PERCENTS.len()],
+    /// The time after the warm-up.
+    measured: Duration,
+    /// [`PERCENTS`] of the waits of its packets.
+    waits_s: [Option<f64>; PERCENTS.len()],
 }
 
 impl<'a> FlowRow<'a> {
@@ -116,7 +119,12 @@ impl<'a> FlowRow<'a> {
                 record,
                 plays,
                 since: trace.flows[index].started_at.map(|at| at.max(to.start)),
-                span: record.active.min(active),
+                active: record.active.min(active),
+                measured: measured(trace),
+                drops: (spec.to.len() == 1).then_some(trace.flows[index].data_drops),
+                waits_s: percentiles::of_counted(
+                    record.waits.iter().flat_map(|waits| waits.iter()).collect(),
+                ),
             };
             let prefix = match (&*spec.kind, &blueprint.ndn) {
                 (FlowKind::Ndn(config), Some(ndn)) => ndn.names.text(config.prefix),
@@ -131,9 +139,13 @@ impl<'a> FlowRow<'a> {
                 receivers: receivers.iter().zip(&spec.to).map(receiver).collect(),
                 completed,
                 active,
-                queueing_s: [None; PERCENTS.len()],
+                measured: measured(trace),
+                waits_s: [None; PERCENTS.len()],
             };
-            row.queueing_s = percentiles::of_counted(row.queueing().collect());
+            row.waits_s = match &row.receivers[..] {
+                [only] if !row.consumes() => only.waits_s,
+                _ => percentiles::of_counted(row.waits().collect()),
+            };
             row
         };
         blueprint.flows.iter().enumerate().map(row).collect()
@@ -151,17 +163,13 @@ impl<'a> FlowRow<'a> {
         }
     }
 
-    pub(super) fn receivers(&self) -> usize {
-        self.receivers.len()
-    }
-
     /// Flow completion time: from its start to its completion.
     pub(super) fn fct(&self) -> Option<f64> {
         Some(self.completed?.saturating_since(self.started()?).as_secs_f64())
     }
 
     /// Whether it is a finite transfer.
-    fn finite(&self) -> bool {
+    pub(super) fn finite(&self) -> bool {
         match &*self.spec.kind {
             FlowKind::Tcp(config) => matches!(config.demand, tcp::Demand::Finite(_)),
             FlowKind::Ndn(config) => config.size < Bytes::UNLIMITED,
@@ -214,22 +222,36 @@ impl<'a> FlowRow<'a> {
         all - self.record.drops[DropReason::NotListening as usize]
     }
 
-    fn loss_ratio(&self) -> Option<f64> {
-        match *self.spec.kind {
-            FlowKind::Stream(_) => self.missing_ratio(),
-            FlowKind::Datagram(_) if self.spec.cast != Cast::Unicast => self.missing_ratio(),
-            FlowKind::Tcp(_) | FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => {
-                loss_ratio(self.drops(), self.record.sent_packets)
-            }
+    /// Data packets that were dropped, and that arrived; of a flow with several receivers no drop stands for one of them.
+    pub(super) fn data_fates(&self) -> Option<[u64; 2]> {
+        match &self.receivers[..] {
+            _ if self.consumes() => Some([self.record.data_drops, self.record.arrived.packets]),
+            [only] => Some([self.record.data_drops, only.record.packets]),
+            _ => None,
         }
     }
 
-    /// Mean over the receivers with packets of missing / (missing + arrived).
-    fn missing_ratio(&self) -> Option<f64> {
-        mean(self.receivers.iter().filter_map(|receiver| {
-            let missing = receiver.record.meter.count(Count::Missing);
-            ratio(missing as f64, (missing + receiver.record.packets) as f64)
-        }))
+    fn loss_ratio(&self) -> Option<f64> {
+        match self.data_fates() {
+            Some(fates) => share_lost(fates),
+            None => mean(self.receivers.iter().filter_map(ReceiverRow::loss_ratio)),
+        }
+    }
+
+    /// Acknowledgements, or Interests and NACKs, that the network dropped.
+    pub(super) fn ack_drops(&self) -> u64 {
+        self.drops() - self.record.data_drops
+    }
+
+    /// The same, and how many there were: acknowledgements that were dropped or arrived, or Interests that were sent.
+    pub(super) fn ack_fates(&self) -> [u64; 2] {
+        let drops = self.ack_drops();
+        let all = if self.consumes() {
+            self.record.sent_packets.max(drops)
+        } else {
+            drops + self.record.arrived.packets
+        };
+        [drops, all]
     }
 
     /// Whether packets arrive at its sender, as Data at a consumer.
@@ -239,41 +261,26 @@ impl<'a> FlowRow<'a> {
 
     /// Rate of the packets that its sender handed to the network, in bit/s.
     fn sent(&self) -> Option<f64> {
-        per_second(self.record.sent_bytes, self.active)
+        self.active()?;
+        per_second(self.record.sent_bytes, self.measured)
+    }
+
+    /// The time during which it was active, if it was.
+    fn active(&self) -> Option<Duration> {
+        Some(self.active).filter(|active| *active > Duration::ZERO)
     }
 
     fn arrived(&self) -> u64 {
         if self.consumes() {
-            return self.record.arrived.packets;
+            return self.record.arrived.packets + self.record.arrived.refused_packets;
         }
         self.receivers.iter().map(|receiver| receiver.record.packets).sum()
     }
 
-    /// Bytes that arrived at a consumer, without NACKs.
-    fn data_bytes(&self) -> u64 {
-        self.record.arrived.bytes.saturating_sub(self.record.arrived.refused_bytes)
-    }
-
-    /// Bytes that arrived, and payload in them: the mean over the receivers that were members.
-    pub(super) fn bytes(&self) -> [f64; 2] {
-        if self.consumes() {
-            return [self.data_bytes() as f64, self.record.meter.goodput_bytes as f64];
-        }
-        let members = || self.receivers.iter().filter(|receiver| receiver.span > Duration::ZERO);
-        let over = |bytes: fn(&ReceiverRecord) -> u64| {
-            mean(members().map(|receiver| bytes(receiver.record) as f64)).unwrap_or(0.0)
-        };
-        [over(|record| record.bytes), over(|record| record.meter.goodput_bytes)]
-    }
-
-    /// Its queueing delays with their counts.
-    pub(super) fn queueing(&self) -> impl Iterator<Item = Counted> + '_ {
-        let own = self.record.delays.iter().map(|delays| (delays, self.record.arrived.delay_min));
-        let theirs = self.receivers.iter().filter_map(|receiver| {
-            receiver.record.delays.as_ref().map(|delays| (delays, receiver.record.delay_min))
-        });
-        own.chain(theirs)
-            .flat_map(|(delays, min)| delays.iter().map(move |(delay, n)| (delay.saturating_sub(min), n)))
+    /// The times that its data packets waited in queues on their way, with their counts.
+    pub(super) fn waits(&self) -> impl Iterator<Item = Counted> + '_ {
+        let theirs = self.receivers.iter().filter_map(|receiver| receiver.record.waits.as_ref());
+        self.record.waits.iter().chain(theirs).flat_map(|waits| waits.iter())
     }
 
     /// Whether it carries the frames of an encoder that adapts its rate.
@@ -306,48 +313,104 @@ impl<'a> FlowRow<'a> {
         [Some(mean), p95, Some(meter.media().delay_max.as_secs_f64())]
     }
 
-    /// Rate of arrivals, headers included, in bit/s.
+    /// Bytes of data that arrived per second of the measured time, headers included, in bit/s.
     pub(super) fn throughput(&self) -> Option<f64> {
         if self.consumes() {
-            return per_second(self.data_bytes(), self.active);
+            self.active()?;
+            return per_second(self.record.arrived.bytes, self.measured);
         }
         mean(self.receivers.iter().filter_map(ReceiverRow::throughput))
     }
 
-    fn goodput(&self) -> Option<f64> {
+    pub(super) fn goodput(&self) -> Option<f64> {
         if self.consumes() {
-            return per_second(self.record.meter.goodput_bytes, self.active);
+            self.active()?;
+            return per_second(self.record.meter.goodput_bytes, self.measured);
         }
         mean(self.receivers.iter().filter_map(ReceiverRow::goodput))
     }
 
-    /// One-way delay: mean, minimum, maximum, and mean above the minimum.
-    fn owd(&self) -> [Option<f64>; 4] {
-        let arrived = &self.record.arrived;
+    fn active_throughput(&self) -> Option<f64> {
+        if self.consumes() {
+            return per_second(self.record.arrived.bytes, self.active);
+        }
+        mean(self.receivers.iter().filter_map(ReceiverRow::active_throughput))
+    }
+
+    fn active_goodput(&self) -> Option<f64> {
+        if self.consumes() {
+            return per_second(self.record.meter.goodput_bytes, self.active);
+        }
+        mean(self.receivers.iter().filter_map(ReceiverRow::active_goodput))
+    }
+
+    /// Sums over the data packets that arrived.
+    pub(super) fn sums(&self) -> DelaySums {
+        if self.consumes() {
+            let arrived = &self.record.arrived;
+            return DelaySums::new(arrived.packets, arrived.delay_sum_ns, arrived.wait_sum_ns);
+        }
+        self.receivers.iter().map(ReceiverRow::sums).sum()
+    }
+
+    /// Minimum and maximum one-way delay.
+    fn owd_range(&self) -> [Option<f64>; 2] {
         if !self.consumes() {
             return [
-                self.per_packet(|receiver| receiver.record.delay_sum_ns as f64 / 1e9),
                 self.receivers.iter().filter_map(ReceiverRow::owd_min).reduce(f64::min),
                 self.receivers.iter().filter_map(ReceiverRow::owd_max).reduce(f64::max),
-                self.per_packet(|receiver| receiver.queueing_ns() / 1e9),
             ];
         }
-        if arrived.packets == 0 {
-            return [None; 4];
-        }
-        let mean = arrived.delay_sum_ns as f64 / 1e9 / arrived.packets as f64;
-        let (min, max) = (arrived.delay_min.as_secs_f64(), arrived.delay_max.as_secs_f64());
-        [Some(mean), Some(min), Some(max), Some(mean - min)]
+        let arrived = &self.record.arrived;
+        [arrived.delay_min, arrived.delay_max].map(|delay| (arrived.packets > 0).then(|| delay.as_secs_f64()))
+    }
+
+    /// The highest value over its receivers; of a consumer its own.
+    fn highest(&self, of: impl Fn(&ReceiverRow<'a>) -> Option<f64>, own: Option<f64>) -> Option<f64> {
+        if self.consumes() { own } else { self.receivers.iter().filter_map(of).reduce(f64::max) }
+    }
+
+    /// The lowest value over its receivers, likewise.
+    fn lowest(&self, of: impl Fn(&ReceiverRow<'a>) -> Option<f64>, own: Option<f64>) -> Option<f64> {
+        if self.consumes() { own } else { self.receivers.iter().filter_map(of).reduce(f64::min) }
+    }
+
+    /// The node of the receiver with the lowest throughput; among equals of the one with the highest loss, then of the first.
+    fn worst_receiver(&self) -> &str {
+        let members = self.receivers.iter().filter_map(|receiver| Some((receiver, receiver.throughput()?)));
+        let worst = members.reduce(|worst, next| {
+            let lost = |receiver: &ReceiverRow<'_>| receiver.loss_ratio().unwrap_or(0.0);
+            let order = next.1.total_cmp(&worst.1).then(lost(worst.0).total_cmp(&lost(next.0)));
+            if order.is_lt() { next } else { worst }
+        });
+        worst.map_or("", |(receiver, _)| receiver.node)
+    }
+
+    /// Number and sum in nanoseconds of its sender's round-trip times.
+    pub(super) fn rtts(&self) -> [u64; 2] {
+        [self.record.meter.rtt_count, self.record.meter.rtt_sum_ns]
+    }
+
+    /// Number and sum in nanoseconds of the delays in the RTP queue at the sender.
+    pub(super) fn rtp_queueing(&self) -> [u64; 2] {
+        let media = self.record.meter.media();
+        if self.encodes() { [media.delay_count, media.delay_sum_ns] } else { [0, 0] }
     }
 
     /// Delay from the first Interest for a segment to its Data, or of a frame: mean, standard deviation, minimum, maximum.
     fn delay(&self) -> [Option<f64>; 4] {
-        let n: u64 = self.meters().map(|meter| meter.media().delay_count).sum();
+        Self::delay_of(&[self])
+    }
+
+    /// The same over all segments or frames of several flows.
+    pub(super) fn delay_of(rows: &[&Self]) -> [Option<f64>; 4] {
+        let meters = || rows.iter().flat_map(|row| row.meters());
+        let n: u64 = meters().map(|meter| meter.media().delay_count).sum();
         if n == 0 {
             return [None; 4];
         }
-        let sum: u128 = self.meters().map(|meter| u128::from(meter.media().delay_sum_ns)).sum();
-        let squares: u128 = self.meters().map(|meter| meter.media().delay_square_sum_ns2).sum();
+        let sum: u128 = meters().map(|meter| u128::from(meter.media().delay_sum_ns)).sum();
+        let squares: u128 = meters().map(|meter| meter.media().delay_square_sum_ns2).sum();
         let mean_ns = sum as f64 / n as f64;
         // Σ(x − m)² = Σx² − 2m·Σx + n·m² about an integer m near the mean, exact in integers
         let count = u128::from(n);
@@ -355,8 +418,8 @@ impl<'a> FlowRow<'a> {
         let about_m = (squares + count * m * m).saturating_sub(2 * m * sum) as f64 / n as f64;
         let off = mean_ns - m as f64;
         let variance_ns2 = (about_m - off * off).max(0.0);
-        let min = self.meters().map(|meter| meter.media().delay_min).min().filter(|min| *min < Duration::MAX);
-        let max = min.and_then(|_| self.meters().map(|meter| meter.media().delay_max).max());
+        let min = meters().map(|meter| meter.media().delay_min).min().filter(|min| *min < Duration::MAX);
+        let max = min.and_then(|_| meters().map(|meter| meter.media().delay_max).max());
         let [min, max] = [min, max].map(|delay| delay.map(Duration::as_secs_f64));
         [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), min, max]
     }
@@ -379,14 +442,48 @@ impl<'a> FlowRow<'a> {
     fn played(&self, count: impl Fn(&ReceiverRow<'_>) -> Option<u64>) -> Option<u64> {
         self.receivers.iter().filter_map(count).reduce(|a, b| a + b)
     }
+}
 
-    /// The mean of a sum over all packets that arrived.
-    fn per_packet(&self, sum: impl Fn(&ReceiverRow<'_>) -> f64) -> Option<f64> {
-        let packets: u64 = self.receivers.iter().map(|receiver| receiver.record.packets).sum();
-        ratio(
-            self.receivers.iter().filter(|receiver| receiver.record.packets > 0).map(sum).sum(),
-            packets as f64,
-        )
+/// Sums over packets that arrived.
+#[derive(Clone, Copy, Default)]
+pub(super) struct DelaySums {
+    packets: u64,
+    delay_ns: u128,
+    wait_ns: u128,
+}
+
+impl DelaySums {
+    pub(super) fn new(packets: u64, delay_ns: u64, wait_ns: u64) -> Self {
+        Self { packets, delay_ns: delay_ns.into(), wait_ns: wait_ns.into() }
+    }
+
+    fn per_packet(&self, sum_ns: u128) -> Option<f64> {
+        ratio(sum_ns as f64 / 1e9, self.packets as f64)
+    }
+
+    /// Mean one-way delay.
+    pub(super) fn owd(&self) -> Option<f64> {
+        self.per_packet(self.delay_ns)
+    }
+
+    /// Mean time in queues.
+    pub(super) fn queueing(&self) -> Option<f64> {
+        self.per_packet(self.wait_ns)
+    }
+
+    /// Mean one-way delay without the time in queues.
+    pub(super) fn base(&self) -> Option<f64> {
+        self.per_packet(self.delay_ns - self.wait_ns)
+    }
+}
+
+impl std::iter::Sum for DelaySums {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, more| Self {
+            packets: sum.packets + more.packets,
+            delay_ns: sum.delay_ns + more.delay_ns,
+            wait_ns: sum.wait_ns + more.wait_ns,
+        })
     }
 }
 
@@ -409,7 +506,12 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count("arrived_packets", FlowRow::arrived)
         .number("throughput_bps", FlowRow::throughput)
         .number("goodput_bps", FlowRow::goodput)
+        .number("active_throughput_bps", FlowRow::active_throughput)
+        .number("active_goodput_bps", FlowRow::active_goodput)
         .number("loss_ratio", FlowRow::loss_ratio)
+        .number("ack_loss_ratio", |row| share(row.ack_fates()))
+        .count("data_drops", |row| row.record.data_drops)
+        .count("ack_drops", FlowRow::ack_drops)
         .count("drops", FlowRow::drops);
     DROPS
         .iter()
@@ -425,9 +527,7 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count("marks", |row| row.count(Count::Marks))
         .count("signals", |row| row.count(Count::Signals))
         .count("nacks", |row| row.count(Count::Nacks))
-        .number("rtt_s", |row| {
-            ratio(row.record.meter.rtt_sum_ns as f64 / 1e9, row.record.meter.rtt_count as f64)
-        })
+        .number("rtt_s", |row| mean_of(row.rtts()))
         .number("rtt_min_s", |row| {
             (row.record.meter.rtt_count > 0).then(|| row.record.meter.rtt_min.as_secs_f64())
         })
@@ -443,13 +543,23 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("rtp_queue_s", |row| row.rtp_queue()[0])
         .number("rtp_queue_p95_s", |row| row.rtp_queue()[1])
         .number("rtp_queue_max_s", |row| row.rtp_queue()[2])
-        .number("owd_s", |row| row.owd()[0])
-        .number("owd_min_s", |row| row.owd()[1])
-        .number("owd_max_s", |row| row.owd()[2])
-        .number("queueing_delay_s", |row| row.owd()[3])
-        .number("queueing_delay_p50_s", |row| row.queueing_s[0])
-        .number("queueing_delay_p95_s", |row| row.queueing_s[1])
-        .number("queueing_delay_p99_s", |row| row.queueing_s[2])
+        .number("owd_s", |row| row.sums().owd())
+        .number("owd_min_s", |row| row.owd_range()[0])
+        .number("owd_max_s", |row| row.owd_range()[1])
+        .number("base_delay_s", |row| row.sums().base())
+        .number("queueing_delay_s", |row| row.sums().queueing())
+        .number("queueing_delay_p50_s", |row| row.waits_s[0])
+        .number("queueing_delay_p95_s", |row| row.waits_s[1])
+        .number("queueing_delay_p99_s", |row| row.waits_s[2])
+        .text("worst_receiver", |row| row.worst_receiver().to_owned())
+        .number("throughput_worst_bps", |row| row.lowest(ReceiverRow::throughput, row.throughput()))
+        .number("throughput_best_bps", |row| row.highest(ReceiverRow::throughput, row.throughput()))
+        .number("goodput_worst_bps", |row| row.lowest(ReceiverRow::goodput, row.goodput()))
+        .number("loss_ratio_worst", |row| row.highest(ReceiverRow::loss_ratio, row.loss_ratio()))
+        .number("owd_worst_s", |row| row.highest(|receiver| receiver.sums().owd(), row.sums().owd()))
+        .number("queueing_delay_worst_s", |row| {
+            row.highest(|receiver| receiver.sums().queueing(), row.sums().queueing())
+        })
         .number("fct_s", FlowRow::fct)
         .count_of_some("frames_dropped", FlowRow::dropped)
         .count_of_some("frames_played", |row| row.played(|receiver| receiver.played(Count::FramesPlayed)))
@@ -626,6 +736,21 @@ pub(super) fn receiver_ranges(trace: &Trace) -> Vec<Range<usize>> {
 /// Drops over packets, at most 1, because packets sent before the end of the warm-up may be dropped after it.
 pub(super) fn loss_ratio(drops: u64, packets: u64) -> Option<f64> {
     ratio(drops as f64, packets as f64).map(|share| share.min(1.0))
+}
+
+/// Lost packets over those that were lost or arrived.
+pub(super) fn share_lost([lost, arrived]: [u64; 2]) -> Option<f64> {
+    share([lost, lost + arrived])
+}
+
+/// Some of all.
+pub(super) fn share([some, all]: [u64; 2]) -> Option<f64> {
+    ratio(some as f64, all as f64)
+}
+
+/// The mean in seconds of a number of times with this sum in nanoseconds.
+pub(super) fn mean_of([count, sum_ns]: [u64; 2]) -> Option<f64> {
+    ratio(sum_ns as f64 / 1e9, count as f64)
 }
 
 pub(super) fn ratio(above: f64, below: f64) -> Option<f64> {

@@ -7,11 +7,13 @@ use crate::schema::read::{Notes, shortened, suggestion};
 use crate::schema::renames::unknown;
 
 /// Words of a key that no column has, by what stands first in the key.
-const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence", "power", "recovery"];
+const OF_A_FLOW: &[&str] = &["cov", "convergence", "power", "recovery"];
 const OF_FLOWS: &[&str] = &[
     "count",
-    "throughput_total",
-    "goodput_total",
+    "throughput_mean",
+    "goodput_mean",
+    "transfers",
+    "unfinished",
     "completions",
     "fct_p50",
     "fct_p95",

@@ -15,6 +15,10 @@ pub const RENAMED: &[(&str, &str)] = &[
     ("orders_repeated", "commands_retransmitted"),
     ("refusals", "nacks"),
     ("refused", "nacked"),
+    ("goodput_total", "goodput"),
+    ("throughput_total", "throughput"),
+    ("throughput_max", "throughput_best"),
+    ("throughput_min", "throughput_worst"),
     // series
     ("decrease", "decrease_probability"),
     ("heard_rate", "notified_rate"),
@@ -115,7 +119,7 @@ mod tests {
         }
         for table in ["flows", "receivers", "links", "nodes"] {
             let rows = crate::METRICS.iter().filter(|row| row.table == table);
-            sets.push(rows.map(|row| row.name.to_owned()).collect());
+            sets.push(rows.map(|row| crate::report::word(row.name).to_owned()).collect());
         }
         let schema = crate::schema();
         let tables = schema["$defs"].as_object().expect("tables").values();

@@ -199,6 +199,7 @@ impl App {
             header: inner,
             ecn: if header.mark > 0 { Ecn::Marked } else { Ecn::Capable },
             hops: 0,
+            waited: Default::default(),
         };
         self.input(Input::Packet(&packet), now);
     }

@@ -22,6 +22,8 @@ pub(crate) struct Accounts {
     flows: usize,
     /// Drops per reason and flow; a reason takes memory from its first drop on.
     flow_drops: [Vec<u64>; DropReason::ALL.len()],
+    /// Data packets that the network dropped, per flow; takes memory from the first one on.
+    data_drops: Vec<u64>,
     packet_hops: u64,
     events_handled: u64,
     /// Digest of all handled events in order.
@@ -38,6 +40,7 @@ impl Accounts {
             balance: Balance::default(),
             flows: blueprint.flows.len(),
             flow_drops: Default::default(),
+            data_drops: Vec::new(),
             packet_hops: 0,
             events_handled: 0,
             digest: 0,
@@ -78,12 +81,16 @@ impl Accounts {
         self.packet_hops += packets;
     }
 
-    /// Counts a dropped packet. Control messages belong to no flow.
-    pub(crate) fn count_dropped(&mut self, flow: FlowId, why: DropReason) {
+    /// Counts a dropped packet, which carries data of its flow or acknowledges them. Control messages belong to no flow.
+    pub(crate) fn count_dropped(&mut self, flow: FlowId, why: DropReason, has_data: bool) {
         if flow.index() < self.flows {
             let drops = &mut self.flow_drops[why as usize];
             drops.resize(self.flows, 0);
             drops[flow.index()] += 1;
+            if has_data && why != DropReason::NotListening {
+                self.data_drops.resize(self.flows, 0);
+                self.data_drops[flow.index()] += 1;
+            }
         }
         self.balance.dropped += 1;
     }
@@ -154,7 +161,7 @@ impl Accounts {
 
     /// Ends the warm-up.
     pub(crate) fn rebase(&mut self) {
-        self.flow_drops.iter_mut().for_each(|drops| drops.fill(0));
+        self.flow_drops.iter_mut().chain([&mut self.data_drops]).for_each(|drops| drops.fill(0));
     }
 
     /// A copy of the records up to now.
@@ -180,13 +187,15 @@ impl Accounts {
     ) -> Trace {
         let warm = now.as_nanos() >= blueprint.warmup.as_nanos();
         let (series, events) = recorded.into_records();
+        let mut flows = hosts.flow_records(now, &self.flow_drops, keep);
+        flows.iter_mut().zip(&self.data_drops).for_each(|(flow, drops)| flow.data_drops = *drops);
         Trace {
             hash: self.digest,
             ended_at: now,
             warmup: if warm { Time::ZERO + blueprint.warmup } else { Time::ZERO },
             packet_hops: self.packet_hops,
             events_handled: self.events_handled,
-            flows: hosts.flow_records(now, &self.flow_drops, keep),
+            flows,
             apps: Vec::new(),
             receivers: hosts.receiver_records(now, keep),
             nodes: hosts.nodes.records(),

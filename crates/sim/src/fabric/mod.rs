@@ -11,7 +11,9 @@ mod ring;
 mod routing;
 mod tree;
 
-use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
+use contract::{
+    Arena, DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random,
+};
 use units::{Duration, Rate, Time};
 
 pub(crate) use fans::FanOffer;
@@ -322,15 +324,15 @@ impl Fabric {
     // ---- links that change
 
     /// Changes the rate of a port's link. Returns the events to schedule.
-    pub(crate) fn set_rate(&mut self, port: PortId, rate: Rate, now: Time) -> Vec<Offer> {
+    pub(crate) fn set_rate(&mut self, port: PortId, rate: Rate, now: Time, arena: &mut Arena) -> Vec<Offer> {
         self.note_change(port);
-        self.ports[port.index()].set_rate(now, rate)
+        self.ports[port.index()].set_rate(now, rate, arena)
     }
 
     /// Limits the rate of a port. Returns the events to schedule.
-    pub(crate) fn set_cap(&mut self, port: PortId, rate: Rate, now: Time) -> Vec<Offer> {
+    pub(crate) fn set_cap(&mut self, port: PortId, rate: Rate, now: Time, arena: &mut Arena) -> Vec<Offer> {
         self.note_change(port);
-        self.ports[port.index()].set_cap(now, rate)
+        self.ports[port.index()].set_cap(now, rate, arena)
     }
 
     /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns the events to schedule.

@@ -487,6 +487,7 @@ impl Port {
         self.ring.push((id, packet.size_bytes), (start, depart, arrive), spare);
         if start > now {
             self.waits.count_wait(start - now, size);
+            packet.waited.add(start - now);
             self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
             self.fifo.waiting_bytes += size;
         } else {

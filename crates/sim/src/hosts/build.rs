@@ -14,7 +14,7 @@ use crate::fabric::{Fabric, NO_FLOW};
 use crate::{Blueprint, FlowKind, FlowSpec, ReceiverSpec};
 use memory::list_in_large_pages;
 
-/// Maximum number of receivers and consumers for which the distribution of one-way delays is kept by default, at about 1 kB each.
+/// Maximum number of receivers and consumers for which the distribution of waits is kept by default, at about 1 kB each.
 pub const MANY_RECEIVERS: usize = 10_000;
 
 impl Hosts {
@@ -38,7 +38,7 @@ impl Hosts {
         });
         let watched = flows().map(|(_, flow)| flow.to.len() + usize::from(consumes(flow))).sum::<usize>();
         let distributions = Distributions {
-            one_way: watched <= MANY_RECEIVERS || blueprint.record.distributions,
+            waits: watched <= MANY_RECEIVERS || blueprint.record.distributions,
             reported: blueprint.record.distributions,
         };
         let mut hosts = Self {
@@ -146,8 +146,8 @@ impl Hosts {
             // delays in the RTP queue
             state.keep_reported_delays();
         }
-        if self.distributions.one_way && consumes(flow) {
-            state.keep_delays();
+        if self.distributions.waits && consumes(flow) {
+            state.keep_waits();
         }
         Ok(state)
     }
@@ -170,8 +170,8 @@ impl Hosts {
             // delays of frames
             state.keep_reported_delays();
         }
-        if self.distributions.one_way {
-            state.keep_delays();
+        if self.distributions.waits {
+            state.keep_waits();
         }
         Ok(state)
     }

@@ -19,31 +19,44 @@ pub(super) struct Arrived {
     packets: u64,
     bytes: u64,
     delay_sum_ns: u64,
+    wait_sum_ns: u64,
     pub delay_min: Duration,
     pub delay_max: Duration,
 }
 
 impl Default for Arrived {
     fn default() -> Self {
-        Self { packets: 0, bytes: 0, delay_sum_ns: 0, delay_min: Duration::MAX, delay_max: Duration::ZERO }
+        let (delay_min, delay_max) = (Duration::MAX, Duration::ZERO);
+        Self { packets: 0, bytes: 0, delay_sum_ns: 0, wait_sum_ns: 0, delay_min, delay_max }
     }
 }
 
 impl Arrived {
-    /// Counts a packet with its one-way delay.
+    /// Counts a packet with its one-way delay and its time in queues.
     #[inline(always)]
-    pub(super) fn count(&mut self, size_bytes: u32, delay: Duration) {
+    pub(super) fn count(&mut self, size_bytes: u32, delay: Duration, waited: Duration) {
         self.packets += 1;
         self.bytes += u64::from(size_bytes);
         self.delay_sum_ns += delay.as_nanos();
+        self.wait_sum_ns += waited.as_nanos();
         self.delay_min = self.delay_min.min(delay);
         self.delay_max = self.delay_max.max(delay);
     }
 
-    /// All counters, with the bytes of NACKs among the packets.
-    pub(super) fn with_refused(self, refused_bytes: u64) -> Arrivals {
-        let Self { packets, bytes, delay_sum_ns, delay_min, delay_max } = self;
-        Arrivals { packets, bytes, refused_bytes, delay_sum_ns, delay_min, delay_max }
+    /// All counters, with those of NACKs.
+    pub(super) fn with_refused(self, refused: Sent) -> Arrivals {
+        let Self { packets, bytes, delay_sum_ns, wait_sum_ns, delay_min, delay_max } = self;
+        let Sent { packets: refused_packets, bytes: refused_bytes } = refused;
+        Arrivals {
+            packets,
+            bytes,
+            refused_packets,
+            refused_bytes,
+            delay_sum_ns,
+            wait_sum_ns,
+            delay_min,
+            delay_max,
+        }
     }
 }
 
@@ -62,7 +75,7 @@ pub(super) struct EndedState {
     pub sent: Sent,
     pub arrived: Arrivals,
     pub meter: Meter,
-    pub delays: Option<Box<Delays>>,
+    pub waits: Option<Box<Delays>>,
     pub started_at: Time,
     pub active_since: Time,
     pub active_for: Duration,
@@ -89,14 +102,14 @@ impl EndedState {
         drops: [u64; DropReason::ALL.len()],
         keep: bool,
     ) -> FlowRecord {
-        let delays = recorded(&mut self.delays, keep);
-        self.counters().flow_record(now, drops, delays)
+        let waits = recorded(&mut self.waits, keep);
+        self.counters().flow_record(now, drops, waits)
     }
 
     /// As [`EndpointState::receiver_record`].
     pub(super) fn receiver_record(&mut self, now: Time, keep: bool) -> ReceiverRecord {
-        let delays = recorded(&mut self.delays, keep);
-        self.counters().receiver_record(now, delays)
+        let waits = recorded(&mut self.waits, keep);
+        self.counters().receiver_record(now, waits)
     }
 
     fn counters(&self) -> Counters<'_> {
@@ -114,9 +127,9 @@ impl EndedState {
     }
 }
 
-/// The distribution of one-way delays for a record, and for later ones if it is to be kept.
-pub(super) fn recorded(delays: &mut Option<Box<Delays>>, keep: bool) -> Option<Box<Delays>> {
-    if keep { delays.clone() } else { delays.take() }
+/// The distribution of waits for a record, and for later ones if it is to be kept.
+pub(super) fn recorded(waits: &mut Option<Box<Delays>>, keep: bool) -> Option<Box<Delays>> {
+    if keep { waits.clone() } else { waits.take() }
 }
 
 /// The counters of an endpoint.
@@ -146,22 +159,23 @@ impl Counters<'_> {
         &self,
         now: Time,
         drops: [u64; DropReason::ALL.len()],
-        delays: Option<Box<Delays>>,
+        waits: Option<Box<Delays>>,
     ) -> FlowRecord {
         let (arrived, sent, meter) = self.since_warmup();
         FlowRecord {
             sent_packets: sent.packets,
             sent_bytes: sent.bytes,
             drops,
+            data_drops: 0,
             arrived,
-            delays,
+            waits,
             meter,
             started_at: Some(self.started_at).filter(|at| *at < Time::NEVER),
             active: self.active_until(now),
         }
     }
 
-    pub(super) fn receiver_record(&self, now: Time, delays: Option<Box<Delays>>) -> ReceiverRecord {
+    pub(super) fn receiver_record(&self, now: Time, waits: Option<Box<Delays>>) -> ReceiverRecord {
         let (arrived, _, meter) = self.since_warmup();
         ReceiverRecord {
             flow: self.flow,
@@ -170,9 +184,10 @@ impl Counters<'_> {
             packets: arrived.packets,
             bytes: arrived.bytes,
             delay_sum_ns: arrived.delay_sum_ns,
+            wait_sum_ns: arrived.wait_sum_ns,
             delay_min: arrived.delay_min,
             delay_max: arrived.delay_max,
-            delays,
+            waits,
             meter,
             active: self.active_until(now),
         }
@@ -192,8 +207,10 @@ impl Counters<'_> {
         let arrived = Arrivals {
             packets: self.arrived.packets - base.arrived.packets,
             bytes: self.arrived.bytes - base.arrived.bytes,
+            refused_packets: self.arrived.refused_packets - base.arrived.refused_packets,
             refused_bytes: self.arrived.refused_bytes - base.arrived.refused_bytes,
             delay_sum_ns: self.arrived.delay_sum_ns - base.arrived.delay_sum_ns,
+            wait_sum_ns: self.arrived.wait_sum_ns - base.arrived.wait_sum_ns,
             ..self.arrived
         };
         (arrived, sent, meter)

@@ -65,6 +65,17 @@ impl AnyEndpoint {
     }
 }
 
+impl AnyEndpoint {
+    /// Bytes that have arrived above a gap.
+    pub(super) fn held_bytes(&self) -> u64 {
+        match self {
+            Self::TcpReceiver(endpoint) => endpoint.held_bytes(),
+            Self::Clocked(endpoint) => endpoint.machine.held_bytes(),
+            _ => 0,
+        }
+    }
+}
+
 impl Endpoint for AnyEndpoint {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         self.run(input, cx);
@@ -121,8 +132,6 @@ impl Endpoint for AnyEndpoint {
 pub(crate) struct EndpointState {
     /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact or every packet is recorded.
     screen: Time,
-    /// The deadline of its state machine.
-    wake: Time,
     /// When its pending `Wake` is due; any other is stale.
     armed: Time,
     address: Address,
@@ -132,15 +141,15 @@ pub(crate) struct EndpointState {
     active: bool,
     /// Whether an application is notified of delivered bytes.
     notifies: bool,
-    /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
-    delays: Option<Box<Delays>>,
-    /// When it last became active; [`Time::NEVER`] before the first time.
-    active_since: Time,
-    sent: Sent,
+    /// Distribution of the waits of packets at receivers and consumers, see [`crate::MANY_RECEIVERS`].
+    waits: Option<Box<Delays>>,
     // sums in pairs: at a multiple of 16 bytes they take one instruction less
+    sent: Sent,
     arrived: Arrived,
     /// Receivers count in its first field only.
     meter: Meter,
+    /// When it last became active; [`Time::NEVER`] before the first time.
+    active_since: Time,
     rare: Option<Box<Rare>>,
 }
 
@@ -154,8 +163,8 @@ struct Rare {
     started_at: Time,
     /// Active time after the warm-up, up to `active_since`.
     active_for: Duration,
-    /// Bytes of NACKs among the arrivals.
-    refused_bytes: u64,
+    /// NACKs that arrived, and their bytes.
+    refused: Sent,
     /// Delivered bytes at which an application is notified.
     next_event_at: u64,
 }
@@ -167,7 +176,7 @@ impl Rare {
         epoch: Time::ZERO,
         started_at: Time::NEVER,
         active_for: Duration::ZERO,
-        refused_bytes: 0,
+        refused: Sent { packets: 0, bytes: 0 },
         next_event_at: u64::MAX,
     };
 }
@@ -192,7 +201,6 @@ impl EndpointState {
     ) -> Self {
         Self {
             screen: Time::ZERO,
-            wake: endpoint.wake(),
             armed: Time::NEVER,
             address,
             flow,
@@ -200,7 +208,7 @@ impl EndpointState {
             active: false,
             notifies: false,
             sent: Sent::default(),
-            delays: None,
+            waits: None,
             arrived: Arrived::default(),
             meter: Meter::default(),
             active_since: Time::NEVER,
@@ -225,14 +233,13 @@ impl EndpointState {
 
     /// Replaces the endpoint by one in its initial state.
     pub(super) fn replace(&mut self, endpoint: AnyEndpoint, machines: &mut Machines) {
-        self.wake = endpoint.wake();
         let random = machines.remove(self.machine);
         self.machine = machines.add(endpoint, random);
     }
 
-    /// Keeps the distribution of one-way delays.
-    pub(super) fn keep_delays(&mut self) {
-        self.delays = Some(Box::default());
+    /// Keeps the distribution of the waits of packets.
+    pub(super) fn keep_waits(&mut self) {
+        self.waits = Some(Box::default());
     }
 
     /// Keeps the distribution of the delays that the endpoint itself reports.
@@ -327,8 +334,8 @@ impl EndpointState {
         out: &mut Outputs,
     ) -> (bool, Time) {
         self.count_arrival(now, packet, sent_at);
-        self.run(now, Input::Packet(packet), machines, out);
-        (self.has_news(), self.arm(now).unwrap_or(Time::NEVER))
+        let wake = self.run(now, Input::Packet(packet), machines, out);
+        (self.has_news(machines), self.arm(now, wake).unwrap_or(Time::NEVER))
     }
 
     /// Gives an input to the endpoint.
@@ -337,12 +344,12 @@ impl EndpointState {
         self.run(now, input, machines, out);
     }
 
-    /// The same in the path of every packet.
+    /// The same in the path of every packet. Returns the deadline of the state machine.
     #[inline(always)]
-    fn run(&mut self, now: Time, input: Input<'_>, machines: &mut Machines, out: &mut Outputs) {
-        self.wake = machines.handle(self.machine, input, |random| {
+    fn run(&mut self, now: Time, input: Input<'_>, machines: &mut Machines, out: &mut Outputs) -> Time {
+        machines.handle(self.machine, input, |random| {
             Cx::new(now, self.address, self.flow, random, &mut self.meter, out)
-        });
+        })
     }
 
     /// Calls `report` with the context of the endpoint at `now`, for an endpoint that runs elsewhere.
@@ -376,14 +383,14 @@ impl EndpointState {
 
     /// Whether its deadline has expired. It can have changed since the `Wake` was scheduled.
     #[inline]
-    pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.active && self.wake <= now
+    pub(crate) fn is_due(&self, now: Time, machines: &Machines) -> bool {
+        self.active && machines.wake(self.machine) <= now
     }
 
-    /// When to schedule its next `Wake`; `None` if one is pending that is early enough.
+    /// When to schedule its next `Wake` for the deadline `wake` of its state machine; `None` if one is pending that is early enough.
     #[inline]
-    pub(super) fn arm(&mut self, now: Time) -> Option<Time> {
-        let wake = self.wake.max(now);
+    pub(super) fn arm(&mut self, now: Time, wake: Time) -> Option<Time> {
+        let wake = wake.max(now);
         let earlier = wake < self.armed && self.active;
         if earlier {
             self.armed = wake;
@@ -400,29 +407,32 @@ impl EndpointState {
         self.sent.bytes += u64::from(size_bytes);
     }
 
-    /// Counts a refusal (NACK) among the arrivals.
+    /// Counts a refusal (NACK) that arrived.
     pub(crate) fn count_refused(&mut self, size_bytes: u32) {
-        self.rare_mut().refused_bytes += u64::from(size_bytes);
+        let refused = &mut self.rare_mut().refused;
+        refused.packets += 1;
+        refused.bytes += u64::from(size_bytes);
     }
 
     /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of a name-based network do not count, because they
-    /// come from a router and not from the other end of the flow.
+    /// come from a router and not from the other end of the flow; refusals count on their own.
     #[inline]
     fn count_arrival(&mut self, now: Time, packet: &Packet, sent_at: Time) {
-        if matches!(packet.header, Header::Signal(_)) {
+        if matches!(packet.header, Header::Signal(_) | Header::Nack(_)) {
             return;
         }
-        let delay = now.saturating_since(sent_at);
-        self.arrived.count(packet.size_bytes, delay);
-        if let Some(delays) = &mut self.delays {
-            delays.add(delay);
+        let waited = packet.waited.total();
+        self.arrived.count(packet.size_bytes, now.saturating_since(sent_at), waited);
+        if let Some(waits) = &mut self.waits {
+            waits.add(waited);
         }
     }
 
     /// Whether so much has been delivered that an application is to be told.
     #[inline]
-    fn has_news(&self) -> bool {
-        self.notifies && self.meter.goodput_bytes >= self.rare().next_event_at
+    fn has_news(&self, machines: &Machines) -> bool {
+        self.notifies
+            && self.meter.goodput_bytes - machines.held_bytes(self.machine) >= self.rare().next_event_at
     }
 
     /// Sets the delivered bytes at which an application is notified.
@@ -443,12 +453,12 @@ impl EndpointState {
 
     /// Ends the warm-up: the counters are relative to this instant from now on, and what cannot be subtracted later is reset.
     pub(super) fn rebase(&mut self, now: Time) {
-        let arrived = self.arrived.with_refused(self.rare().refused_bytes);
+        let arrived = self.arrived.with_refused(self.rare().refused);
         let base = Box::new(Base { arrived, sent: self.sent, meter: self.meter.clone() });
         self.rare_mut().base = Some(base);
         (self.arrived.delay_min, self.arrived.delay_max) = (Duration::MAX, Duration::ZERO);
-        if let Some(delays) = &mut self.delays {
-            delays.clear();
+        if let Some(waits) = &mut self.waits {
+            waits.clear();
         }
         self.meter.restart();
         self.rare_mut().active_for = Duration::ZERO;
@@ -465,21 +475,21 @@ impl EndpointState {
         drops: [u64; DropReason::ALL.len()],
         keep: bool,
     ) -> FlowRecord {
-        let delays = recorded(&mut self.delays, keep);
-        self.counters().flow_record(now, drops, delays)
+        let waits = recorded(&mut self.waits, keep);
+        self.counters().flow_record(now, drops, waits)
     }
 
     /// The record at `now` of the receiver that it is, likewise.
     pub(super) fn receiver_record(&mut self, now: Time, keep: bool) -> ReceiverRecord {
-        let delays = recorded(&mut self.delays, keep);
-        self.counters().receiver_record(now, delays)
+        let waits = recorded(&mut self.waits, keep);
+        self.counters().receiver_record(now, waits)
     }
 
     fn counters(&self) -> Counters<'_> {
         Counters {
             address: self.address,
             flow: self.flow,
-            arrived: self.arrived.with_refused(self.rare().refused_bytes),
+            arrived: self.arrived.with_refused(self.rare().refused),
             sent: self.sent,
             meter: &self.meter,
             base: self.rare().base.as_deref(),
@@ -497,8 +507,8 @@ impl EndpointState {
     }
 
     /// Whether it has no deadline.
-    pub(super) fn rests(&self) -> bool {
-        self.wake == Time::NEVER
+    pub(super) fn rests(&self, machines: &Machines) -> bool {
+        machines.wake(self.machine) == Time::NEVER
     }
 }
 
@@ -511,9 +521,9 @@ impl From<EndpointState> for EndedState {
             flow: state.flow,
             active: state.active,
             sent: state.sent,
-            arrived: state.arrived.with_refused(rare.refused_bytes),
+            arrived: state.arrived.with_refused(rare.refused),
             meter: state.meter,
-            delays: state.delays,
+            waits: state.waits,
             started_at,
             active_since: state.active_since,
             active_for: rare.active_for,

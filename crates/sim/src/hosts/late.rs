@@ -126,7 +126,7 @@ impl LateEndpoints {
             .filter(|&flow| {
                 let FlowState { sender, .. } = flows[flow.index()];
                 let others = || receivers[flows[flow.index()].receivers()].iter().map(|state| state.endpoint);
-                let rests = |id| self.running(id).is_some_and(EndpointState::rests);
+                let rests = |id| self.running(id).is_some_and(|state| state.rests(machines));
                 let is_complete = self.running(sender).is_some_and(EndpointState::is_complete);
                 let ended = is_complete
                     && rests(sender)

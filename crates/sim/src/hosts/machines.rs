@@ -124,6 +124,28 @@ impl Machines {
         }
     }
 
+    /// The deadline of a state machine.
+    #[inline]
+    pub(super) fn wake(&self, id: MachineId) -> Time {
+        match id {
+            MachineId::TcpSender(place) => self.tcp_senders.all[place as usize].endpoint.wake(),
+            MachineId::TcpReceiver(place) => self.tcp_receivers.all[place as usize].endpoint.wake(),
+            MachineId::Sink(place) => self.sinks.all[place as usize].endpoint.wake(),
+            MachineId::StreamSender(place) => self.stream_senders.all[place as usize].endpoint.wake(),
+            MachineId::StreamReceiver(place) => self.stream_receivers.all[place as usize].endpoint.wake(),
+            MachineId::Other(place) => self.others.all[place as usize].endpoint.wake(),
+        }
+    }
+
+    /// Bytes that have arrived above a gap, so that the application does not have them yet.
+    pub(super) fn held_bytes(&self, id: MachineId) -> u64 {
+        match id {
+            MachineId::TcpReceiver(place) => self.tcp_receivers.all[place as usize].endpoint.held_bytes(),
+            MachineId::Other(place) => self.others.all[place as usize].endpoint.held_bytes(),
+            _ => 0,
+        }
+    }
+
     /// The random stream of a state machine.
     pub(super) fn random(&mut self, id: MachineId) -> &mut Random {
         match id {

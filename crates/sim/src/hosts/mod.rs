@@ -110,8 +110,8 @@ const NOT_RUNNING: &str = "nothing happens at endpoints of late flows before the
 /// Distributions that endpoints keep.
 #[derive(Clone, Copy)]
 struct Distributions {
-    /// One-way delays at receivers and consumers.
-    one_way: bool,
+    /// Waits of packets at receivers and consumers.
+    waits: bool,
     /// Delays that endpoints report.
     reported: bool,
 }
@@ -229,12 +229,19 @@ impl Hosts {
     /// The next `Wake` of an endpoint; [`Time::NEVER`] if one is pending that is early enough.
     #[inline]
     pub(crate) fn arm(&mut self, endpoint: EndpointId, now: Time) -> Time {
-        self.endpoint(endpoint).arm(now).unwrap_or(Time::NEVER)
+        let (state, machines) = self.running(endpoint);
+        let wake = machines.wake(state.machine());
+        state.arm(now, wake).unwrap_or(Time::NEVER)
     }
 
     /// Schedules the next `Wake` of an endpoint.
     pub(crate) fn rearm(&mut self, endpoint: EndpointId, now: Time, agenda: &mut Agenda) {
         agenda.push(self.arm(endpoint, now), AgendaEvent::new(Kind::Wake, endpoint.0));
+    }
+
+    /// Whether there is a flow of this number: control messages have one that no flow has.
+    pub(crate) fn has_flow(&self, flow: FlowId) -> bool {
+        flow.index() < self.flows.len()
     }
 
     /// The endpoint that sends a flow.
@@ -494,9 +501,10 @@ impl Hosts {
                     packets: 0,
                     bytes: 0,
                     delay_sum_ns: 0,
+                    wait_sum_ns: 0,
                     delay_min: Duration::MAX,
                     delay_max: Duration::ZERO,
-                    delays: distributions.one_way.then(Box::default),
+                    waits: distributions.waits.then(Box::default),
                     meter: Meter::default(),
                     active: now.saturating_since(*warmed_at),
                 },

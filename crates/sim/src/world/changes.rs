@@ -40,7 +40,7 @@ impl World {
             Change::LinkRate(link, rate) => {
                 for port in both(link) {
                     self.settle(port);
-                    let offers = self.fabric.set_rate(port, rate, self.now);
+                    let offers = self.fabric.set_rate(port, rate, self.now, &mut self.out.arena);
                     self.record_transmissions(port);
                     self.schedule_all(port, &offers);
                     self.show_departures(port);

@@ -62,7 +62,7 @@ impl World {
 
     fn cap(&mut self, port: PortId, rate: Rate) {
         self.settle(port);
-        let offers = self.fabric.set_cap(port, rate, self.now);
+        let offers = self.fabric.set_cap(port, rate, self.now, &mut self.out.arena);
         self.record_transmissions(port);
         self.record_links();
         self.schedule_all(port, &offers);
@@ -150,6 +150,7 @@ mod tests {
             header: Header::Control(Control::Command(command)),
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         };
         world.run_node(index, RouterInput::Packet(&packet, PortId(5)));
         world.after_node(index);

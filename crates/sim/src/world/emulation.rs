@@ -166,6 +166,7 @@ impl World {
             header: Header::External(self.external.payloads.insert(bytes)),
             ecn,
             hops: 0,
+            waited: Default::default(),
         };
         self.inject(packet);
     }

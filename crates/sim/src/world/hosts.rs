@@ -15,7 +15,7 @@ impl World {
             return;
         }
         let endpoint = EndpointId(what.index() as u32);
-        if !state.is_due(self.now) {
+        if !state.is_due(self.now, machines) {
             // the deadline moved since: it is checked when it comes
             return self.hosts.rearm(endpoint, self.now, &mut self.agenda);
         }

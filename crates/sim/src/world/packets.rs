@@ -317,7 +317,8 @@ impl World {
         if let Header::External(payload) = packet.header {
             self.external.payloads.release(payload);
         }
-        self.accounts.count_dropped(flow, why);
+        let has_data = self.has_data(id);
+        self.accounts.count_dropped(flow, why, has_data);
         if self.blueprint.record.drops {
             self.accounts.record_drop(self.now, place, flow, why);
         }
@@ -326,6 +327,25 @@ impl World {
         }
         self.record_end(id, PacketEnd::Dropped(why, place));
         self.release(id);
+    }
+
+    /// Whether a packet carries data of its flow towards its receivers; if not, it acknowledges or requests them.
+    fn has_data(&self, id: PacketId) -> bool {
+        let packet = self.out.arena.get(id);
+        match packet.header {
+            Header::Data(_) | Header::Stream(_) | Header::StreamControl(_) => true,
+            Header::Tcp(_) | Header::Datagram { .. } | Header::External(_) => {
+                self.hosts.has_flow(packet.flow)
+                    && self.hosts.sender_of(packet.flow) == packet.source.endpoint
+            }
+            Header::Feedback
+            | Header::Request { .. }
+            | Header::Player { .. }
+            | Header::Signal(_)
+            | Header::Interest(_)
+            | Header::Nack(_)
+            | Header::Control(_) => false,
+        }
     }
 
     /// Accounts for a packet that was the input of a node's state machine, unless that has sent it on, or drops it with the returned reason. Returns what

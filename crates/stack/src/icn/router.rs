@@ -534,6 +534,7 @@ impl<L: RouterAlgorithm> Router<L> {
             header: Header::Signal(Signal::Accepted { group: id }),
             ecn: contract::Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         };
         cx.forward(&packet, port);
     }

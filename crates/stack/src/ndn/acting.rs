@@ -101,6 +101,7 @@ impl Core {
             header: Header::Nack(Nack { name: entry.name, nonce: record.nonce, reason }),
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         };
         self.pit.forget(pending, downstream);
         // a downstream whose Interest has expired gets no answer
@@ -126,6 +127,7 @@ impl Core {
             header: Header::Interest(interest),
             ecn: if entry.capable { Ecn::Capable } else { Ecn::NotCapable },
             hops: 0,
+            waited: Default::default(),
         };
         Some((packet, FaceId(latest.face)))
     }

@@ -308,6 +308,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             header: Header::Nack(nack),
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
             ..*packet
         };
         core.counters.add(Tally::NacksOut);
@@ -333,6 +334,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
             header: Header::Data(data),
             ecn: if interest.ecn == Ecn::NotCapable { Ecn::NotCapable } else { Ecn::Capable },
             hops: 0,
+            waited: Default::default(),
             ..*interest
         };
         Self::send_data(

@@ -18,6 +18,7 @@ pub(crate) fn packet(flow: u32, size_bytes: u32) -> Packet {
         header: Header::Datagram { seq: 0 },
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     }
 }
 

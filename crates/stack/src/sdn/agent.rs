@@ -311,6 +311,7 @@ pub(super) fn send_control(
         header,
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     };
     cx.forward(&packet, port);
 }

@@ -97,6 +97,7 @@ fn packet(header: Header, size_bytes: u32, number: u64, sent_at: Time, source: A
         header,
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     }
 }
 

@@ -84,6 +84,7 @@ fn word(label: [u64; 4]) -> Packet {
         header: Header::Feedback,
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     }
 }
 

@@ -203,6 +203,7 @@ impl Screen {
             header: Header::Stream(header),
             ecn: Ecn::NotCapable,
             hops: 0,
+            waited: Default::default(),
         };
         self.bench.input(&mut self.receiver, Input::Packet(&packet));
         // frames due at this instant are played

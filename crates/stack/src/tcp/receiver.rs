@@ -116,6 +116,11 @@ impl Receiver {
         self.next
     }
 
+    /// Bytes that have arrived above the next byte expected.
+    pub fn held_bytes(&self) -> u64 {
+        self.out_of_order.bytes_within(self.next, u64::MAX)
+    }
+
     /// Number of separate ranges that have arrived above the next byte expected.
     pub fn out_of_order_ranges(&self) -> usize {
         self.out_of_order.as_slice().len()
@@ -229,18 +234,18 @@ impl Receiver {
             {
                 self.acknowledge(cx);
             }
-            self.out_of_order.insert(start, end);
+            cx.deliver(Bytes::new(self.out_of_order.insert(start, end)));
             if self.sack {
                 self.report_first(start);
             }
         } else if end > self.next {
-            let old_next = self.next;
+            let new = end - self.next - self.out_of_order.bytes_within(self.next, end);
             self.next = match self.out_of_order.as_slice().first() {
                 Some(&(low, high)) if low <= end => high.max(end),
                 _ => end,
             };
             self.out_of_order.remove_below(self.next);
-            cx.deliver(Bytes::new(self.next - old_next));
+            cx.deliver(Bytes::new(new));
         } else {
             // this acknowledgement is the first quick one                           [Linux: tcp_enter_quickack_mode]
             self.quick = self.quick.max(self.quick_acks.saturating_sub(1));

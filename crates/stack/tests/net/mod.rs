@@ -474,5 +474,6 @@ pub fn packet(header: TcpHeader, size: u64, sent_at: Time) -> Packet {
         header: Header::Tcp(header),
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     }
 }

@@ -246,6 +246,7 @@ impl<'a> Frame<'a> {
             header,
             ecn: envelope.ecn,
             hops: 0,
+            waited: Default::default(),
         }
     }
 }

@@ -67,6 +67,7 @@ fn packets_of_machines_go_over_the_wire_and_come_back() {
         header: Header::Stream(header),
         ecn: Ecn::Capable,
         hops: 0,
+        waited: Default::default(),
     };
     let ack = Packet {
         size_bytes: 28 + SEGMENT as u32 + 50,
@@ -106,6 +107,7 @@ fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_no
         header: Header::Signal(join),
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     };
     let frame = Frame::of(&packet, &[], 5).expect("it travels");
     let bytes = written(&Datagram { session: 1, number: 2, frame });

@@ -303,6 +303,7 @@ impl Node {
             header,
             ecn: if link.mark > 0 { Ecn::Marked } else { Ecn::Capable },
             hops: 0,
+            waited: Default::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of a link during the run: rate, delay, up or down.
 
-use contract::PacketId;
+use contract::{Arena, PacketId};
 use units::{Bytes, Carry, Duration, Rate, Time};
 
 use super::{Offer, Port};
@@ -8,13 +8,13 @@ use super::{Offer, Port};
 impl Port {
     /// Changes the rate of the link. The transmission in progress continues at the new rate, and waiting packets follow. Returns the events
     /// to schedule.
-    pub(in crate::fabric) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+    pub(in crate::fabric) fn set_rate(&mut self, now: Time, rate: Rate, arena: &mut Arena) -> Vec<Offer> {
         self.cold.limit.link = Some(rate);
-        self.set_effective_rate(now, self.cold.limit.cap.map_or(rate, |cap| cap.min(rate)))
+        self.set_effective_rate(now, self.cold.limit.cap.map_or(rate, |cap| cap.min(rate)), arena)
     }
 
     /// Sets the rate at which the port transmits from now on. It must not follow a trace.
-    pub(super) fn set_effective_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+    pub(super) fn set_effective_rate(&mut self, now: Time, rate: Rate, arena: &mut Arena) -> Vec<Offer> {
         debug_assert!(!self.is_planned(), "blueprints change no rate that a trace or a shaper plans");
         self.accumulate_capacity(now);
         let old = self.transmitter.set_rate(rate);
@@ -38,6 +38,7 @@ impl Port {
                 slot.start = busy_until;
                 slot.depart = busy_until + span;
                 self.waits.correct_wait(i128::from(waited_more), slot.size_bytes);
+                arena.get_mut(slot.packet).waited.correct(waited_more);
             }
             slot.arrive = slot.depart + delay;
             busy_until = slot.depart;

@@ -1,6 +1,6 @@
 //! Commands of a controller to a port: queue limit, marking threshold, and rate limit.
 
-use contract::{QueueDiscipline, QueueLimit};
+use contract::{Arena, QueueDiscipline, QueueLimit};
 use units::{Bytes, Rate, Time};
 
 use super::cold::RateLimit;
@@ -32,9 +32,9 @@ impl Port {
     }
 
     /// Limits the rate of the port.
-    pub(in crate::fabric) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
+    pub(in crate::fabric) fn set_cap(&mut self, now: Time, cap: Rate, arena: &mut Arena) -> Vec<Offer> {
         let link = self.cold.limit.link.unwrap_or(self.transmitter.rate);
         self.cold.limit = RateLimit { link: Some(link), cap: Some(cap) };
-        self.set_effective_rate(now, link.min(cap))
+        self.set_effective_rate(now, link.min(cap), arena)
     }
 }

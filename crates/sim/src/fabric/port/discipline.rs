@@ -4,7 +4,9 @@
 //! ([`Port::serve`]). While packets wait, one is in transmission and so on the link, whose arrival is an event: the port is served by then at the
 //! latest, and no arrival is late.
 
-use contract::{Arena, Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Random, Verdict};
+use contract::{
+    Arena, Backlog, DropReason, Ecn, Packet, PacketCx, PacketId, QueueDiscipline, Random, Verdict,
+};
 use stack::queue::{AnyQueue, RoundRobin};
 use units::{Duration, Rate, Time};
 
@@ -158,8 +160,9 @@ impl Port {
     ) -> DisciplineOffer {
         self.count_marks(marked);
         dropped.iter().for_each(|(_, why)| self.count_drop(*why));
+        arena.get_mut(packet).waited.begin(now);
         let refused = self.judge(verdict, packet, arena);
-        let next = first.map(|first| self.transmit(now, first, arena.get(first).size_bytes, spare));
+        let next = first.map(|first| self.transmit(now, first, arena.get_mut(first), spare));
         self.set_next_service(next.unwrap_or(Time::NEVER));
         DisciplineOffer { sent: u64::from(next.is_some()), arrive: self.arm_after_service(spare), refused }
     }
@@ -195,6 +198,7 @@ impl Port {
         arena: &mut Arena,
         dropped: &mut Dropped,
     ) -> Option<DropReason> {
+        arena.get_mut(packet).waited.begin(now);
         let verdict = self.with_discipline(now, arena, dropped, |queue, cx| queue.enqueue(packet, cx));
         if self.next_service() == Time::NEVER {
             let opens = if self.paths.traced { self.opening(now, false) } else { None };
@@ -251,15 +255,15 @@ impl Port {
             self.set_next_service(Time::NEVER);
             return None;
         };
-        let depart = self.transmit(at, packet, arena.get(packet).size_bytes, spare);
+        let depart = self.transmit(at, packet, arena.get_mut(packet), spare);
         self.set_next_service(depart);
         Some((packet, at))
     }
 
     /// Puts a packet on its way that the discipline returned at `at`. Returns when its last bit leaves.
     #[inline(always)]
-    fn transmit(&mut self, at: Time, packet: PacketId, size_bytes: u32, spare: &mut Spare) -> Time {
-        let size = u64::from(size_bytes);
+    fn transmit(&mut self, at: Time, id: PacketId, packet: &mut Packet, spare: &mut Spare) -> Time {
+        let size = u64::from(packet.size_bytes);
         let start = if self.paths.shaped { self.planned_start(at, size) } else { at };
         let (depart, arrive) =
             if self.is_planned() { self.plan(start, size) } else { self.transmitter.send(at, at, size) };
@@ -269,7 +273,8 @@ impl Port {
             self.waits.count_wait(start - at, size);
             self.fifo.backlog_max = self.fifo.backlog_max.max(waiting + 1);
         }
-        self.ring.push((packet, size_bytes), (start, depart, arrive), spare);
+        packet.waited.end(start);
+        self.ring.push((id, packet.size_bytes), (start, depart, arrive), spare);
         self.ring.waiting = self.ring.tail;
         depart
     }

@@ -118,6 +118,7 @@ fn run_of(
                 header: Header::Data(Data { name, payload_bytes: 1024 }),
                 ecn: Ecn::Capable,
                 hops: 0,
+                waited: Default::default(),
             };
             coming.insert((bench.now + Duration::from_millis(after), sent.len()), data);
         }

@@ -230,7 +230,18 @@ impl<F: FnMut(usize, u64) -> Answer> Net<F> {
 fn packet(header: Header, ecn: Ecn) -> Packet {
     let label = Label([7, 0, 0, 0]);
     let (size_bytes, sent_at, hops) = (DATA as u32, Time::ZERO, 0);
-    Packet { flow: FLOW, size_bytes, source: OTHER, to: ME.into(), sent_at, label, header, ecn, hops }
+    Packet {
+        flow: FLOW,
+        size_bytes,
+        source: OTHER,
+        to: ME.into(),
+        sent_at,
+        label,
+        header,
+        ecn,
+        hops,
+        waited: Default::default(),
+    }
 }
 
 fn quick(_: usize, _: u64) -> Answer {

@@ -27,6 +27,7 @@ fn open(pit: &mut Pit, segment: u64, face: u32, nonce: u32, lifetime_ms: u32, ex
         sent_at: Time::ZERO,
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
         header: Header::Interest(interest),
         label: Label::default(),
     };

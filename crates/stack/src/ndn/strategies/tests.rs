@@ -155,6 +155,7 @@ fn packet(segment: u32) -> Packet {
         header: Header::Interest(Interest { name: name(segment), nonce: 1, lifetime_ms: 2000 }),
         ecn: Ecn::NotCapable,
         hops: 0,
+        waited: Default::default(),
     }
 }
 
