@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use contract::{Count, DropReason, FlowId, Header, Meter, PortId};
 use sim::{
-    ActivityRow, Blueprint, Control, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog, PacketRow, Subject,
-    Trace, World,
+    ActivityRow, Blueprint, Control, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog,
+    PacketRow, Subject, Trace, World,
 };
 use units::Time;
 
@@ -101,7 +101,8 @@ fn check_packets(blueprint: &Blueprint, trace: &Trace, rows: &Rows) {
     let sent_on = balance.copied - count(|row| row.copy_of.is_some());
     assert_eq!(count(|row| matches!(row.end, PacketEnd::Delivered(_))) + sent_on, balance.delivered);
     for (flow, record) in trace.flows.iter().enumerate() {
-        let of_flow = |row: &&PacketRow| row.packet.flow.index() == flow && row.ended_at >= Some(trace.warmup);
+        let of_flow =
+            |row: &&PacketRow| row.packet.flow.index() == flow && row.ended_at >= Some(trace.warmup);
         let mut drops = [0; DropReason::ALL.len()];
         for row in rows.packets.iter().filter(of_flow) {
             if let PacketEnd::Dropped(why, _) = row.end {
@@ -127,7 +128,12 @@ fn check_hops(trace: &Trace, rows: &Rows) {
         assert!(hop.departed_at.is_none() || hop.started_at.is_some(), "{hop:?}");
         assert!(hop.arrived_at.is_none() || (hop.departed_at.is_some() && dropped.is_none()), "{hop:?}");
         if let Some(marked) = hop.marked_at {
-            assert!(marked == hop.offered_at || Some(marked) == hop.started_at || hop.started_at.is_none_or(|at| marked < at), "{hop:?}");
+            assert!(
+                marked == hop.offered_at
+                    || Some(marked) == hop.started_at
+                    || hop.started_at.is_none_or(|at| marked < at),
+                "{hop:?}"
+            );
         }
         *before = hop.arrived_at.or(dropped).unwrap_or(trace.ended_at);
     }
@@ -144,8 +150,11 @@ fn check_waits(rows: &Rows) {
         let PacketEnd::Delivered(_) = row.end else { continue };
         let (mut at, mut until, mut waited_ns) = (Some(row), Time::NEVER, 0);
         while let Some(packet) = at {
-            let before = hops[packet.number as usize].iter().filter(|hop| hop.departed_at.is_some_and(|at| at <= until));
-            let waits = before.filter_map(|hop| Some(hop.started_at?.saturating_since(hop.offered_at).as_nanos()));
+            let before = hops[packet.number as usize]
+                .iter()
+                .filter(|hop| hop.departed_at.is_some_and(|at| at <= until));
+            let waits =
+                before.filter_map(|hop| Some(hop.started_at?.saturating_since(hop.offered_at).as_nanos()));
             waited_ns += waits.sum::<u64>();
             let Some(original) = packet.copy_of else { break };
             until = packet.created_at;
@@ -170,7 +179,9 @@ fn check_ports(trace: &Trace, rows: &Rows) {
     for (port, (record, hops)) in trace.ports.iter().zip(&hops).enumerate() {
         let offered = hops.iter().filter(|hop| hop.offered_at >= warm).count() as u64;
         assert_eq!(offered, record.offered_packets, "offered to port {port}");
-        let sent = hops.iter().filter(|hop| hop.started_at.is_some_and(|at| at >= warm) && hop.departed_at.is_some());
+        let sent = hops
+            .iter()
+            .filter(|hop| hop.started_at.is_some_and(|at| at >= warm) && hop.departed_at.is_some());
         assert_eq!(sent.count() as u64, record.sent_packets, "sent by port {port}");
         let (mut packet_ns, mut byte_ns) = (0, 0);
         for hop in hops {
@@ -179,7 +190,11 @@ fn check_ports(trace: &Trace, rows: &Rows) {
             packet_ns += u128::from(wait);
             byte_ns += u128::from(wait) * sizes[hop.packet as usize];
         }
-        assert_eq!((packet_ns, byte_ns), (record.backlog_packet_ns, record.backlog_byte_ns), "backlog of port {port}");
+        assert_eq!(
+            (packet_ns, byte_ns),
+            (record.backlog_packet_ns, record.backlog_byte_ns),
+            "backlog of port {port}"
+        );
         let marked = hops.iter().filter(|hop| hop.marked_at.is_some_and(|at| at >= warm)).count() as u64;
         assert_eq!(marked, record.marked_packets, "marked by port {port}");
         let mut drops = [0; DropReason::ALL.len()];
