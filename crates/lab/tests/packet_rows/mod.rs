@@ -73,6 +73,7 @@ pub fn check(blueprint: &Blueprint) {
     assert_eq!(format!("{:?}", trace.receivers), format!("{:?}", plain.receivers));
     check_packets(blueprint, &trace, &rows);
     check_hops(&trace, &rows);
+    check_waits(&rows);
     check_ports(&trace, &rows);
     check_endpoints(&trace, &rows);
 }
@@ -138,6 +139,36 @@ fn check_hops(trace: &Trace, rows: &Rows) {
     }
 }
 
+/// The time that each packet has waited by its own account is the sum over its hops and those of the packets that it is a copy of.
+fn check_waits(rows: &Rows) {
+    let mut hops: Vec<Vec<&HopRow>> = vec![Vec::new(); rows.packets.len() + 1];
+    rows.hops.iter().for_each(|hop| hops[hop.packet as usize].push(hop));
+    let mut packets = vec![None; rows.packets.len() + 1];
+    rows.packets.iter().for_each(|row| packets[row.number as usize] = Some(row));
+    let mut checked = 0;
+    for row in &rows.packets {
+        let PacketEnd::Delivered(_) = row.end else { continue };
+        let (mut at, mut until, mut waited_ns) = (Some(row), Time::NEVER, 0);
+        while let Some(packet) = at {
+            let before = hops[packet.number as usize]
+                .iter()
+                .filter(|hop| hop.departed_at.is_some_and(|at| at <= until));
+            let waits =
+                before.filter_map(|hop| Some(hop.started_at?.saturating_since(hop.offered_at).as_nanos()));
+            waited_ns += waits.sum::<u64>();
+            let Some(original) = packet.copy_of else { break };
+            until = packet.created_at;
+            at = packets[original as usize];
+        }
+        // of a copy whose original a state machine had kept, the beginning is not known
+        if at.is_some() {
+            checked += 1;
+            assert_eq!(waited_ns, row.packet.waited.total().as_nanos(), "{row:?}");
+        }
+    }
+    assert!(checked > 0, "some packet arrives");
+}
+
 /// The counters of ports follow from hops.
 fn check_ports(trace: &Trace, rows: &Rows) {
     let (warm, end) = (trace.warmup, trace.ended_at);
@@ -188,6 +219,7 @@ struct Seen {
     packets: u64,
     bytes: u64,
     delay_sum_ns: u64,
+    wait_sum_ns: u64,
     counters: BTreeMap<&'static str, i64>,
 }
 
@@ -199,7 +231,7 @@ impl Seen {
             if row.copy_of.is_none() && row.created_at >= warm {
                 all[row.packet.source.endpoint.index()].sent += 1;
             }
-            let counts = !matches!(row.packet.header, Header::Signal(_));
+            let counts = !matches!(row.packet.header, Header::Signal(_) | Header::Nack(_));
             if let (PacketEnd::Delivered(endpoint), Some(at)) = (row.end, row.ended_at)
                 && at >= warm
                 && counts
@@ -208,6 +240,7 @@ impl Seen {
                 seen.packets += 1;
                 seen.bytes += u64::from(row.packet.size_bytes);
                 seen.delay_sum_ns += at.saturating_since(row.sent_at).as_nanos();
+                seen.wait_sum_ns += row.packet.waited.total().as_nanos();
             }
         }
         for row in rows.meters.iter().filter(|row| row.at >= warm) {
@@ -236,8 +269,9 @@ fn check_endpoints(trace: &Trace, rows: &Rows) {
     for record in &trace.receivers {
         let seen = &all[record.endpoint.index()];
         assert_eq!(rows.endpoints[record.endpoint.index()].address.node, record.node);
-        let arrived = (seen.packets, seen.bytes, seen.delay_sum_ns);
-        assert_eq!(arrived, (record.packets, record.bytes, record.delay_sum_ns), "{:?}", record.endpoint);
+        let arrived = (seen.packets, seen.bytes, seen.delay_sum_ns, seen.wait_sum_ns);
+        let counted = (record.packets, record.bytes, record.delay_sum_ns, record.wait_sum_ns);
+        assert_eq!(arrived, counted, "{:?}", record.endpoint);
         seen.check(&record.meter, "a receiver");
     }
     let with_role = |role: fn(EndpointRole) -> bool| {

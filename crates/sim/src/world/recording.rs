@@ -3,7 +3,7 @@
 //! With a record, all packets take the slow paths: ports are [`OfferPath::Slow`](crate::fabric::OfferPath::Slow), links show every packet at their
 //! end, endpoints accept none on the fast path, and no packet stands for several. Without one, the fast paths have no part in it.
 
-use contract::{EndpointId, Packet, PacketId, PortId};
+use contract::{EndpointId, NodeId, Packet, PacketId, PortId};
 use units::Time;
 
 use super::World;
@@ -179,6 +179,15 @@ impl World {
             let packet = self.out.arena.get(id);
             let sent_at = self.hosts.true_time(packet.source.node, packet.sent_at);
             recorder.end(id, (packet, sent_at), self.now, end);
+        }
+    }
+
+    /// Records that the state machine of a node took a packet.
+    pub(super) fn record_taken(&mut self, id: PacketId, node: NodeId) {
+        if self.recorder.is_some()
+            && let Some(by) = self.hosts.nodes.address(node)
+        {
+            self.record_end(id, PacketEnd::Delivered(by.endpoint));
         }
     }
 
