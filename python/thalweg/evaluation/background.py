@@ -50,7 +50,9 @@ def _joins(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _left(runs: Samples, _lab: Lab) -> float:
-    return runs["with"].value("flow.tcp.active_throughput") / runs["without"].value("flow.tcp.active_throughput")
+    return runs["with"].value("flow.tcp.active_throughput") / runs["without"].value(
+        "flow.tcp.active_throughput"
+    )
 
 
 def _left_soon(runs: Samples, lab: Lab) -> float:

@@ -110,7 +110,10 @@ def _round_trips(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _lowest_ratio(runs: Samples, _lab: Lab) -> float:
-    return min(ratio(run.value("flow.i.active_goodput"), run.value("flow.ii.active_goodput")) for run in runs.values())
+    return min(
+        ratio(run.value("flow.i.active_goodput"), run.value("flow.ii.active_goodput"))
+        for run in runs.values()
+    )
 
 
 PAGE: Tree = {"kind": "page", "connections": 6, "number": 50, "weight": "500 kB", "think": "1 s"}

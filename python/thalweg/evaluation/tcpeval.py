@@ -365,7 +365,10 @@ def _fair(pairs: Sequence[tuple[int, int]]) -> Any:
 
 
 def _lowest_ratio(runs: Samples, _lab: Lab) -> float:
-    return min(ratio(run.value("flow.x.active_throughput"), run.value("flow.y.active_throughput")) for run in runs.values())
+    return min(
+        ratio(run.value("flow.x.active_throughput"), run.value("flow.y.active_throughput"))
+        for run in runs.values()
+    )
 
 
 def _parking_lot(subject: Subject, lab: Lab) -> dict[str, Tree]:

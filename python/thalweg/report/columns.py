@@ -195,9 +195,13 @@ OMIT_IF_ZERO = {
 
 UNITS = {
     **dict.fromkeys(("rate", "interests", "throughput", "goodput"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("active_throughput", "active_goodput", "throughput_mean", "goodput_mean"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(
+        ("active_throughput", "active_goodput", "throughput_mean", "goodput_mean"), ("Mbit/s", 1e-6)
+    ),
     **dict.fromkeys(("throughput_worst", "throughput_best", "goodput_worst"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "owd_worst", "base_delay", "queue"), ("ms", 1e3)),
+    **dict.fromkeys(
+        ("rtt", "rtt_min", "owd", "owd_min", "owd_max", "owd_worst", "base_delay", "queue"), ("ms", 1e3)
+    ),
     **dict.fromkeys(("queueing_delay", "queueing_delay_worst"), ("ms", 1e3)),
     **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
     **dict.fromkeys([f"queueing_delay_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
