@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Quantity, Scale, Table, Tree
+from ._base import Quantity, Table, Tree
 
 # --- scenarios -------------------------------------------------------------------------------------------------------
 
@@ -123,10 +123,3 @@ def plain(found: Quantity | Interval) -> str:
 def percent(quantity: Quantity) -> str:
     """`95 %`."""
     return f"{100 * quantity.mean:.0f} %"
-
-
-def quick_note(scale: Scale) -> str:
-    """The sentence about a quick run in a caption."""
-    if scale.factor < 1.0:
-        return f" Quick run: {scale.factor:.0%} of the paper's time."
-    return " Quick run: fewer seeds." if scale.quick else ""

@@ -202,7 +202,7 @@ def compare(
         quick=quick,
         seed=seed,
         claim=claim,
-        notes=_runner.notes(paper, scale, claim),
+        notes=_runner.notes(paper, scale, None, claim),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
-from .._common import columns, quick_note, table
+from .._common import columns, table
 from . import measures as m
 from . import scenarios as s
 from .keys import Key
@@ -107,8 +107,7 @@ def background(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         title,
         "Nine networks of 6 Mbit/s. What TCP keeps is of its throughput without the other flow. NewReno in the place of a "
-        "low-priority scheme shows one that does not yield. Whiskers: 95 % intervals over seeds."
-        + quick_note(scale),
+        "low-priority scheme shows one that does not yield. Whiskers: 95 % intervals over seeds.",
         _plot.svg(figure, "background", title),
     )
 
@@ -282,8 +281,7 @@ def real_time(samples: Samples, scale: Scale) -> Figure:
     title = "Real time: shares beside NewReno, CUBIC and BBR, and smoothness"
     return Figure(
         title,
-        "Nine networks of 6 Mbit/s; half of both is fair. Whiskers: 95 % intervals over seeds."
-        + quick_note(scale),
+        "Nine networks of 6 Mbit/s; half of both is fair. Whiskers: 95 % intervals over seeds.",
         _plot.svg(figure, "real-time", title),
     )
 

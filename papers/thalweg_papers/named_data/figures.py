@@ -11,7 +11,7 @@ from thalweg.plots import NO_SCHEME
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table
-from .._common import columns, jain, quick_note, table
+from .._common import columns, jain, table
 from . import drawing, scenarios
 from .keys import Key
 from .scenarios import SETUPS
@@ -94,7 +94,6 @@ def _sheet(
     line: tuple[float | None, float | None] = (None, None),
     panel: tuple[str, Value, float | None],
     more: dict[str, Value],
-    scale: Scale,
 ) -> Figure:
     """Throughput against delay above; fairness, loss and one thing more below."""
     listed = rows(samples, experiment, labels(), {**VALUES, **more})
@@ -147,15 +146,13 @@ def _sheet(
     drawing.name_points(figure, wide, points)
     return Figure(
         title,
-        caption
-        + " Crosses and whiskers are 95 % intervals over seeds; hatched, refused."
-        + quick_note(scale),
+        caption + " Crosses and whiskers are 95 % intervals over seeds; hatched, refused.",
         _plot.svg(figure, experiment.replace(" ", "-"), f"{title}: throughput against delay, fairness, loss"),
         {"rows": table(title, listed)},
     )
 
 
-def dumbbell(samples: Samples, scale: Scale) -> Figure:
+def dumbbell(samples: Samples, _scale: Scale) -> Figure:
     """Four consumers of different round-trip times."""
     return _sheet(
         samples,
@@ -168,11 +165,10 @@ def dumbbell(samples: Samples, scale: Scale) -> Figure:
         line=(float(np.mean(scenarios.ROUND_TRIPS_MS)), None),
         panel=("Longest queue (packets)", VALUES["longest_queue"], None),
         more={},
-        scale=scale,
     )
 
 
-def parking_lot(samples: Samples, scale: Scale) -> Figure:
+def parking_lot(samples: Samples, _scale: Scale) -> Figure:
     """Long ways and short ones."""
     return _sheet(
         samples,
@@ -189,11 +185,10 @@ def parking_lot(samples: Samples, scale: Scale) -> Figure:
             None,
         ),
         more=LOT,
-        scale=scale,
     )
 
 
-def tree(samples: Samples, scale: Scale) -> Figure:
+def tree(samples: Samples, _scale: Scale) -> Figure:
     """One catalogue and stores."""
     return _sheet(
         samples,
@@ -205,7 +200,6 @@ def tree(samples: Samples, scale: Scale) -> Figure:
         top=70.0,
         panel=("Pending at most (Interests)", STORES["pit_peak"], None),
         more=STORES,
-        scale=scale,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
-from .._common import columns, over_seeds, quick_note, series_table, table
+from .._common import columns, over_seeds, series_table, table
 from ..ndnsieve.figures import LOOKS
 from ..ndnsieve.scenarios import SETUPS
 from . import scenarios
@@ -97,7 +97,7 @@ def _row(samples: Samples, experiment: Key, variant: str, values: dict[str, Valu
 # --- the way to the controller -----------------------------------------------------------------------------------------
 
 
-def controller(samples: Samples, scale: Scale) -> Figure:
+def controller(samples: Samples, _scale: Scale) -> Figure:
     """Throughput, swings and moves against delay and loss."""
     title = "Scenario 3 with a controller that is far, or hears one message in some"
     figure, axes = _plot.panels(3, 2, height=2.3)
@@ -108,7 +108,7 @@ def controller(samples: Samples, scale: Scale) -> Figure:
     rows = (
         ("throughput_mbps", "Data (Mbit/s)", 20.0),
         ("swings_mbps", "deviation over 0.5 s (Mbit/s)", None),
-        ("moves", "moves in 30 s", None),
+        ("moves", f"moves in {FAR_S:g} s", None),
     )
     for column, (experiment, places, x) in enumerate(sweeps):
         for line, (key, y, top) in enumerate(rows):
@@ -127,12 +127,8 @@ def controller(samples: Samples, scale: Scale) -> Figure:
                 legend=False,
             )
     _plot.legend(figure, axes[0][0])
-    words = (
-        "Means and 95 % intervals over seeds, from 5 s on; moves from the start. Loss with 10 ms of delay."
-    )
-    return Figure(
-        title, words + quick_note(scale), _plot.svg(figure, "controller", title), {"rows": _sweep(samples)}
-    )
+    words = f"Means and 95 % intervals over seeds, from {FROM_S:g} s on; moves from the start. Loss with 10 ms of delay."
+    return Figure(title, words, _plot.svg(figure, "controller", title), {"rows": _sweep(samples)})
 
 
 def _line(
@@ -163,7 +159,7 @@ def _sweep(samples: Samples) -> Table:
     return table("The way to the controller", rows)
 
 
-def death(samples: Samples, scale: Scale) -> Figure:
+def death(samples: Samples, _scale: Scale) -> Figure:
     """The total over time, by the controller's life."""
     title = "Scenario 3 with a controller that dies"
     figure, axes = _plot.panels(2, 1, height=2.6)
@@ -187,7 +183,7 @@ def death(samples: Samples, scale: Scale) -> Figure:
         f"Means over seeds in bins of 0.5 s with 95 % intervals. The controller dies at {DIES_S:g} s and comes "
         f"back at {BACK_S:g} s (shaded), or not; the third consumer comes at {JOINS_S:g} s."
     )
-    return Figure(title, words + quick_note(scale), _plot.svg(figure, "death", title), tables)
+    return Figure(title, words, _plot.svg(figure, "death", title), tables)
 
 
 def lives(samples: Samples, _scale: Scale) -> Table:
@@ -264,7 +260,7 @@ def operations(samples: Samples, scale: Scale) -> Figure:
     )
     return Figure(
         title,
-        words + quick_note(scale),
+        words,
         _plot.svg(figure, "operations", title),
         {"rows": sizes(samples, scale)},
     )

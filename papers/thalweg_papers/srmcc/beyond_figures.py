@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Sample, Samples, Scale, take
-from .._common import columns, over_seeds, plain, quick_note, series_table, short, table
+from .._common import columns, over_seeds, plain, series_table, short, table
 from . import beyond, measures
 from .keys import Key
 from .measures import mean_and_interval
@@ -15,7 +15,7 @@ from .scenarios import NAMES, RECONSTRUCTED, SCHEMES
 TREE, LARGE, COST = Key.TREE, Key.LARGE_GROUPS, Key.COST
 
 
-def tree_figure(samples: Samples, scale: Scale) -> Figure:
+def tree_figure(samples: Samples, _scale: Scale) -> Figure:
     """64 receivers behind three bottlenecks: the group's rate, and how it leaves TCP and the links."""
     figure, axes = _plot.panels(2, 2, height=2.8)
     times, rates = _rates(samples, TREE, lambda scheme: scheme, axes[0][0])
@@ -60,8 +60,7 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
             f"{NAMES[scheme]} {plain(rate)} Mbit/s" for scheme, rate in zip(SCHEMES, group, strict=True)
         )
         + "."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        + RECONSTRUCTED,
         _plot.svg(figure, "beyond-a", "Rate, company, utilisation and loss in a tree with three bottlenecks"),
         {
             "rates": series_table("Rate of the group in the tree", times, rates),
@@ -88,7 +87,7 @@ def _rates(samples: Samples, experiment: Key, variant: Any, axis: Any) -> tuple[
     return times, lines
 
 
-def large_figure(samples: Samples, scale: Scale) -> Figure:
+def large_figure(samples: Samples, _scale: Scale) -> Figure:
     """A thousand receivers behind one bottleneck."""
     figure, axes = _plot.panels(1, 2, height=2.9)
     size = beyond.SIZES[-1]
@@ -127,7 +126,7 @@ def large_figure(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Not in the paper: a group of a thousand receivers",
         "Ten edge routers with a hundred receivers each, behind a bottleneck of 5 Mbit/s that two TCP connections share; "
-        f"dashed, an equal share. {ratios}." + RECONSTRUCTED + quick_note(scale),
+        f"dashed, an equal share. {ratios}." + RECONSTRUCTED,
         _plot.svg(figure, "beyond-b", "Rates of a group of a thousand receivers with five schemes"),
         {
             "rates": series_table("Rate of a group of a thousand", times, rates),
@@ -136,7 +135,7 @@ def large_figure(samples: Samples, scale: Scale) -> Figure:
     )
 
 
-def feedback_figure(samples: Samples, scale: Scale) -> Figure:
+def feedback_figure(samples: Samples, _scale: Scale) -> Figure:
     """Feedback packets that reach the source, against the size of the group."""
     figure, axes = _plot.panels(1, 1, width=6.6, height=3.6)
     rows: list[dict[str, Any]] = [{"receivers": size} for size in beyond.SIZES]
@@ -175,14 +174,13 @@ def feedback_figure(samples: Samples, scale: Scale) -> Figure:
         "Both axes logarithmic; the groups of beyond-b. Growth from 10 to 1000 receivers, times: "
         + ", ".join(growth)
         + "."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        + RECONSTRUCTED,
         _plot.svg(figure, "feedback-scaling", "Feedback packets per second against group size, five schemes"),
         {"numbers": table("Feedback packets per second at the source", rows)},
     )
 
 
-def cost_figure(samples: Samples, scale: Scale) -> Figure:
+def cost_figure(samples: Samples, _scale: Scale) -> Figure:
     """Processor time against packets delivered, a simulated second, for groups of three sizes."""
     figure, axes = _plot.panels(1, 2, height=3.1)
     rows: list[dict[str, Any]] = []
@@ -231,8 +229,7 @@ def cost_figure(samples: Samples, scale: Scale) -> Figure:
         "program on the machine that drew this, in a process of its own for each point, the minimum of the runs. Time grows "
         f"with the packets delivered: {largest['ns_per_delivered']:.0f} ns each with SRMCC at a thousand receivers. At ten, "
         "where every edge router has one receiver, a packet delivered is 2.2 packets put on links; at a thousand it is one."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        + RECONSTRUCTED,
         _plot.svg(figure, "cost", "Processor time against packets delivered, for three sizes of groups"),
         {"numbers": table("Cost by size of the group", rows)},
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Samples, Scale, Table
-from .._common import columns, over_seeds, plain, quick_note, series_table, short, table
+from .._common import columns, over_seeds, plain, series_table, short, table
 from . import audit, beyond_figures, measures, ns2, scenarios
 from .keys import Key
 from .measures import mean_and_interval
@@ -20,7 +20,7 @@ STATED = {
 """Scenario 1, Mbit/s: what the text says, or what follows from what it says (rows S000-D1 to -D3)."""
 
 
-def figure_5(samples: Samples, scale: Scale) -> Figure:
+def figure_5(samples: Samples, _scale: Scale) -> Figure:
     """The ratio of multicast to TCP throughput, and loss, against γ."""
     figure, axes = _plot.panels(1, 2, height=2.8)
     rows: list[dict[str, Any]] = []
@@ -49,14 +49,13 @@ def figure_5(samples: Samples, scale: Scale) -> Figure:
         "The paper sees ratio and loss rise with γ, and at γ = 0.15 (dashed) a ratio closest to 1 with loss at or near 0. "
         f"Here the ratio, averaged over the three scenarios, is closest to 1 at γ = {best['overall'].mean:g} "
         f"({', '.join(format(best[f'scenario_{n}'].mean, 'g') for n in measures.STATIC)} in scenarios 1, 2 and 3)."
-        + _seeds(samples, Key.GAMMA, measures.gamma_variant(1, 0.0))
-        + quick_note(scale),
+        + _seeds(samples, Key.GAMMA, measures.gamma_variant(1, 0.0)),
         _plot.svg(figure, "figure-5", "Throughput ratio and loss against the rate selection factor"),
         {"numbers": table("Figure 5", rows)},
     )
 
 
-def figure_6(samples: Samples, scale: Scale) -> Figure:
+def figure_6(samples: Samples, _scale: Scale) -> Figure:
     """Several SRMCC groups: four rates over time; loss and utilisation against the number of groups."""
     figure, axes = _plot.panels(1, 3, height=2.6)
     runs = samples[Key.GROUPS, "4"]
@@ -100,8 +99,7 @@ def figure_6(samples: Samples, scale: Scale) -> Figure:
         "The paper's four groups become even after a short adjustment; loss stays low and total utilisation hardly falls as "
         f"groups are added. Here: Jain's index of four groups {plain(fair)}, at most {plain(lost)} % of packets lost, and "
         f"{plain(drop)} points less utilisation with ten groups than with one."
-        + _seeds(samples, Key.GROUPS, "4")
-        + quick_note(scale),
+        + _seeds(samples, Key.GROUPS, "4"),
         _plot.svg(
             figure, "figure-6", "Rates of four groups; loss and utilisation against the number of groups"
         ),
@@ -140,9 +138,10 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
     times_s = ", ".join(f"{NAMES[s]} {plain(waited[f'{s}_s'])} s" for s in scenarios.PAPER_SCHEMES)
     return Figure(
         "Throughput of the group over time",
-        "Means over the group's receivers, 1 s each. In scenario 4 traffic comes or goes where the shade changes (30, 80, "
-        f"120 and 170 s). The paper sees the highest throughput with TFMCC and the fastest response with SRMCC. Here, mean "
-        f"time until within 20 % of the new level: {times_s}." + RECONSTRUCTED + quick_note(scale),
+        "Means over the group's receivers, 1 s each. In scenario 4 traffic comes or goes where the shade changes "
+        f"({scale.moments(*measures.CHANGES_S)}). The paper sees the highest throughput with TFMCC and the fastest response "
+        "with SRMCC. Here, mean "
+        f"time until within 20 % of the new level: {times_s}." + RECONSTRUCTED,
         _plot.svg(figure, "figure-7", "Throughput of five schemes over time in four scenarios"),
         tables,
     )
@@ -180,11 +179,12 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
     listed = ", ".join(plain(mine[f"scenario_{n}"]) for n in measures.ALL)
     return Figure(
         "Average throughput of the group and of TCP",
-        "Means over 50–200 s, in scenario 4 over 80–120 s; dashed, an equal share; diamonds, what the paper's text says or "
+        f"Means over {scale.span(*scenarios.AVERAGED_S[1])}, in scenario 4 over "
+        f"{scale.span(*scenarios.AVERAGED_S[4])}; dashed, an equal share; diamonds, what the paper's text says or "
         "implies. The paper says of scenario 1 that TFMCC "
         f"takes 151.8 % of its share and leaves TCP 72.6 %; here {plain(took)} and {plain(left)} %. It sees SRMCC below TCP "
         f"everywhere; here the ratio is {listed} in scenarios 1 to 4. With a little random traffic TFMCC takes no more than "
-        "TCP: see the table of phase effects." + RECONSTRUCTED + quick_note(scale),
+        "TCP: see the table of phase effects." + RECONSTRUCTED,
         _plot.svg(figure, "figure-8", "Average throughput of multicast and TCP for five schemes"),
         {"numbers": table("Figure 8", rows)},
         marks=True,
@@ -246,15 +246,16 @@ def figure_9(samples: Samples, scale: Scale) -> Figure:
     above = [plain(measures.tfmcc_above(n)(samples)["points"]) for n in measures.STATIC]
     return Figure(
         "Utilisation of the bottleneck",
-        "Scenario 4: 80–120 s. The paper's TFMCC uses 19.7, 3.8 and 7.8 points more than SRMCC in scenarios 1 to 3; here "
+        f"Scenario 4: {scale.span(*scenarios.AVERAGED_S[4])}. "
+        "The paper's TFMCC uses 19.7, 3.8 and 7.8 points more than SRMCC in scenarios 1 to 3; here "
         f"{', '.join(above)}. Its totals with SRMCC are 7.1 to 9.5 % above those with ASMP; here "
-        f"{plain(over['mean_percent'])} % in the mean." + RECONSTRUCTED + quick_note(scale),
+        f"{plain(over['mean_percent'])} % in the mean." + RECONSTRUCTED,
         _plot.svg(figure, "figure-9", "Utilisation by the group and by all traffic"),
         {"group": table("Figure 9a", own), "all": table("Figure 9b", everything)},
     )
 
 
-def figure_10(samples: Samples, scale: Scale) -> Figure:
+def figure_10(samples: Samples, _scale: Scale) -> Figure:
     """Loss of the group's packets."""
     figure, axes = _plot.panels(1, 1, height=2.6)
     rows = _scheme_bars(
@@ -263,16 +264,14 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Packet loss",
         "Share of the group's packets that a receiver missed, mean over receivers, whole run. The paper's SRMCC and "
-        "PerIfwithECN lose almost nothing, its ASMP about 2 % except in scenario 1."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        "PerIfwithECN lose almost nothing, its ASMP about 2 % except in scenario 1." + RECONSTRUCTED,
         _plot.svg(figure, "figure-10", "Loss of five schemes in four scenarios"),
         {"numbers": table("Figure 10", rows)},
     )
 
 
 def figure_11(samples: Samples, scale: Scale) -> Figure:
-    """Feedback packets that reached the source in 200 s."""
+    """Feedback packets that reached the source in the paper's time."""
     figure, axes = _plot.panels(1, 1, height=2.6)
     _plot.logarithmic(axes[0][0], "y")
     rows = _scheme_bars(
@@ -280,7 +279,7 @@ def figure_11(samples: Samples, scale: Scale) -> Figure:
         axes[0][0],
         lambda _n: measures.feedback,
         "Feedback packets at the source",
-        "packets in 200 s",
+        f"packets {scale.counted(scenarios.DURATION_S)}",
     )
     fewer = [
         plain(measures.fewer_than(scheme)(samples)["reduction_percent"])
@@ -289,17 +288,15 @@ def figure_11(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Feedback packets at the source",
         "Logarithmic. The paper's SRMCC needs 82.4, 50.8 and 94.1 % less than TFMCC, ASMP and PerIfwithECN in the mean over "
-        f"its scenarios; here {', '.join(fewer)} % less, with {scenarios.MEMBERS} receivers."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        f"its scenarios; here {', '.join(fewer)} % less, with {scenarios.MEMBERS} receivers." + RECONSTRUCTED,
         _plot.svg(figure, "figure-11", "Feedback packets of five schemes in four scenarios"),
         {"numbers": table("Figure 11", rows)},
     )
 
 
-def table_1(_samples: Samples, _scale: Scale) -> Table:
+def table_1(_samples: Samples, scale: Scale) -> Table:
     """Table 1 against what the program and the scenarios say."""
-    return table("Table 1: the paper's parameters, and what runs here", audit.rows())
+    return table("Table 1: the paper's parameters, and what runs here", audit.rows(scale))
 
 
 def phase_effects(samples: Samples, _scale: Scale) -> Table:

@@ -75,10 +75,10 @@ def measured() -> dict[str, list[dict[str, Any]]]:
     return runs
 
 
-QUANTITIES = {"tcp_mbps": "TCP (Mbit/s)", "utilisation": "utilisation", "drops": "drops in 200 s"}
+QUANTITIES = ("tcp_mbps", "utilisation", "drops")
 
 
-def beside(samples: Samples, _scale: Scale) -> Table:
+def beside(samples: Samples, scale: Scale) -> Table:
     """Our runs and those of ns-2, side by side."""
     rows = []
     for variant in VARIANTS:
@@ -91,7 +91,8 @@ def beside(samples: Samples, _scale: Scale) -> Table:
                 quantity = Quantity(tuple(map(take(key), runs)))
                 row |= columns(f"{key}{name}", quantity)
         rows.append(row)
-    return table("TCP on the paper's scenario 1 without a group: here, and in ns-2 2.35", rows)
+    title = "TCP on the paper's scenario 1 without a group: here, and in ns-2 2.35; drops "
+    return table(title + scale.counted(DURATION_S), rows)
 
 
 def _mean_of_two(run: Sample) -> Sample:

@@ -45,7 +45,7 @@ def evaluate(
     jobs: int | None = None,
     on: str | None = None,
     out: Path | None = None,
-    all_rows: Annotated[bool, Parameter(name="--all")] = False,
+    all_rows: Annotated[bool, Parameter(name=["--full", "--all"])] = False,
     json: bool = False,
 ) -> int:
     """Evaluate a scheme, transport stack or queue discipline by every battery that applies, and write its report card.
