@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import time
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native, catalogue
+from ._folder_names import run_of_cell
 from ._names import unknown_name
-from .errors import ResultError
+from .errors import InvariantWarning, ResultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -114,6 +116,7 @@ class Result:
         self._source = source
         self._texts = texts
         self._frames: dict[str, polars.DataFrame] = {}
+        self._unchecked = isinstance(source, _native.Run)
 
     @classmethod
     def of(cls, plan: Plan, native: _native.Run, wall_s: float, cpu_s: float) -> Result:
@@ -137,9 +140,11 @@ class Result:
         """Reads a run folder. Raises `ResultError` if it holds no run, or one of a later format.
 
         Of a killed run the last checkpoint is read; its status is `unfinished`. A run of a dataset is named as if it had a
-        folder: `STUDY/NAME-DIGEST/seed=7`.
+        folder: `STUDY/NAME-DIGEST/seed=7`. A run of a sweep is also found by its values:
+        `STUDY/bottleneck.buffer=2bdp,seed=7`.
         """
         folder = Path(folder)
+        folder = run_of_cell(folder) or folder
         if (stored := stored_run(folder)) is not None:
             return stored
         try:
@@ -271,6 +276,10 @@ class Result:
         import polars
 
         self._known(table)
+        if self._unchecked:
+            self._unchecked = False
+            for sentence in self.violated_invariants:
+                warnings.warn(f"violated invariant: {sentence}", InvariantWarning, stacklevel=2)
         if table not in self._frames:
             if isinstance(self._source, _native.Run):
                 self._frames[table] = polars.DataFrame(self._source.table(table))
@@ -456,6 +465,19 @@ class Result:
     def passed(self) -> bool:
         """Whether all expectations of the scenario are met; true without expectations."""
         return bool(self.expect["pass"].all())
+
+    @cached_property
+    def violated_invariants(self) -> list[str]:
+        """Invariants that its numbers break, one sentence each: see `thalweg.invariants`. Empty if all hold.
+
+        A run of this version is checked when the first of its tables is read, which gives a `InvariantWarning` for each.
+        """
+        from . import invariants
+
+        self._unchecked = False
+        if int(self.record["format"]) != FORMAT:
+            return []
+        return [broken.sentence for broken in invariants.check(self)]
 
     @cached_property
     def values(self) -> dict[str, float | None]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import _sweep_output, cluster, dataset
+from ._folder_names import joined
 from ._names import unknown_name
 from .dataset import RunDataset, StoredRun
 from .errors import Interrupted, ResultError
@@ -718,13 +719,10 @@ def run_plans(
     every_s = None if watch is None else POLL_INTERVAL_S
     settings: dict[str, Any] = {"at_once": jobs, "every_s": every_s, "on": on}
     if folder is None or len(plans) <= dataset.BATCH:
+        places = [None] * len(plans) if folder is None else run_folders(folder, plans)
         listed = [
-            Job(
-                label,
-                partial(_run, plan),
-                None if folder is None else RunFolder(folder / run_folder_name(plan), plan),
-            )
-            for plan, label in zip(plans, labels, strict=True)
+            Job(label, partial(_run, plan), None if place is None else RunFolder(place, plan))
+            for plan, label, place in zip(plans, labels, places, strict=True)
         ]
         return run_jobs(listed, progress=report_progress, **settings)
     return _run_into_dataset(plans, labels, folder, report_progress, settings)
@@ -776,6 +774,8 @@ def summarise(frame: polars.DataFrame, keys: Sequence[str]) -> polars.DataFrame:
 
 def _run(plan: Plan, control: Control) -> Result | None:
     result = plan.carry_out(control)
+    if result.violated_invariants:
+        result.record["violated_invariants"] = result.violated_invariants
     return result if result.complete else None
 
 
@@ -794,7 +794,8 @@ def _run_into_dataset(
     """Runs many plans. Finished runs are compacted in the order of the plans, while others run."""
     folder.mkdir(parents=True, exist_ok=True)
     stored = RunDataset.at(folder)
-    names = [run_folder_name(plan) for plan in plans]
+    places = run_folders(folder, plans, stored.names)
+    names = [f"{place.parent.name}/{place.name}" for place in places]
     listed: list[Job[PackedRun | str]] = [
         Job(label, partial(_run_packed, plan), DatasetRun(stored, name, plan))
         for plan, label, name in zip(plans, labels, names, strict=True)
@@ -908,13 +909,39 @@ def load_if_complete(folder: Path, plan: Plan) -> Result | None:
 
 
 def run_folder_name(plan: Plan) -> str:
-    """Folder of a run below a sweep's: title, digest of scenario and program, seed.
+    """Folder of a run below a sweep's: changed keys or else the title, digest of scenario and program, seed.
 
-    Only the seeds of one scenario share a folder; other settings or another program never do.
+    `bottleneck.buffer=0.2bdp,flows.reno.count=2-3c3aba329c49/seed=1`. Only the seeds of one scenario share a folder; other
+    settings or another program never do. `Result.load` and the commands also find it as
+    `bottleneck.buffer=0.2bdp,flows.reno.count=2,seed=1`.
     """
-    digest = hashlib.sha256(f"{core_digest()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
-    words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
+    digest = hashlib.sha256(f"{core_digest()}\n{plan.scenario.identity}".encode()).hexdigest()[:_DIGITS]
+    words = joined(plan.scenario.overrides, MAX_NAME_BYTES)
+    words = words or "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
     return f"{words or 'run'}-{digest}/seed={plan.seed}"
+
+
+def run_folders(folder: Path, plans: Iterable[Plan], stored: Iterable[str] = ()) -> list[Path]:
+    """The folders of runs below a sweep's; those that are there already, or have names in a dataset, keep their names.
+
+    What a folder's name says of a scenario depends on the sweep that made it, the digest at its end does not.
+    """
+    there = [name.partition("/")[0] for name in stored]
+    if folder.is_dir():
+        there += sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    by_digest = {name[-_DIGITS:]: name for name in there if re.search(rf"-[0-9a-f]{{{_DIGITS}}}$", name)}
+    found = []
+    for plan in plans:
+        name, _, seed = run_folder_name(plan).partition("/")
+        found.append(folder / by_digest.setdefault(name[-_DIGITS:], name) / seed)
+    return found
+
+
+_DIGITS = 12
+"""Hexadecimal digits of the digest in the name of a run's folder."""
+
+MAX_NAME_BYTES = 120
+"""Maximum length of what the name of a run's folder says, before its digest."""
 
 
 def plan_digest(toml: str) -> str:

@@ -10,6 +10,8 @@ export interface GridLine {
   /** Values of the other keys. */
   readonly label: string;
   readonly colour: string;
+  /** Lengths of dashes and gaps in turn, in pixels; a solid line without. */
+  readonly dash?: readonly number[];
   readonly points: readonly GridPoint[];
 }
 
@@ -19,6 +21,8 @@ export interface Grid {
   /** With its unit. */
   readonly label: string;
   readonly lines: readonly GridLine[];
+  /** The least and the greatest possible value; null where there is none. */
+  readonly limits: readonly [number | null, number | null];
   readonly python: string;
 }
 
@@ -116,10 +120,11 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
     xLabel: data.x.label,
     yLabel: chart.label,
     x,
-    y: padded(values, 0.05, STEADY),
+    y: held(padded(values, 0.05, STEADY), values, chart.limits),
     lines: drawn.map(({ line, index }) => ({
       label: line.label,
       colour: line.colour,
+      dash: line.dash ?? [],
       runs: data.x.joined && !boxes ? [line.points.flatMap((point) => [place(point, index), point[2]])] : [],
       points: line.points.filter((point) => !boxed(point)).map((point) => [place(point, index), point[2]] as const),
       boxes: line.points.flatMap((point) => {
@@ -132,6 +137,13 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
     ...(!data.x.numeric || data.x.logarithmic || ticks.size <= TICKS ? { xTicks: [...ticks] } : {}),
     shade: null,
   };
+}
+
+/** An axis without values that cannot be, unless there are such values. */
+function held([low, high]: [number, number], values: readonly number[], [least, greatest]: Grid["limits"]): [number, number] {
+  const bottom = least !== null && values.every((value) => value >= least) ? Math.max(low, least) : low;
+  const top = greatest !== null && values.every((value) => value <= greatest) ? Math.min(high, greatest) : high;
+  return top > bottom ? [bottom, top] : [low, high];
 }
 
 function padded(values: readonly number[], share: number, steady: number): [number, number] {

@@ -3,6 +3,7 @@ import { boxOf, gridCsv, hasBoxes, intervalText, placeOf, sketchOf, type Grid, t
 import { scene } from "../src/scene";
 
 const chart: Grid = {
+  limits: [0, 1],
   name: "flows.fairness",
   label: "fairness",
   python: "",

@@ -144,8 +144,9 @@ def bars(
     colours: Sequence[str] | None = None,
     size: tuple[float, float] = (8.2, 2.4),
 ) -> Figure:
-    """One bar per label and group, side by side; `colours` are of the labels, if there is one group."""
+    """One bar per label and group, side by side; `colours` are of the groups, or of the labels if there is one group."""
     from matplotlib import rc_context
+    from matplotlib.ticker import MaxNLocator
 
     look = styles.page()
     with rc_context(look.settings):
@@ -153,13 +154,17 @@ def bars(
         width = min(0.8, 0.08 * max(len(labels), 4)) / max(len(groups), 1)
         for index, (group, values) in enumerate(groups.items()):
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
-            axes.bar(
-                at, list(values), width * 0.92, color=colours or COLOURS[index % len(COLOURS)], label=group
-            )
+            given = list(colours or COLOURS)
+            colour = given if colours and len(groups) == 1 else given[index % len(given)]
+            axes.bar(at, list(values), width * 0.92, color=colour, label=group)
         axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
         edge = max(0.6, 2.4 - len(labels) / 2)
         axes.set_xlim(-edge, len(labels) - 1 + edge)
         axes.set_ylabel(axis)
+        # a tick above every bar
+        if (highest := axes.dataLim.y1) > 0 and axes.dataLim.y0 >= 0:
+            ends = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, highest)
+            axes.set_ylim(0, max(ends))
         axes.grid(visible=False, axis="x")
         place_legend(axes)
     return figure

@@ -43,7 +43,8 @@ def page(folder: Path) -> str:
     batteries = [
         {
             **battery,
-            "counts": count(battery["rows"]),
+            "counts": applying(count(battery["rows"])),
+            "rest": count(battery["rows"])["not applicable"],
             "rows": [{**row, "strip": _strip(row)} for row in battery["rows"]],
         }
         for battery in record["batteries"]
@@ -56,6 +57,7 @@ def page(folder: Path) -> str:
         f"{label} · report card",
         version=record["version"],
         record=record,
+        counts=applying(record["counts"]),
         label=label,
         lead=_lead(record),
         batteries=batteries,
@@ -84,6 +86,11 @@ def count(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {verdict: verdicts.count(verdict) for verdict in ("pass", "undecided", "fail", "not applicable")}
 
 
+def applying(counts: dict[str, int]) -> dict[str, int]:
+    """Verdicts of the rows that apply to the scheme, of which the bars are."""
+    return {verdict: number for verdict, number in counts.items() if verdict != "not applicable"}
+
+
 def measured(row: dict[str, Any]) -> str:
     """The mean over seeds with its unit; what did not happen before the end of the run is said instead."""
     found = row["measured"]
@@ -108,8 +115,12 @@ def _lead(record: dict[str, Any]) -> str:
     decided = counts["pass"] + counts["fail"] + counts["undecided"]
     return (
         f"{counts['pass']} of the {decided} rows that apply pass, {counts['fail']} fail, and {counts['undecided']} are not "
-        f"decided by {record['seeds']} seeds. {counts['not applicable']} rows do not apply to the scheme."
+        f"decided by {record['seeds']} seeds. {_rows(counts['not applicable'])} not apply to the scheme."
     )
+
+
+def _rows(number: int) -> str:
+    return "1 row does" if number == 1 else f"{number} rows do"
 
 
 def _strip(row: dict[str, Any]) -> dict[str, Any] | None:

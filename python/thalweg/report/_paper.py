@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
+COUNTED = ("independent", "fitted")
+"""Kinds of evidence whose verdicts are counted."""
+
 FILE = "reproduction.json"
 """The file of a reproduced paper in its folder: claims, captions, runs. Figures and tables are beside it."""
 
@@ -85,12 +88,13 @@ def page(folder: Path) -> str:
         mutants=killed_mutants(record),
         unharmed=record.get("no_mutant_kills", []),
         claims=claims,
+        **by_count(record),
         two_worlds=bool(claims) and "simulated" in claims[0],
         figures=paper_figures(record, folder),
         panels=_panels.element(charts) if charts else None,
         chart_script=_charts.script(),
         tables=[
-            {**entry, "label": _label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
+            {**entry, "label": label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
         ],
         choices=record["choices"],
         profiles=record.get("profiles", []),
@@ -107,7 +111,7 @@ def paper_figures(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
         {
             **entry,
             "panels": "panels" in entry,
-            "label": _label(entry),
+            "label": label(entry),
             "drawing": (folder / entry["drawing"]).read_text(encoding="utf-8"),
             "data": [(row["name"].removeprefix(f"{entry['title']}, "), row["file"]) for row in entry["data"]]
             + [("drawing", entry["drawing"])],
@@ -120,7 +124,7 @@ def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[
     """The figures that have an interactive form, for `_panels.element`; `prefix` begins their names on the page."""
     return {
         f"{prefix}{entry['id']}": {
-            "title": _label(entry),
+            "title": label(entry),
             "python": PYTHON.format(
                 paper=record["paper"],
                 figure=entry["id"],
@@ -141,8 +145,18 @@ def verdict_counts(record: dict[str, Any]) -> dict[str, int]:
     if by_evidence is None:
         # pages of the first format count all claims alike
         return dict(record["counts"])
-    counts = [by_evidence[evidence] for evidence in ("independent", "fitted") if evidence in by_evidence]
+    counts = [by_evidence[evidence] for evidence in COUNTED if evidence in by_evidence]
     return {verdict: sum(each[verdict] for each in counts) for verdict in VERDICTS}
+
+
+def by_count(record: dict[str, Any]) -> dict[str, list[Any]]:
+    """Claims that `verdict_counts` counts, and the others."""
+    all_count = record.get("by_evidence") is None
+    kinds: dict[str, list[Any]] = {"counted": [], "uncounted": []}
+    for claim in record["claims"]:
+        counts = all_count or claim.get("evidence", "independent") in COUNTED
+        kinds["counted" if counts else "uncounted"].append(claim)
+    return kinds
 
 
 def killed_mutants(record: dict[str, Any]) -> str | None:
@@ -194,7 +208,7 @@ def _parquet(folder: Path, file: str) -> dict[str, Any]:
     return {"columns": columns, "rows": rows, "names": frame.columns[0]}
 
 
-def _label(entry: dict[str, Any]) -> str:
+def label(entry: dict[str, Any]) -> str:
     """`Figure 8: one bottleneck`; the number is in the id."""
     kind, _, number = str(entry["id"]).partition("-")
     name = f"{kind.capitalize()} {number}"

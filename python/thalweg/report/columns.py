@@ -20,6 +20,10 @@ FLOWS: tuple[Column, ...] = (
     ("scheme", "scheme", 1.0),
     ("from", "from", 1.0),
     ("prefix", "prefix", 1.0),
+    ("worst_receiver", "worst receiver", 1.0),
+    ("throughput_worst_bps", "throughput, worst (Mbit/s)", 1e-6),
+    ("loss_ratio_worst", "loss, worst (%)", 100.0),
+    ("queueing_delay_worst_s", "queueing, worst (ms)", 1e3),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
     ("active_throughput_bps", "throughput while active (Mbit/s)", 1e-6),
@@ -27,10 +31,6 @@ FLOWS: tuple[Column, ...] = (
     ("interests_bps", "Interests sent (Mbit/s)", 1e-6),
     ("loss_ratio", "loss (%)", 100.0),
     ("ack_loss_ratio", "ACK loss (%)", 100.0),
-    ("worst_receiver", "worst receiver", 1.0),
-    ("throughput_worst_bps", "throughput, worst (Mbit/s)", 1e-6),
-    ("loss_ratio_worst", "loss, worst (%)", 100.0),
-    ("queueing_delay_worst_s", "queueing, worst (ms)", 1e3),
     ("rtt_s", "RTT (ms)", 1e3),
     ("delay_s", "delay (ms)", 1e3),
     ("delay_std_s", "delay deviation (ms)", 1e3),
@@ -66,8 +66,8 @@ GROUPS: tuple[Column, ...] = (
     ("loss_ratio", "loss (%)", 100.0),
     ("fairness", "fairness (Jain)", 1.0),
     ("fairness_mean", "fairness over 1 s, mean", 1.0),
-    ("fairness_min", "minimum", 1.0),
-    ("recovery", "recovery (s)", 1.0),
+    ("fairness_min", "fairness over 1 s, minimum", 1.0),
+    ("recovery", "recovery after an event (s)", 1.0),
     ("transfers", "transfers", 1.0),
     ("completions", "completed", 1.0),
     ("unfinished", "unfinished", 1.0),
@@ -85,8 +85,11 @@ RECEIVERS: tuple[Column, ...] = (
     ("node", "node", 1.0),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("loss_ratio", "loss (%)", 100.0),
     ("owd_s", "one-way delay (ms)", 1e3),
-    ("owd_max_s", "maximum (ms)", 1e3),
+    ("owd_max_s", "one-way delay, maximum (ms)", 1e3),
+    ("queueing_delay_s", "queueing (ms)", 1e3),
+    ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
     ("missing", "missing", 1.0),
     ("feedback_packets", "feedback", 1.0),
     ("suppressed", "suppressed", 1.0),
@@ -136,6 +139,9 @@ NODES: tuple[Column, ...] = (
     ("role", "role", 1.0),
     ("groups", "groups", 1.0),
     ("forwarded_packets", "forwarded", 1.0),
+    ("statuses", "statuses", 1.0),
+    ("commands", "commands", 1.0),
+    ("reroutes", "reroutes", 1.0),
     ("feedback_received", "feedback received", 1.0),
     ("feedback_packets", "feedback sent", 1.0),
     ("signals", "signals", 1.0),
@@ -201,6 +207,8 @@ OMIT_IF_ZERO = {
     "ignored",
     "nacks",
     "groups",
+    "forwarded_packets",
+    "statuses",
     "sent_packets",
     "sent_bytes",
     "hit_ratio",
@@ -309,6 +317,10 @@ def table_rows(
     return [(key, _heading(frame, key, heading)) for key, heading, _ in there], rows
 
 
+SAME_AS = {"active_throughput_bps": "throughput_bps", "active_goodput_bps": "goodput_bps"}
+"""Columns that are omitted if they differ from another in no row by more than a thousandth."""
+
+
 def _heading(frame: polars.DataFrame, key: str, heading: str) -> str:
     """A column's heading; if all flows are consumers of named data, what they receive is called Data."""
     received = key in {"throughput_bps", "goodput_bps"} and "interests_bps" in frame.columns
@@ -369,6 +381,9 @@ def _has_information(frame: polars.DataFrame, name: str) -> bool:
         return False
     if name in OMIT_IF_ZERO:
         return bool((column != 0).any())
+    if name in SAME_AS:
+        other = frame[SAME_AS[name]]
+        return bool(((frame[name] - other).abs() > 1e-3 * other.abs()).any())
     if name in OF_WORST_RECEIVER:
         lower = frame["throughput_worst_bps"] < frame["throughput_bps"]
         return bool(lower.fill_null(value=False).any())

@@ -13,7 +13,7 @@ from ..dataset import RUNS
 from ..result import PAGE, with_overrides
 from ..stats import interval_text
 from ..sweep import cells_of, group_by_point, notes
-from . import _charts, _panels
+from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
 from ._page import number, render
 from .columns import unit_of
@@ -35,6 +35,14 @@ FILE = "sweep.json"
 
 PART = "sweep.json.part"
 """The file before the sweep has ended; it lists the plans."""
+
+TIMES = """import thalweg as tw
+from thalweg.report import transfer_times
+
+times = transfer_times.of_sweep(tw.SweepResult.load("."))  # the folder of the sweep
+transfer_times.figure(times["{group}"]).savefig("times-{group}.svg")
+"""
+"""Python that makes the picture of completion times."""
 
 PYTHON = """import thalweg as tw
 
@@ -93,6 +101,7 @@ def save(done: SweepResult, title: str, folder: Path, overrides: Mapping[str, An
         "metrics": metrics,
         "planned": done.planned,
         "plans": done.plan_digests,
+        "times": transfer_times.of_sweep(done),
         "scatter": samples if scatter.worth_drawing(samples) else {},
         "failures": done.failures.head(MAX_FAILURES).to_dicts(),
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
@@ -266,13 +275,23 @@ def page(folder: Path) -> str:
     # sweeps of earlier versions have none
     samples = record.get("scatter", {})
     drawing = scatter.drawing(samples) if samples else None
-    panels = _panels.interactive({scatter.NAME: (drawing, "Throughput over queueing delay", PYTHON)})
+    times = {
+        group: plots.svg(transfer_times.figure(points), f"times-{group}")
+        for group, points in record.get("times", {}).items()
+    }
+    panels = _panels.interactive(
+        {scatter.NAME: (drawing, "Throughput over queueing delay", PYTHON)}
+        | {
+            f"times-{group}": (one, f"Completion times, {group}", TIMES.format(group=group))
+            for group, one in times.items()
+        }
+    )
     return render(
         "sweep.html",
         f"{title} · sweep",
         version=record["version"],
         name=title,
-        lead=f"{len(rows)} points of a grid over {', '.join(keys) or 'nothing but seeds'}, {len(runs)} runs.",
+        lead=_lead(len(rows), keys, len(runs)),
         planned=record["planned"],
         notes=notes(cells),
         overview=[
@@ -300,15 +319,29 @@ def page(folder: Path) -> str:
         if keys and len(rows) > 1
         else None,
         scatter=drawing,
+        times=times,
         answering={name: name for name in panels},
         panels=_panels.element(panels) if panels else None,
         chart_script=_charts.script(),
         runs=[
-            {**at, "seed": run["seed"], "trace_hash": run["trace_hash"]}
+            {**at, "seed": run["seed"], "folder": run["folder"], "trace_hash": run["trace_hash"]}
             for at, run in zip(values, runs, strict=True)
         ],
-        run_columns=[*((key, key) for key in keys), ("seed", "seed"), ("trace_hash", "trace hash")],
+        run_columns=[
+            *((key, key) for key in keys),
+            ("seed", "seed"),
+            ("folder", "folder"),
+            ("trace_hash", "trace hash"),
+        ],
     )
+
+
+def _lead(points: int, keys: Sequence[str], runs: int) -> str:
+    """A sentence about the sweep."""
+    several = f"{runs} run{'s' * (runs != 1)}"
+    if not keys:
+        return f"One scenario with {several}, which differ by their seeds."
+    return f"{points} point{'s' * (points != 1)} of a grid over {', '.join(keys)}, {several}."
 
 
 def means_table(
