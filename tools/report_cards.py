@@ -35,8 +35,8 @@ thalweg evaluate vegas --quick      # as most cards below; without --quick twice
 ```
 
 [The guide](../guide/8-evaluate.md) says how to read a card, and how verdicts are decided. In the overview, `45 ✓ 6 ✗ 2 ◐`
-are rows that pass, fail, and are not decided by the seeds; – is a battery that does not apply. References in parentheses do not count for the band.
-`learned` is the trained
+are rows that pass, fail, and are not decided by the seeds; – is a battery that does not apply. References in
+parentheses do not count for the band. `learned` is the trained
 example of [guide 7](../guide/7-schemes-in-python.md#train-one). `quinn:cubic` is the QUIC stack quinn with its own CUBIC:
 the stack's code in [virtual time](../concepts/quic.md#a-quic-stack-as-a-flow). The references are schemes over Thalweg's
 TCP, so that such a card judges the whole stack: packet sizes, acknowledgements, loss recovery, pacing and the handshake,

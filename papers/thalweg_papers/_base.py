@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,6 +123,8 @@ class Quantity:
 
     values: tuple[float, ...]
     unit: str = ""
+    within: tuple[float, float] | None = None
+    """The possible range; by default all numbers if a value is negative, otherwise from zero."""
 
     @property
     def mean(self) -> float:
@@ -129,13 +132,14 @@ class Quantity:
         return sum(self.values) / len(self.values) if self.values else float("nan")
 
     @property
-    def ci95(self) -> float | None:
-        """Half width of the 95 % confidence interval of the mean (Student t); none for a single value."""
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval of the mean (Student's t) in the possible range; none for a single value."""
         if len(self.values) < 2:
             return None
-        from thalweg.stats import estimate
+        from thalweg.stats import ANY, estimate
 
-        return estimate(self.values).ci95
+        positive = (0.0, math.inf) if min(self.values) >= 0 else ANY
+        return estimate(self.values, within=self.within or positive).interval
 
 
 Measured = dict[str, Quantity]
@@ -481,6 +485,14 @@ class Reproduction:
 
         return counts(self.claims)
 
+    @property
+    def all_notes(self) -> list[str]:
+        """`notes`, and whether claims rest on too few seeds."""
+        from thalweg.report.claims import few
+
+        said = few(self.claims)
+        return [*self.notes, *([f"{said}."] if said else [])]
+
     def profile_counts(self, name: str) -> dict[str, int]:
         """Claims by verdict in a profile."""
         from ._profiles import counts
@@ -504,7 +516,7 @@ class Reproduction:
             "counts": self.counts(),
             "by_evidence": by_evidence(self.claims),
             "no_mutant_kills": without_kills(self.claims),
-            "notes": self.notes,
+            "notes": self.all_notes,
             "choices": self.choices,
             "profiles": [
                 {"name": name, "what": what, "counts": self.profile_counts(name)}

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from . import cluster, dataset
+from . import _sweep_output, cluster, dataset
 from ._folder_names import joined
 from ._names import unknown_name
 from .dataset import RunDataset, StoredRun
@@ -360,6 +360,7 @@ class SweepResult:
         by: str | Sequence[str] | None = None,
         *,
         where: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
         out: str | Path | None = None,
         style: str = "page",
         width: str | float | None = None,
@@ -368,8 +369,9 @@ class SweepResult:
         """Plots the mean of the metric `y` over the key `x` of the grid, with its 95 % confidence interval over seeds.
 
         There is one line per value of the keys in `by`: all other keys with several values, unless `where` fixes them. A key
-        is named in full or by its last words: `plot("buffer", "flows.fairness", by="scheme", where={"count": 2})`. The other
-        arguments are those of `Result.plot`.
+        is named in full or by its last words: `plot("buffer", "flows.fairness", by="scheme", where={"count": 2})`. `labels`
+        gives keys, values and metrics other names: ``{"buffer": "buffer size", "reno": "NewReno"}``. The other arguments are
+        those of `Result.plot`.
 
         Raises ``KeyError`` with the nearest name for an unknown key, value or metric, and ``ValueError`` if a key with
         several values is neither in `by` nor in `where`.
@@ -396,7 +398,9 @@ class SweepResult:
         keys = [across, *lines]
         rows = points(summary.to_dicts(), keys, [y])
         add_samples(rows, keys, [y], kept._samples(y, keys))
-        figure = plots.grid(rows, keys, y, axis_label(y), look=look)
+        names = labels or {}
+        rows, keys = _sweep_output.rename(rows, keys, names)
+        figure = plots.grid(rows, keys, y, names.get(y, axis_label(y)), look=look)
         if out is not None:
             figure.savefig(out)
         return figure
@@ -435,6 +439,92 @@ class SweepResult:
         if out is not None:
             figure.savefig(out)
         return figure
+
+    def heatmap(
+        self,
+        x: str,
+        y: str,
+        metric: str,
+        *,
+        where: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        out: str | Path | None = None,
+        style: str = "page",
+        width: str | float | None = None,
+        latex: bool = False,
+    ) -> Figure:
+        """Plots the mean of a metric over two keys of the grid, as a map of colours with numbers.
+
+        All other keys must have one value, or be fixed by `where`. Arguments and errors are those of `plot`.
+        """
+        from . import styles
+
+        look = styles.get_style(style, width, latex=latex)
+        kept = self._where(where or {})
+        figure = _sweep_output.heatmap(kept, self._key(x), self._key(y), metric, labels or {}, look)
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def cdf(
+        self,
+        metric: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        flows: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        logarithmic: bool = False,
+        labels: Mapping[str, str] | None = None,
+        out: str | Path | None = None,
+        style: str = "page",
+        width: str | float | None = None,
+        latex: bool = False,
+    ) -> Figure:
+        """Plots cumulative distributions: a line for each value of the keys in `by`, by default of all with several values.
+
+        A key of the summary, such as `flows.short.fct_p95`, is distributed over the seeds. A column of the flows, such as
+        `fct` or `goodput`, is distributed over the flows of a run, of the group `flows` only if it is named: the line is the
+        mean of the runs' distributions, and the band its 95 % confidence interval, from three seeds on. Arguments and errors
+        are those of `plot`; `logarithmic` is the horizontal axis.
+        """
+        from . import styles
+
+        look = styles.get_style(style, width, latex=latex)
+        kept = self._where(where or {})
+        names = _sweep_output.several(kept) if by is None else [by] if isinstance(by, str) else by
+        lines = [self._key(name) for name in names]
+        figure = _sweep_output.cdf(kept, metric, lines, flows, labels or {}, look, logarithmic=logarithmic)
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def latex(
+        self,
+        *metrics: str,
+        where: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        digits: int = 3,
+    ) -> str:
+        """A LaTeX table (`booktabs`) of means with their 95 % confidence intervals, a row per point of the grid.
+
+        Headings have units; `labels` renames as in `plot`, and `digits` are the significant digits of a mean. Without
+        metrics it has those of the table that `thalweg run` prints. Raises ``KeyError`` as `plot` does.
+        """
+        from .report.sweeps import key_metrics
+
+        kept = self._where(where or {})
+        shown = metrics or (key_metrics(kept.runs[0].result) if kept.runs else ())
+        return _sweep_output.latex(kept, shown, labels or {}, digits)
+
+    def results(self, where: Mapping[str, Any] | None = None, *, seed: int | None = None) -> list[Result]:
+        """The results of the runs in which keys have these values, with one seed or all; `.folder` of each is its folder.
+
+        Raises ``KeyError`` with the nearest name for an unknown key or value, and for a seed without a run.
+        """
+        runs = [run for run in self._where(where or {}).runs if seed is None or run.seed == seed]
+        if not runs:
+            raise KeyError(f"no run has the seed {seed}")
+        return [run.result for run in runs]
 
     def labelled(self) -> list[tuple[str, Result]]:
         """The run of each seed, with the values of the keys that have several, as a label."""
@@ -684,6 +774,8 @@ def summarise(frame: polars.DataFrame, keys: Sequence[str]) -> polars.DataFrame:
 
 def _run(plan: Plan, control: Control) -> Result | None:
     result = plan.carry_out(control)
+    if result.violated_invariants:
+        result.record["violated_invariants"] = result.violated_invariants
     return result if result.complete else None
 
 

@@ -23,10 +23,10 @@ from thalweg.evaluation.rows import (
     PASS,
     UNDECIDED,
     UNITS,
-    AtLeast,
     Limit,
     NotWorse,
     Row,
+    Unfinished,
     decide,
 )
 from thalweg.jobs import run as run_jobs
@@ -153,7 +153,7 @@ def test_the_interval_of_a_share_stays_within_its_limits() -> None:
 
 
 def test_what_did_not_happen_is_not_printed_as_a_time() -> None:
-    cap = AtLeast(50.0, "not taken up")
+    cap = Unfinished(50.0, "not taken up")
     outcome = decide(
         row(NotWorse("lower", "delay"), "s"), [cap, cap, cap], {"cubic": [6.0, 6.1, 5.9], "reno": [cap] * 3}
     )

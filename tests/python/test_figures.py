@@ -20,7 +20,7 @@ from conftest import SMALL
 from thalweg import plots, quantities, styles
 from thalweg.cli import call
 from thalweg.errors import FigureError
-from thalweg.plots._intervals import IntervalBars, intervals
+from thalweg.plots._intervals import IntervalBars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,7 +168,7 @@ def test_an_interval_below_zero_ends_at_the_bottom_of_a_logarithmic_axis(tmp_pat
     figure = plots.figure_class()()
     axes = figure.subplots()
     axes.plot([0, 1], [10.0, 400.0], "o")
-    bars = intervals(axes, [0, 1], [(9.0, 11.0), (-100.0, 900.0)])
+    bars = plots.intervals(axes, [0, 1], [(9.0, 11.0), (-100.0, 900.0)])
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     assert bars.clipped() == [(0, 9.0, 11.0, False, False), (1, low, high, True, True)]

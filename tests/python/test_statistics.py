@@ -31,7 +31,10 @@ PROMISED = (0.93, 0.97)
 """Coverage where a method promises 95 %."""
 
 UNBIASED = 4.0
-"""Standard errors of the mean of all repetitions: of suites with 36 cases, one in ten exceeds 3 without a bias, one in 400 4."""
+"""Standard errors of the mean of all repetitions.
+
+Without a bias, one suite of 36 cases in ten exceeds 3, and one in 400 exceeds 4.
+"""
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Any]
 Interval = Callable[[Any, str], tuple[Any, Any, Any]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Samples, Scale, Table, take
-from .._common import percent, plain, series_table, table
+from .._common import columns, percent, plain, series_table, table
 from . import measures, scenarios
 from .keys import Key
 
@@ -252,8 +252,7 @@ def feedback_counts(samples: Samples, scale: Scale) -> Figure:
                     "buffer": buffer,
                     "congestion_indications": name,
                     "paper": COUNTS[buffer][number],
-                    "measured": round(ours.mean),
-                    "ci95": None if ours.ci95 is None else round(ours.ci95),
+                    **columns("measured", ours),
                     "runs": len(ours.values),
                 }
             )
@@ -261,7 +260,11 @@ def feedback_counts(samples: Samples, scale: Scale) -> Figure:
     figure, axes = _plot.panels(1, 2, height=2.8)
     for panel, (buffer, words) in zip(axes[0], BUFFERS, strict=True):
         mine = [row for row in rows if row["buffer"] == buffer]
-        heights = {"measured": ([row["measured"] for row in mine], [row["ci95"] or 0.0 for row in mine])}
+        ends: list[_plot.Ends] = [
+            None if row["measured_low"] is None else (row["measured_low"], row["measured_high"])
+            for row in mine
+        ]
+        heights = {"measured": ([row["measured"] for row in mine], ends)}
         places = ["session", "per receiver,\nno suppression", "unicast receiver"]
         _plot.bars(panel, places, heights, paper={"measured": COUNTS[buffer]})
         _plot.finish(panel, f"CIs ({words})", "congestion indications", x="", margin=0.02)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
-from .._common import over_seeds, series_table, short, table
+from .._common import columns, over_seeds, series_table, table
 from ..ndnsieve.figures import LOOKS
 from ..ndnsieve.scenarios import SETUPS
 from . import scenarios
@@ -90,7 +90,7 @@ def _row(samples: Samples, experiment: Key, variant: str, values: dict[str, Valu
     row: dict[str, Any] = {}
     for name, value in values.items():
         quantity = samples.each(experiment, variant, value)
-        row |= {name: short(quantity.mean), f"{name}_ci95": short(quantity.ci95)}
+        row |= columns(name, quantity)
     return row
 
 
@@ -135,20 +135,14 @@ def _line(
     panel: Any, x: Sequence[float], found: Sequence[Quantity], label: str, setup: str, **more: Any
 ) -> None:
     """Means with their intervals, in the colour of a scheme."""
-    panel.errorbar(
+    _plot.points(
+        panel,
         list(x),
         [quantity.mean for quantity in found],
-        [quantity.ci95 or 0.0 for quantity in found],
-        label=label,
-        color=_plot.colour_of(LOOKS.get(setup, setup)),
-        **{
-            "marker": _plot.MARKERS[list(SETUPS).index(setup)],
-            "markersize": 4,
-            "linewidth": 1.1,
-            "elinewidth": 0.8,
-            "capsize": 2,
-            **more,
-        },
+        [quantity.interval for quantity in found],
+        label,
+        colour=LOOKS.get(setup, setup),
+        **{"marker": _plot.MARKERS[list(SETUPS).index(setup)], "markersize": 4, **more},
     )
 
 
@@ -173,18 +167,18 @@ def death(samples: Samples, _scale: Scale) -> Figure:
     for line, setup in enumerate(PROFILES):
         panel = axes[line][0]
         times = np.arange(1, round(FAR_S / 0.5) + 1) * 0.5
-        columns = {}
+        lines = {}
         for colour, life in enumerate(scenarios.LIVES):
             rows = [
                 sample["total_mbps"].reshape(-1, 5).mean(axis=1)
                 for sample in samples[Key.DEATH, f"{setup}: {life}"]
             ]
-            mean, half = over_seeds(rows)
-            _plot.band(panel, times, mean, half, life, colour=colour)
-            columns[f"{life.replace(' ', '_').lower()}_mbps"] = mean
+            mean, low, high = over_seeds(rows)
+            _plot.band(panel, times, mean, low, high, life, colour=colour)
+            lines[f"{life.replace(' ', '_').lower()}_mbps"] = mean
         _plot.shade(panel, [(DIES_S, BACK_S)])
         _plot.finish(panel, SETUPS[setup].label, "Data (Mbit/s)", top=22.0, legend=line == 0)
-        tables[setup] = series_table(f"{title}: {SETUPS[setup].label}", times, columns)
+        tables[setup] = series_table(f"{title}: {SETUPS[setup].label}", times, lines)
     words = (
         f"Means over seeds in bins of 0.5 s with 95 % intervals. The controller dies at {DIES_S:g} s and comes "
         f"back at {BACK_S:g} s (shaded), or not; the third consumer comes at {JOINS_S:g} s."

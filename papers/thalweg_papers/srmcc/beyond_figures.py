@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Sample, Samples, Scale, take
-from .._common import over_seeds, series_table, short, table
+from .._common import columns, over_seeds, plain, series_table, short, table
 from . import beyond, measures
 from .keys import Key
 from .measures import mean_and_interval
@@ -28,9 +28,9 @@ def tree_figure(samples: Samples, _scale: Scale) -> Figure:
     feedback = [
         mean_and_interval(samples[TREE, scheme], lambda s: s["feedback"] / s["seconds"]) for scheme in SCHEMES
     ]
-    for row, (mean, half), (feedback_mean, feedback_half) in zip(rows, group, feedback, strict=True):
-        row |= {"rate_mbps": short(mean), "rate_ci95": short(half)}
-        row |= {"feedback_per_s": short(feedback_mean), "feedback_ci95": short(feedback_half)}
+    for row, rate, messages in zip(rows, group, feedback, strict=True):
+        row |= columns("rate_mbps", rate)
+        row |= columns("feedback_per_s", messages)
     panels = (
         (axes[0][1], "tcp_{}_bps", "(b) A TCP connection over its share", "ratio"),
         (axes[1][0], "utilisation_{}", "(c) Utilisation of the bottleneck", "share"),
@@ -44,8 +44,11 @@ def tree_figure(samples: Samples, _scale: Scale) -> Figure:
                 factor = {"tcp_{}_bps": 1 / beyond.fair_bps(name), "loss_{}": 100.0}.get(key, 1.0)
                 numbers.append(mean_and_interval(samples[TREE, scheme], take(key.format(name), factor)))
                 column = key.format(name).replace("_bps", "_share").replace("loss_", "loss_percent_")
-                row |= {column: short(numbers[-1][0]), f"{column}_ci95": short(numbers[-1][1])}
-            heights[NAMES[scheme]] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+                row |= columns(column, numbers[-1])
+            heights[NAMES[scheme]] = (
+                [mean for mean, *_ in numbers],
+                [(low, high) for _, low, high in numbers],
+            )
         _plot.bars(axis, [_words(name) for name in beyond.SUBTREES], heights, colours=SCHEMES)
         _plot.finish(axis, title, unit, x="bottleneck", margin=0.02, legend=False)
     return Figure(
@@ -54,8 +57,7 @@ def tree_figure(samples: Samples, _scale: Scale) -> Figure:
         f"single rate can use the minimum of the three equal shares, {lowest:g} Mbit/s (dashed). Utilisation of the first "
         "two is then what their TCP connections make of the rest. "
         + " · ".join(
-            f"{NAMES[scheme]} {mean:.2f} ± {half:.2f} Mbit/s"
-            for scheme, (mean, half) in zip(SCHEMES, group, strict=True)
+            f"{NAMES[scheme]} {plain(rate)} Mbit/s" for scheme, rate in zip(SCHEMES, group, strict=True)
         )
         + "."
         + RECONSTRUCTED,
@@ -74,13 +76,15 @@ def _words(name: str) -> str:
 
 def _rates(samples: Samples, experiment: Key, variant: Any, axis: Any) -> tuple[Any, dict[str, Any]]:
     """Draws the group's rate with each scheme."""
-    columns: dict[str, Any] = {}
+    lines: dict[str, Any] = {}
     times = samples[experiment, variant(SCHEMES[0])][0]["times_s"]
     for scheme in SCHEMES:
-        mean, half_width = over_seeds([s["rate_bps"] for s in samples[experiment, variant(scheme)]])
-        columns[f"{scheme}_bps"], columns[f"{scheme}_ci95_bps"] = mean, half_width
-        _plot.band(axis, times, mean / 1e6, half_width / 1e6, NAMES[scheme], colour=scheme, linewidth=0.9)
-    return times, columns
+        mean, low, high = over_seeds([s["rate_bps"] for s in samples[experiment, variant(scheme)]])
+        lines |= {f"{scheme}_bps": mean, f"{scheme}_low_bps": low, f"{scheme}_high_bps": high}
+        _plot.band(
+            axis, times, mean / 1e6, low / 1e6, high / 1e6, NAMES[scheme], colour=scheme, linewidth=0.9
+        )
+    return times, lines
 
 
 def large_figure(samples: Samples, _scale: Scale) -> Figure:
@@ -97,7 +101,7 @@ def large_figure(samples: Samples, _scale: Scale) -> Figure:
         numbers = [
             mean_and_interval(samples[LARGE, f"{scheme}-{size}"], measures.mbps(key)) for scheme in SCHEMES
         ]
-        heights[label] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+        heights[label] = ([mean for mean, *_ in numbers], [(low, high) for _, low, high in numbers])
     for scheme in SCHEMES:
         for count in beyond.SIZES:
             row: dict[str, Any] = {"scheme": NAMES[scheme], "receivers": count}
@@ -109,15 +113,14 @@ def large_figure(samples: Samples, _scale: Scale) -> Figure:
                 ("signals", take("signals")),
                 ("delivered", take("delivered")),
             ):
-                mean, half = mean_and_interval(samples[LARGE, f"{scheme}-{count}"], value)
-                row |= {name: short(mean), f"{name}_ci95": short(half)}
+                row |= columns(name, mean_and_interval(samples[LARGE, f"{scheme}-{count}"], value))
             rows.append(row)
     _plot.bars(axes[0][1], [NAMES[scheme] for scheme in SCHEMES], heights, colours=(0, "reno"))
     axes[0][1].axhline(fair, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
     axes[0][1].tick_params(axis="x", labelsize=7.5)
     _plot.finish(axes[0][1], "(b) Beside two TCP connections", "Mbit/s", x="", margin=0.02)
     ratios = " · ".join(
-        f"{NAMES[scheme]} {heights['group'][0][i]:.2f} ± {heights['group'][1][i]:.2f} Mbit/s"
+        f"{NAMES[scheme]} {plain((heights['group'][0][i], *heights['group'][1][i]))} Mbit/s"
         for i, scheme in enumerate(SCHEMES)
     )
     return Figure(
@@ -144,18 +147,18 @@ def feedback_figure(samples: Samples, _scale: Scale) -> Figure:
             mean_and_interval(samples[LARGE, f"{scheme}-{size}"], take("feedback_per_s"))
             for size in beyond.SIZES
         ]
-        axis.errorbar(
+        _plot.points(
+            axis,
             beyond.SIZES,
-            [mean for mean, _ in points],
-            [half for _, half in points],
-            color=_plot.colour_of(scheme),
+            [mean for mean, *_ in points],
+            [(low, high) for _, low, high in points],
+            NAMES[scheme],
+            colour=scheme,
             marker=_plot.MARKERS[number],
-            capsize=2,
             linewidth=1.2,
-            label=NAMES[scheme],
         )
-        for row, (mean, half) in zip(rows, points, strict=True):
-            row |= {f"{scheme}_per_s": short(mean), f"{scheme}_ci95": short(half)}
+        for row, found in zip(rows, points, strict=True):
+            row |= columns(f"{scheme}_per_s", found)
         growth.append(f"{NAMES[scheme]} {points[-1][0] / points[0][0]:.3g}")
     axis.set_xticks(beyond.SIZES, [f"{size}" for size in beyond.SIZES])
     axis.minorticks_off()

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Samples, Scale, Table
-from .._common import over_seeds, plain, series_table, short, table
+from .._common import columns, over_seeds, plain, series_table, short, table
 from . import audit, beyond_figures, measures, ns2, scenarios
 from .keys import Key
 from .measures import mean_and_interval
@@ -29,26 +29,14 @@ def figure_5(samples: Samples, _scale: Scale) -> Figure:
         ratio = over_seeds(measures.gamma_curves(samples, n, measures.ratio))
         loss = over_seeds(measures.gamma_curves(samples, n, measures.loss_percent))
         curves[n] = (ratio, loss)
-        for axis, (mean, half_width) in zip(axes[0], (ratio, loss), strict=True):
-            axis.errorbar(
-                scenarios.GAMMAS,
-                mean,
-                half_width,
-                color=_plot.COLOURS[n - 1],
-                marker="o",
-                capsize=2,
-                linewidth=1.1,
-                label=f"scenario {n}",
-            )
+        for axis, (mean, low, high) in zip(axes[0], (ratio, loss), strict=True):
+            ends = list(zip(low, high, strict=True))
+            _plot.points(axis, scenarios.GAMMAS, mean, ends, f"scenario {n}", colour=n - 1)
     for i, gamma in enumerate(scenarios.GAMMAS):
         row: dict[str, Any] = {"gamma": gamma}
         for n, (ratio, loss) in curves.items():
-            row |= {
-                f"ratio_{n}": short(float(ratio[0][i])),
-                f"ratio_{n}_ci95": short(float(ratio[1][i])),
-                f"loss_percent_{n}": short(float(loss[0][i])),
-                f"loss_percent_{n}_ci95": short(float(loss[1][i])),
-            }
+            row |= columns(f"ratio_{n}", (ratio[0][i], ratio[1][i], ratio[2][i]))
+            row |= columns(f"loss_percent_{n}", (loss[0][i], loss[1][i], loss[2][i]))
         rows.append(row)
     axes[0][0].axhline(1, color=_plot.FAINT, linewidth=0.9, zorder=0)
     for axis in axes[0]:
@@ -72,24 +60,20 @@ def figure_6(samples: Samples, _scale: Scale) -> Figure:
     figure, axes = _plot.panels(1, 3, height=2.6)
     runs = samples[Key.GROUPS, "4"]
     times = runs[0]["times_s"]
-    lines = {}
+    lines: dict[str, Any] = {}
     for g in range(4):
-        mean, half_width = over_seeds([s["rates_bps"][g] for s in runs])
-        lines[f"group_{g + 1}_bps"], lines[f"group_{g + 1}_ci95_bps"] = mean, half_width
-        _plot.band(axes[0][0], times, mean / 1e6, half_width / 1e6, f"group {g + 1}", colour=g)
+        mean, low, high = over_seeds([s["rates_bps"][g] for s in runs])
+        lines |= dict(
+            zip((f"group_{g + 1}{end}_bps" for end in ("", "_low", "_high")), (mean, low, high), strict=True)
+        )
+        _plot.band(axes[0][0], times, mean / 1e6, low / 1e6, high / 1e6, f"group {g + 1}", colour=g)
     counts = scenarios.GROUPS
-    columns = {}
+    of_counts = {}
     for axis, key in ((axes[0][1], "loss"), (axes[0][2], "utilisation")):
         points = [over_seeds([100 * s[key] for s in samples[Key.GROUPS, str(count)]]) for count in counts]
-        columns[key] = points
-        axis.errorbar(
-            counts,
-            [float(p[0]) for p in points],
-            [float(p[1]) for p in points],
-            color=_plot.COLOURS[0],
-            marker="o",
-            capsize=2,
-            linewidth=1.1,
+        of_counts[key] = points
+        _plot.points(
+            axis, counts, [float(p[0]) for p in points], [(float(p[1]), float(p[2])) for p in points]
         )
         axis.set_xticks(list(counts))
     _plot.finish(axes[0][0], "(a) Four groups", "throughput (Mbit/s)", legend=False)
@@ -100,9 +84,9 @@ def figure_6(samples: Samples, _scale: Scale) -> Figure:
         {
             "groups": count,
             **{
-                f"{key}_percent{more}": short(float(points[i][j]))
-                for key, points in columns.items()
-                for j, more in enumerate(("", "_ci95"))
+                name: cell
+                for key, points in of_counts.items()
+                for name, cell in columns(f"{key}_percent", points[i]).items()
             },
         }
         for i, count in enumerate(counts)
@@ -129,16 +113,17 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
     tables = {}
     for n in measures.ALL:
         axis = axes[(n - 1) // 2][(n - 1) % 2]
-        columns = {}
+        lines: dict[str, Any] = {}
         times = measures.case(samples, n, "srmcc")[0]["times_s"]
         for scheme in SCHEMES:
-            mean, half_width = over_seeds([s["mc_bps"] for s in measures.case(samples, n, scheme)])
-            columns[f"{scheme}_bps"], columns[f"{scheme}_ci95_bps"] = mean, half_width
+            mean, low, high = over_seeds([s["mc_bps"] for s in measures.case(samples, n, scheme)])
+            lines |= {f"{scheme}_bps": mean, f"{scheme}_low_bps": low, f"{scheme}_high_bps": high}
             _plot.band(
                 axis,
                 times,
                 mean / 1e6,
-                half_width / 1e6,
+                low / 1e6,
+                high / 1e6,
                 NAMES[scheme],
                 colour=scheme,
                 linewidth=1.6 if scheme == "srmcc" else 0.9,
@@ -147,7 +132,7 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
             bounds = [scale.seconds(t) for t in measures.CHANGES_S]
             _plot.shade(axis, [(bounds[0], bounds[1]), (bounds[2], bounds[3])])
         _plot.finish(axis, f"({'abcd'[n - 1]}) Scenario {n}", "throughput (Mbit/s)", legend=False)
-        tables[f"scenario-{n}"] = series_table(f"Figure 7{'abcd'[n - 1]}", times, columns)
+        tables[f"scenario-{n}"] = series_table(f"Figure 7{'abcd'[n - 1]}", times, lines)
     _plot.legend(figure, axes[0][0])
     waited = measures.response(samples)
     times_s = ", ".join(f"{NAMES[s]} {plain(waited[f'{s}_s'])} s" for s in scenarios.PAPER_SCHEMES)
@@ -169,13 +154,13 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
     flows = (("mc", "multicast"), ("tcp1", "TCP 1"), ("tcp2", "TCP 2"))
     for n in measures.ALL:
         axis = axes[(n - 1) // 2][(n - 1) % 2]
-        heights: dict[str, tuple[list[float], list[float]]] = {}
+        heights: dict[str, tuple[list[float], list[_plot.Ends]]] = {}
         for key, label in flows:
             numbers = [
                 mean_and_interval(measures.case(samples, n, scheme), measures.mbps(f"{key}_mean_bps"))
                 for scheme in SCHEMES
             ]
-            heights[label] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+            heights[label] = ([mean for mean, *_ in numbers], [(low, high) for _, low, high in numbers])
         paper = {
             label: [STATED.get(key, {}).get(s) if n == 1 else None for s in SCHEMES] for key, label in flows
         }
@@ -210,10 +195,8 @@ def _shares_row(samples: Samples, n: int, scheme: str) -> dict[str, Any]:
     runs = measures.case(samples, n, scheme)
     row: dict[str, Any] = {"scenario": n, "scheme": NAMES[scheme]}
     for key in ("mc", "tcp1", "tcp2"):
-        mean, half_width = mean_and_interval(runs, measures.mbps(f"{key}_mean_bps"))
-        row |= {f"{key}_mbps": short(mean), f"{key}_ci95": short(half_width)}
-    ratio, half_width = mean_and_interval(runs, measures.ratio)
-    row |= {"ratio": short(ratio), "ratio_ci95": short(half_width)}
+        row |= columns(f"{key}_mbps", mean_and_interval(runs, measures.mbps(f"{key}_mean_bps")))
+    row |= columns("ratio", mean_and_interval(runs, measures.ratio))
     row["whole_run_mc_mbps"] = short(mean_and_interval(runs, measures.mbps("mc_whole_bps"))[0])
     row["whole_run_tcp1_mbps"] = short(mean_and_interval(runs, measures.mbps("tcp1_whole_bps"))[0])
     stated = {} if n != 1 else STATED
@@ -226,13 +209,13 @@ def _scheme_bars(
     samples: Samples, axis: Any, value_of: Any, title: str, y: str, **more: Any
 ) -> list[dict[str, Any]]:
     """Bars of the schemes at each scenario, and their numbers."""
-    heights: dict[str, tuple[list[float], list[float]]] = {}
+    heights: dict[str, tuple[list[float], list[_plot.Ends]]] = {}
     rows: list[dict[str, Any]] = [{"scenario": n} for n in measures.ALL]
     for scheme in SCHEMES:
         numbers = [mean_and_interval(measures.case(samples, n, scheme), value_of(n)) for n in measures.ALL]
-        heights[NAMES[scheme]] = ([mean for mean, _ in numbers], [half for _, half in numbers])
-        for row, (mean, half) in zip(rows, numbers, strict=True):
-            row |= {scheme: short(mean), f"{scheme}_ci95": short(half)}
+        heights[NAMES[scheme]] = ([mean for mean, *_ in numbers], [(low, high) for _, low, high in numbers])
+        for row, found in zip(rows, numbers, strict=True):
+            row |= columns(scheme, found)
     _plot.bars(axis, [str(n) for n in measures.ALL], heights, colours=SCHEMES)
     _plot.finish(axis, title, y, x="scenario", margin=0.02, **more)
     return rows
@@ -329,8 +312,7 @@ def phase_effects(samples: Samples, _scale: Scale) -> Table:
                     ("ratio", measures.ratio),
                     ("loss_percent", measures.loss_percent),
                 ):
-                    mean, half_width = mean_and_interval(runs, value)
-                    row |= {f"{key}_{name}": short(mean), f"{key}_{name}_ci95": short(half_width)}
+                    row |= columns(f"{key}_{name}", mean_and_interval(runs, value))
             rows.append(row)
     return table(
         "Phase effects: scenarios 1 to 3 as published, and with 100 kbit/s of random traffic",

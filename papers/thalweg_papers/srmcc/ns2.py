@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import _read
 from .._base import Quantity, Sample, Samples, Scale, Table, Tree, take
-from .._common import custom, link, mean_between, recording, short, table
+from .._common import columns, custom, link, mean_between, recording, table
 from .keys import Key
 from .profiles import STOCK_TCP
 from .scenarios import BOTTLENECK_BPS, DURATION_S, LEAF_BPS, PACKET, SENDER, dumbbell, mbps, tcp, wire
@@ -89,7 +89,7 @@ def beside(samples: Samples, scale: Scale) -> Table:
         for key in QUANTITIES:
             for name, runs in (("", ours), ("_ns2", theirs)):
                 quantity = Quantity(tuple(map(take(key), runs)))
-                row |= {f"{key}{name}": short(quantity.mean), f"{key}{name}_ci95": short(quantity.ci95)}
+                row |= columns(f"{key}{name}", quantity)
         rows.append(row)
     title = "TCP on the paper's scenario 1 without a group: here, and in ns-2 2.35; drops "
     return table(title + scale.counted(DURATION_S), rows)

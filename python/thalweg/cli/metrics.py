@@ -40,7 +40,8 @@ def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
     exact = [row for row in columns if name in (row["table"], row["name"])]
     of_series = [row for row in series if name in (row["name"], "series")]
     called = [] if exact or of_series else _of_key(name, columns)
-    if not called and (headed := columns_called(name, exactly=bool(exact))):
+    is_table = any(row["table"] == name for row in columns)
+    if not called and not is_table and (headed := columns_called(name, exactly=bool(exact))):
         called = [row for table, column in headed for row in _definitions(table, column, columns)]
     if not exact and not of_series and not called:
         known = {word for row in columns for word in (row["table"], row["name"])}

@@ -55,7 +55,7 @@ COUNTS = (
     ("not", "✗ not"),
     ("untestable", "– not testable"),
     ("by_construction", "by construction"),
-    ("mutants_killed", "mutants killed"),
+    ("mutants_killed", "falsified, rejected"),
 )
 """Counts of verdicts and their headings."""
 
@@ -391,7 +391,7 @@ def _print(done: Any, page: Path, seconds: float) -> None:
         drawn = [table for figure in done.figures.values() for table in figure.tables.values()]
         for table in done.tables.values() or drawn:
             _print_rows(table)
-    for note in done.notes:
+    for note in done.all_notes:
         screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
     screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
 
@@ -407,6 +407,8 @@ def _print_rows(table: Any) -> None:
 
 def _print_claims(done: Any) -> None:
     from rich.text import Text
+
+    from ..report._paper import rejected_words
 
     screen = console()
     columns = [
@@ -458,9 +460,12 @@ def _print_claims(done: Any) -> None:
         lines.append(Text(f"{evidence}: {each}", style="dim"))
     if counts["by_construction"]:
         lines.append(Text(f"by construction, in no count: {counts['by_construction']}", style="dim"))
-    lines.append(Text(f"mutants killed: {counts['mutants_killed']}", style="dim"))
+    if counts["mutants_killed"] != "0/0":
+        rejected = rejected_words(counts["mutants_killed"])
+        lines.append(Text(f"the checks reject {rejected}", style="dim"))
     if record["no_mutant_kills"]:
-        lines.append(Text(f"no mutant kills: {', '.join(record['no_mutant_kills'])}", style="yellow"))
+        unharmed = ", ".join(record["no_mutant_kills"])
+        lines.append(Text(f"none of those of {unharmed}", style="yellow"))
     for name, what in done.profiles.items():
         each = ", ".join(
             f"{count} {verdict}" for verdict, count in done.profile_counts(name).items() if count
@@ -524,14 +529,9 @@ def _sign(verdict: str) -> Text:
 def _measured(claim: dict[str, Any]) -> Text:
     from rich.text import Text
 
-    if claim["measured"] is None:
-        return Text("–")
-    text = number(claim["measured"], SIGNIFICANT_DIGITS)
-    if claim.get("ci95") is not None:
-        text += f" ± {number(claim['ci95'])}"
-    if claim.get("unit") and claim["unit"] != "1":
-        text += f" {claim['unit']}"
-    return Text(text)
+    from ..report.claims import check_texts
+
+    return Text("\n".join(check_texts(claim)) or "–")
 
 
 def _verdict(verdict: str) -> Text:

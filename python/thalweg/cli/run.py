@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ..result import with_overrides
 from . import studio
 from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
-from .json_output import run_as_json, sweep_as_json
+from .json_output import run_as_json, sweep_as_json, violated_invariants
 from .options import SchemeFiles, load_scheme_files
 from .output import (
     CommandError,
@@ -30,6 +30,8 @@ from .progress import Meter, format_progress, format_speed
 from .scenario_warnings import print_warnings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..result import Progress, Result
     from ..scenario import Plan, Scenario
     from ..sweep import SweepResult
@@ -38,6 +40,7 @@ MAX_LINKS = 12
 MAX_FLOWS = 20
 """Flows that are printed one by one; of more, only their groups."""
 MAX_NODES = 12
+MAX_VIOLATIONS = 10
 MAX_FAILURES = 12
 IDLE = 0.05
 """Utilisation below which a link without drops is only counted."""
@@ -211,17 +214,23 @@ def print_result(result: Result, folder: Path, note: str = "", *, full: bool = F
     from ..report.columns import APPS, FIRST, NODES, table_rows
 
     screen = console()
+    wrong = result.violated_invariants
     _print_flows(result, full=full)
     if not result.apps.is_empty():
         columns, rows = table_rows(result.apps, APPS, full=full)
         limit = None if full else MAX_FLOWS
-        print_table("Applications", columns, rows, limit=limit, first=FIRST, all_in="apps.parquet has all")
+        print_table(
+            "Applications", columns, rows, limit=limit, first=FIRST, all_in="apps.parquet has all", whole=full
+        )
     _print_links(result, full=full)
     if not result.nodes.is_empty():
         columns, rows = table_rows(result.nodes, NODES, full=full)
         limit = None if full else MAX_NODES
-        print_table("Nodes", columns, rows, limit=limit, first=FIRST, all_in="nodes.parquet has all")
+        print_table(
+            "Nodes", columns, rows, limit=limit, first=FIRST, all_in="nodes.parquet has all", whole=full
+        )
     _print_expectations(result)
+    print_violations(wrong)
     record = result.record
     simulated = "emulation" not in record
     speed = (
@@ -257,6 +266,7 @@ def _print_flows(result: Result, *, full: bool) -> None:
             limit=None if full else MAX_FLOWS,
             first=FIRST_OF_GROUPS,
             all_in="summary.parquet has all",
+            whole=full,
         )
     if many:
         count = f"{flows.height:,}".replace(",", "\u202f")
@@ -270,6 +280,7 @@ def _print_flows(result: Result, *, full: bool) -> None:
         limit=None if full else MAX_FLOWS,
         first=FIRST,
         all_in="flows.parquet has all",
+        whole=full,
     )
 
 
@@ -286,7 +297,13 @@ def _print_links(result: Result, *, full: bool) -> None:
     columns, rows = table_rows(shown, LINKS, full=full)
     limit = None if full else MAX_LINKS
     print_table(
-        "Links, by utilisation", columns, rows, limit=limit, first=FIRST, all_in="links.parquet has all"
+        "Links, by utilisation",
+        columns,
+        rows,
+        limit=limit,
+        first=FIRST,
+        all_in="links.parquet has all",
+        whole=full,
     )
     if idle := used.height - shown.height:
         links = "1 link is" if idle == 1 else f"{idle} links are"
@@ -303,6 +320,20 @@ def print_folder(folder: Path, note: str) -> None:
     screen = console()
     screen.print(f"Results: {folder}" + (f" ({note})" if note else ""), soft_wrap=True, markup=False)
     screen.print(f"Page of them: thalweg report {quoted(folder)}", soft_wrap=True, markup=False)
+
+
+def print_violations(sentences: Sequence[str]) -> None:
+    """Says which numbers cannot be right."""
+    screen = console()
+    for sentence in sentences[:MAX_VIOLATIONS]:
+        screen.print(
+            f"WRONG NUMBER, an invariant is violated: {sentence}",
+            style="bold red",
+            soft_wrap=True,
+            markup=False,
+        )
+    if len(sentences) > MAX_VIOLATIONS:
+        screen.print(f"{len(sentences) - MAX_VIOLATIONS} more invariants are violated", style="bold red")
 
 
 def _print_expectations(result: Result) -> None:
@@ -365,6 +396,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
     screen = console()
     if done.runs:
         _print_points(done, title)
+    print_violations(violated_invariants(done))
     _print_failures(done, full=full)
     for sentence in done.notes:
         screen.print(sentence, style="yellow", soft_wrap=True, markup=False)

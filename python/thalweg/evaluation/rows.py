@@ -41,10 +41,10 @@ A share is at most 100 %, an index at most 1 (Jain's), a ratio has no limit.
 """
 
 
-class AtLeast(float):
+class Unfinished(float):
     """A time that was not over when the run ended: the event takes at least this long."""
 
-    def __new__(cls, value: float, event: str) -> AtLeast:
+    def __new__(cls, value: float, event: str) -> Unfinished:
         """`event` is what did not happen, such as `not complete`."""
         made = super().__new__(cls, value)
         made.event = event
@@ -355,7 +355,7 @@ def _comparisons(
 
 def _unfinished(values: Sequence[float]) -> str:
     """What did not happen in how many runs."""
-    capped = [value for value in values if isinstance(value, AtLeast)]
+    capped = [value for value in values if isinstance(value, Unfinished)]
     if not capped:
         return ""
     return f"{capped[0].event} within {min(capped):.3g} s in {len(capped)} of {len(values)} runs"

@@ -8,7 +8,7 @@ from typing import Any
 
 from .measures import HARM, HIGHER, LOSS, LOWER_DELAY, LOWER_LOSS, QUEUE, UTILISATION, one, ratio
 from .networks import Lab, constant, custom, custom_link, dumbbell, packets, scenario
-from .rows import AtLeast, Battery, Row, Samples
+from .rows import Battery, Row, Samples, Unfinished
 from .subject import Subject, Tree
 
 TRANSFERS = frozenset({"unicast", "backlogged", "transfers"})
@@ -249,7 +249,7 @@ def _slowest_ramp(runs: Samples, lab: Lab) -> float:
 
 
 def _completion(found: float | None, lab: Lab) -> float:
-    return AtLeast(lab.duration_s - lab.warmup_s, "not complete") if found is None else found
+    return Unfinished(lab.duration_s - lab.warmup_s, "not complete") if found is None else found
 
 
 TRANSIENT_S = 100.0
@@ -295,7 +295,7 @@ def _until(share: float) -> Any:
         reached = times[(times > lab.warmup_s) & (rates >= share * 100e6)]
         if len(reached):
             return float(reached[0] - lab.warmup_s)
-        return AtLeast(TRANSIENT_S * lab.duration_s / 60, "not taken up")
+        return Unfinished(TRANSIENT_S * lab.duration_s / 60, "not taken up")
 
     return value
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import styles
 from ..quantities import numbers
 from ..styles import COLOURS
-from ._axes import set_axis, widen_axis
+from ._axes import intervals, set_axis, widen_axis
 from ._legend import LABEL, place_legend
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ def grid(
     that no line joins them; their points are side by side.
     """
     from matplotlib import rc_context
-
-    from ._intervals import intervals
 
     axis_x = GridAxis.of(rows, keys[0])
     lines = group_lines(rows, keys, metric)

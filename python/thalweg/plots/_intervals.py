@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -11,7 +11,6 @@ from matplotlib.lines import Line2D
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.backend_bases import RendererBase
 
 ENDS = {"y": ("_", "v", "^"), "x": ("|", "<", ">")}
@@ -95,23 +94,3 @@ class IntervalBars(LineCollection):
                 mark.set_figure(axes.figure)
                 mark.axes = axes
                 mark.draw(renderer)
-
-
-def intervals(
-    axes: Axes, places: Sequence[float], ends: Sequence[tuple[float, float] | None], **more: Any
-) -> IntervalBars:
-    """Draws confidence intervals at these places; None for none. Keywords are those of `IntervalBars`."""
-    bars = IntervalBars(places, ends, **more)
-    bars.set_in_layout(False)
-    axes.add_collection(bars, autolim=False)
-    return bars
-
-
-def interval_band(axes: Axes, x: Any, low: Any, high: Any, **more: Any) -> None:
-    """The area between the ends of intervals, which sets no axis; keywords are those of `fill_between`."""
-    limits = axes.dataLim.frozen()
-    area = axes.fill_between(x, low, high, **more)
-    area.set_in_layout(False)
-    axes.dataLim.set(limits)
-    axes.ignore_existing_data_limits = bool(np.isinf(limits.get_points()).any())
-    axes.autoscale_view()

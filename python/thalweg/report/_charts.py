@@ -331,7 +331,7 @@ def grids(
 
 
 def _limits(metric: str) -> list[float | None]:
-    """The least and the greatest possible value of a metric in the unit of its axis; None where there is none."""
+    """The minimum and the maximum possible value of a metric in the unit of its axis; None where there is none."""
     factor = unit_of(metric)[1]
     return [end * factor if math.isfinite(end) else None for end in possible_range(metric)]
 

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..plots import prepare_svg, use_page_colours
+from .claims import check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -111,9 +112,13 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
     )
     templates.globals.update(
-        verdicts=VERDICTS, many_columns=MANY_COLUMNS, numeric_columns=numeric_columns, embed_svg=embed_svg
+        check_texts=check_texts,
+        verdicts=VERDICTS,
+        many_columns=MANY_COLUMNS,
+        numeric_columns=numeric_columns,
+        embed_svg=embed_svg,
     )
-    templates.filters.update(cell=cell, number=number, prose=prose, breakable=breakable, unit=unit_after)
+    templates.filters.update(cell=cell, number=number, prose=prose, breakable=breakable)
     return templates
 
 

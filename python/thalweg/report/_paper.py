@@ -162,7 +162,13 @@ def by_count(record: dict[str, Any]) -> dict[str, list[Any]]:
 def killed_mutants(record: dict[str, Any]) -> str | None:
     """Mutants killed over all; None where none were tried, as in an emulation."""
     found = record["counts"].get("mutants_killed")
-    return None if found in (None, "0/0") else str(found)
+    return None if found in (None, "0/0") else rejected_words(str(found))
+
+
+def rejected_words(killed: str) -> str:
+    """`7 of 8 deliberately falsified results`, for the `7/8` of a record."""
+    rejected, tried = killed.split("/")
+    return f"{rejected} of {tried} deliberately falsified results"
 
 
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
@@ -182,8 +188,15 @@ def _lead(record: dict[str, Any], of_paper: bool) -> str:
     return (
         f"{len(claims)} rows, each with what the paper says, what we measured, and the verdict. "
         f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced"
-        + (f", {fitted} of them by rows that helped to choose between readings." if fitted else ".")
+        + (f". {_fitted_words(fitted)}" if fitted else ".")
     )
+
+
+def _fitted_words(count: int) -> str:
+    """What a reproduced row is worth that was used to choose a parameter."""
+    if count == 1:
+        return "1 of them was used to choose a parameter, so it is no independent evidence."
+    return f"{count} of them were used to choose parameters, so they are no independent evidence."
 
 
 def _parquet(folder: Path, file: str) -> dict[str, Any]:

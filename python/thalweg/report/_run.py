@@ -99,6 +99,7 @@ def page(run: Result, folder: Path) -> str:
         overrides=overrides(run) if len(run.heading) > MAX_HEADING else [],
         lead=lead(run),
         interrupted_s=None if run.complete else run.record["ended_s"],
+        violated_invariants=run.violated_invariants,
         faults=run.record.get("emulation", {}).get("faults", []),
         overview=overview(run),
         expect=expectations(run),

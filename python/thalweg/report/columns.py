@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..stats import interval_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -178,7 +180,7 @@ ONLY_IN_FULL = {
     "from",
     *("active_throughput_bps", "active_goodput_bps", "throughput_mean", "base_delay_s", "delay_std_s"),
     *("queueing_delay_p50_s", "queueing_delay_p99_s", "queueing_delay_p50", "queueing_delay_p99"),
-    *("queue_p50_s", "queue_p99_s", "fairness_mean", "fairness_min"),
+    *("queue_p50_s", "queue_p99_s", "fairness_mean", "fairness_min", "transfers", "fct_p99"),
 }
 """Columns that the terminal prints with `--full` only; the pages have all."""
 
@@ -345,23 +347,32 @@ def column_heading(column: str) -> str:
 def with_intervals(
     rows: Sequence[dict[str, Any]], number: Callable[[float | None], str]
 ) -> list[dict[str, Any]]:
-    """Rows in which `x` and `x_ci95` are joined to the text `x ± x_ci95`."""
+    """Rows in which `x`, `x_low` and `x_high` are joined to the text `x ± half`, or `x [low, high]`."""
     shown = []
     for row in rows:
-        pairs = {name for name in row if f"{name}_ci95" in row}
+        joined = {name for name in row if f"{name}_low" in row and f"{name}_high" in row}
+        ends = {f"{name}{end}" for name in joined for end in ("_low", "_high")}
         shown.append(
             {
-                name: _with_interval(value, row[f"{name}_ci95"], number) if name in pairs else value
+                name: _with_interval(value, row[f"{name}_low"], row[f"{name}_high"], number)
+                if name in joined
+                else value
                 for name, value in row.items()
-                if name.removesuffix("_ci95") not in pairs or name in pairs
+                if name not in ends
             }
         )
     return shown
 
 
-def _with_interval(mean: Any, interval: Any, number: Callable[[float | None], str]) -> str:
+def _with_interval(mean: Any, low: Any, high: Any, number: Callable[[float | None], str]) -> str:
     # none for a single seed, or too narrow to be visible
-    return number(mean) if not interval else f"{number(mean)} ± {number(float(f'{interval:.2g}'))}"
+    if mean is None or low is None or high is None or low == high:
+        return number(mean)
+    return interval_text(
+        mean,
+        (low, high),
+        lambda value, digits: number(value if value == mean else float(f"{value:.{digits}g}")),
+    )
 
 
 def _has_information(frame: polars.DataFrame, name: str) -> bool:

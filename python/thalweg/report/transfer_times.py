@@ -28,13 +28,13 @@ MAX_RUNS = 2000
 """Runs of a sweep whose transfers are read again."""
 
 MIN_SAMPLES = 5
-"""Completed transfers of a run, at least, for its distribution."""
+"""Completed transfers of a run, at minimum, for its distribution."""
 
 SHARES = (*(share / 50 for share in range(1, 50)), 0.99, 0.999)
 """Shares of transfers at which distributions are known."""
 
 Row = tuple[float, float, float, float]
-"""A share; the time within which this share of the transfers was completed: median, least and greatest over the seeds."""
+"""A share; the time within which this share of the transfers was completed: median, minimum and maximum over the seeds."""
 
 Point = dict[str, Any]
 """A point of the grid: `values` of its keys as text, `rows` of its distribution."""
@@ -99,7 +99,7 @@ def over_seeds(seeds: Sequence[Sequence[float]]) -> list[Row]:
 
 
 def figure(points: Sequence[Point]) -> Figure:
-    """Cumulative distributions, a line per point of the grid, with a band from the least to the greatest seed."""
+    """Cumulative distributions, a line per point of the grid, with a band from the minimum to the maximum seed."""
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
     from matplotlib.ticker import LogLocator
@@ -124,9 +124,9 @@ def figure(points: Sequence[Point]) -> Figure:
         for axes, (title, listed) in zip(grid.flat, shown, strict=False):
             for label, point in listed:
                 colour = plots.COLOURS[labels.index(label) % len(plots.COLOURS)]
-                shares, medians, least, greatest = zip(*point["rows"], strict=True)
-                if least != greatest:
-                    axes.fill_betweenx(shares, least, greatest, color=colour, alpha=0.16, linewidth=0)
+                shares, medians, minimum, maximum = zip(*point["rows"], strict=True)
+                if minimum != maximum:
+                    axes.fill_betweenx(shares, minimum, maximum, color=colour, alpha=0.16, linewidth=0)
                 axes.plot(medians, shares, color=colour, label=label or None)
             axes.set_title(title, loc="left")
             axes.set_xscale("log")
