@@ -106,6 +106,9 @@ def _delays(record: Record, numbers: Sequence[int]) -> dict[str, tuple[str, floa
         samples = flows.delays(record, of_queue=of_queue).filter(pl.col("flow").is_in(list(numbers)))
         found[name] = ("float", _pooled_mean(samples))
         each = samples.with_columns(each=pl.col("change") / pl.col("samples"))
+        if not record.distributions:
+            frames = record.flows.filter(pl.col("transport") != "ndn").select("flow")
+            each = each.join(frames, on="flow", how="semi")
         for percent in (95,) if of_queue else (5, 25, 50, 75, 95):
             point = None if each.is_empty() else each.select(nearest_rank("each", percent / 100)).item()
             found[f"{name}_p{percent}"] = ("percentile", _seconds(point))

@@ -115,17 +115,30 @@ def sent_bytes(record: Record) -> pl.DataFrame:
 
 
 def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
-    """Whole bytes of the packet in transmission at an instant that are not transmitted yet: rate × time to its departure."""
+    """Whole bytes of the packet in transmission at an instant that are not transmitted yet.
+
+    Where the rate changes during the transmission, what was sent is the integral of the rate; otherwise it is in
+    proportion to time.
+    """
     rows = record.hops.filter((pl.col("started_ns") < at_ns) & (pl.col("departed_ns") > at_ns))
+    rows = rows.join(record.packets.select("packet", "size_bytes"), on="packet")
     rates = record.activity.filter((pl.col("event") == "rate_bps") & pl.col("value").is_not_null())
     rates = rates.select("port", rate="value", from_ns="time_ns").with_columns(
-        to_ns=pl.col("from_ns").shift(-1).over("port").fill_null(2**62)
+        to_ns=pl.col("from_ns").shift(-1).over("port").fill_null(record.end_ns)
     )
     both = rows.join(rates, on="port")
-    begin = pl.max_horizontal(pl.col("from_ns"), pl.lit(at_ns))
-    length = (pl.min_horizontal("to_ns", "departed_ns") - begin).clip(lower_bound=0)
-    bits = (pl.col("rate").cast(pl.Float64) * length).sum() / NS
-    return both.group_by("port").agg(value=(bits / 8 + 1e-6).floor().cast(pl.Int64))
+    length = pl.min_horizontal(pl.col("to_ns"), pl.lit(at_ns)) - pl.max_horizontal("from_ns", "started_ns")
+    changed = (pl.col("from_ns") > pl.col("started_ns")) & (pl.col("from_ns") <= pl.col("departed_ns"))
+    ends_early = (pl.col("to_ns") > pl.col("started_ns")) & (pl.col("to_ns") < pl.col("departed_ns"))
+    integral = both.group_by("packet", "port").agg(
+        bits=(pl.col("rate").cast(pl.Float64) * length.clip(lower_bound=0)).sum() / NS,
+        varies=(changed | ends_early).any(),
+    )
+    rows = rows.join(integral, on=["packet", "port"], how="left")
+    share = (pl.lit(at_ns) - pl.col("started_ns")) / (pl.col("departed_ns") - pl.col("started_ns"))
+    done = pl.when("varies").then(pl.col("bits") / 8).otherwise(pl.col("size_bytes") * share)
+    left = (pl.col("size_bytes") - done + 1e-6).floor().cast(pl.Int64)
+    return rows.select("port", value=left)
 
 
 @LINKS.number()

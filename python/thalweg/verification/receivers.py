@@ -27,14 +27,19 @@ def per_second(record: Record, sums: pl.DataFrame) -> pl.DataFrame:
 
 @RECEIVERS.count()
 def packets(record: Record) -> pl.DataFrame:
-    """Number of packets that the receiver took in T."""
-    return record.arrived.group_by("end").agg(value=pl.len())
+    """Number of packets that the receiver took in T, without signalling messages of the network."""
+    return counted(record).group_by("end").agg(value=pl.len())
 
 
 @RECEIVERS.count("bytes")
 def size(record: Record) -> pl.DataFrame:
     """Sum of the sizes of the packets that the receiver took in T."""
-    return record.arrived.group_by("end").agg(value=pl.col("size_bytes").sum())
+    return counted(record).group_by("end").agg(value=pl.col("size_bytes").sum())
+
+
+def counted(record: Record) -> pl.DataFrame:
+    """Packets that ends took in T, without signalling messages."""
+    return record.arrived.filter(pl.col("kind") != "signal")
 
 
 @RECEIVERS.number()
