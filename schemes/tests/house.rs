@@ -628,6 +628,7 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L>
             header,
             ecn: Ecn::NotCapable,
             hops: 1,
+            waited: Default::default(),
         }
     }
 

@@ -179,6 +179,7 @@ mod tests {
             header,
             ecn: Ecn::Capable,
             hops: 2,
+            waited: Default::default(),
         }
     }
 

@@ -175,10 +175,11 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
                 match Over::of(column.name) {
                     Over::Mean => mean(there),
                     Over::Sum => there.reduce(|sum, more| sum + more),
+                    Over::Total => Some(there.sum()),
                     Over::Minimum => there.reduce(f64::min),
                     Over::Maximum => there.reduce(f64::max),
                     Over::Packets => of_packets.value(column.name).unwrap_or_else(|| mean(there)),
-                    Over::Waits(percent) => {
+                    Over::QueueingDelays(percent) => {
                         PERCENTS.iter().position(|known| *known == percent).and_then(|at| waits[at])
                     }
                     Over::Delays(percent) => delays.percentile(percent).map(Duration::as_secs_f64),
@@ -265,12 +266,14 @@ enum Over {
     Mean,
     /// The sum, of rates over the same time.
     Sum,
+    /// The same, zero if no flow was active.
+    Total,
     Minimum,
     Maximum,
     /// Over all packets or samples, see [`Pooled`].
     Packets,
     /// A percentile of the times that all packets waited.
-    Waits(u64),
+    QueueingDelays(u64),
     /// A percentile of the delays of all segments.
     Delays(u64),
 }
@@ -279,7 +282,8 @@ impl Over {
     fn of(column: &str) -> Self {
         let name = word(column);
         match name {
-            "rate" | "interests" | "throughput" | "goodput" => return Self::Sum,
+            "rate" | "interests" => return Self::Sum,
+            "throughput" | "goodput" => return Self::Total,
             "throughput_worst" | "goodput_worst" => return Self::Minimum,
             "throughput_best" | "loss_ratio_worst" | "owd_worst" | "queueing_delay_worst" => {
                 return Self::Maximum;
@@ -290,7 +294,7 @@ impl Over {
         }
         let (name, last) = name.rsplit_once('_').unwrap_or((name, ""));
         match (name, last, last.strip_prefix('p').and_then(|percent| percent.parse().ok())) {
-            ("queueing_delay", _, Some(percent)) => Self::Waits(percent),
+            ("queueing_delay", _, Some(percent)) => Self::QueueingDelays(percent),
             ("delay", _, Some(percent)) => Self::Delays(percent),
             (_, "min", _) => Self::Minimum,
             (_, "max", _) => Self::Maximum,

@@ -46,6 +46,7 @@ fn packet(source: Address, header: Header) -> Packet {
         header,
         ecn: Ecn::NotCapable,
         hops: 3,
+        waited: Default::default(),
     }
 }
 

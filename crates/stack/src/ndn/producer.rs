@@ -95,6 +95,7 @@ mod tests {
             header: Header::Interest(Interest { name, nonce: 1, lifetime_ms: 2000 }),
             ecn,
             hops: 3,
+            waited: Default::default(),
         }
     }
 

@@ -209,6 +209,7 @@ fn packet(flow: u32, header: Header) -> Packet {
         header,
         ecn: Ecn::Capable,
         hops: 1,
+        waited: Default::default(),
     }
 }
 
