@@ -13,7 +13,7 @@ use lab::{Plan, Written};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use serde_json::{Value, json};
 use sim::{
     ActivityRow, ActivitySubject, Cast, EndpointRole, EndpointRow, FlowKind, FlowSpec, HopRow, MeterRow,
@@ -377,12 +377,18 @@ impl Rows {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let part = part(&path);
         let file = File::create(&part).map_err(|source| Error::File { path: part, source })?;
+        // a run waits for its record: instants and numbers are hardly ever there twice, and nobody searches for a range of them
         let settings = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(concat!("thalweg ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_max_row_group_row_count(Some(GROUP))
-            .build();
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(settings))
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None);
+        let words = columns.iter().filter(|(_, kind)| matches!(kind, Kind::Text));
+        let settings = words.fold(settings, |settings, (name, _)| {
+            settings.set_column_dictionary_enabled((*name).into(), true)
+        });
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(settings.build()))
             .map_err(|source| Error::Parquet { path: path.clone(), source })?;
         let columns = columns.iter().map(|(_, kind)| Builder::new(*kind)).collect();
         Ok(Self { path, schema, columns, rows: 0, writer: Some(writer), written })
