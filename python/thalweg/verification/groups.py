@@ -44,7 +44,7 @@ def key_of(column: str) -> str:
 
 
 def values(
-    record: Record, rows: Sequence[Row], numbers: Sequence[int]
+    record: Record, rows: Sequence[Row], numbers: Sequence[int], rates: series.Rates | None
 ) -> dict[str, tuple[str, float | None]]:
     """The keys of a group: key → kind of comparison and value. `rows` are its flows, `numbers` their numbers."""
     found: dict[str, tuple[str, float | None]] = {"count": ("count", len(rows))}
@@ -62,7 +62,8 @@ def values(
         (MEANS, _mean),
     ):
         for name in names:
-            found[key_of(name)] = ("float", _over(how, column(name)))
+            kind = "total" if name == "stalled_s" else "float"
+            found[key_of(name)] = (kind, _over(how, column(name)))
     for name in ("throughput", "goodput"):
         found[f"{name}_mean"] = ("float", _over(_mean, column(f"{name}_bps")))
     found |= _delays(record, numbers)
@@ -70,7 +71,7 @@ def values(
     found |= _transfers(record, rows)
     found["fairness"] = ("float", fairness(record, rows))
     found["power"] = ("float", ratio(found["throughput"][1], found["owd"][1]))
-    found |= series.of_flows(record, numbers)
+    found |= series.of_flows(record, numbers, rates)
     return found
 
 

@@ -133,11 +133,16 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     integral = both.group_by("packet", "port").agg(
         bits=(pl.col("rate").cast(pl.Float64) * length.clip(lower_bound=0)).sum() / NS,
         varies=(changed | ends_early).any(),
+        # without a shaper, whose rate is not that of a transmission
+        rate_now=pl.col("rate").filter(pl.col("from_ns") <= at_ns).last().cast(pl.Float64),
     )
     rows = rows.join(integral, on=["packet", "port"], how="left")
+    # in whole bits first, as the departure is in whole ns
+    constant = (pl.col("rate_now") * (pl.col("departed_ns") - pl.lit(at_ns)) / NS / 8 + 1e-6).floor()
     share = (pl.lit(at_ns) - pl.col("started_ns")) / (pl.col("departed_ns") - pl.col("started_ns"))
-    done = pl.when("varies").then(pl.col("bits") / 8).otherwise(pl.col("size_bytes") * share)
-    left = (pl.col("size_bytes") - done + 1e-6).floor().cast(pl.Int64)
+    varying = pl.col("size_bytes") - pl.col("bits") / 8 + 1e-6
+    left = pl.when("varies").then(varying.floor())
+    left = left.otherwise(pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())).cast(pl.Int64)
     return rows.select("port", value=left)
 
 

@@ -22,9 +22,10 @@ Values = dict[str, tuple[str, float | None]]
 """Key → kind of comparison and value."""
 
 
-def summary(record: Record, tables: Mapping[str, pl.DataFrame]) -> Values:
-    """Every key that can be recomputed."""
+def summary(record: Record, tables: Mapping[str, pl.DataFrame], printed: pl.DataFrame) -> Values:
+    """Every key that can be recomputed; those of rates over time from the samples of the table `series`."""
     found: Values = {}
+    rates = series.Rates.of(record, printed)
     for prefix, table, name in (
         ("flow", FLOWS, "{flow}"),
         ("receiver", RECEIVERS, "{flow}@{node}"),
@@ -38,17 +39,17 @@ def summary(record: Record, tables: Mapping[str, pl.DataFrame]) -> Values:
         _of_row(found, f"link.{row['link']}{back}", LINKS, row)
     rows = tables["flows"].rows(named=True)
     for number, row in enumerate(rows):
-        for key, value in series.of_flows(record, [number]).items():
+        for key, value in series.of_flows(record, [number], rates).items():
             found[f"flow.{row['flow']}.{key}"] = value
         power = groups.ratio(row["throughput_bps"], row["owd_s"])
         found[f"flow.{row['flow']}.power"] = ("float", power)
-    for key, value in groups.values(record, rows, range(len(rows))).items():
+    for key, value in groups.values(record, rows, range(len(rows)), rates).items():
         found[f"flows.{key}"] = value
     for group in record.names["groups"]:
         own = [rows[number] for number in group["flows"]]
-        for key, value in groups.values(record, own, group["flows"]).items():
+        for key, value in groups.values(record, own, group["flows"], rates).items():
             found[f"flows.{group['name']}.{key}"] = value
-    hops = record.hops.filter(pl.col("departed_ns") <= record.end_ns).height
+    hops = record.hops.filter(pl.col("started_ns").is_not_null()).height
     found["run.packet_hops"] = ("count", hops)
     found["run.ended"] = ("float", record.end_ns / NS)
     found["run.measured"] = ("float", record.span_s)
