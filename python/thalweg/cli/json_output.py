@@ -64,8 +64,9 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
             {"values": point.values, "seeds": point.seeds, "distinct_runs": point.distinct}
             for point in done.points
         ],
-        "note": done.sameness,
         "violated_invariants": violated_invariants(done),
+        "notes": done.notes,
+        "failures": done.failures.head(MAX_ROWS).to_dicts(),
         "runs": [
             {
                 "values": run.values,

@@ -40,12 +40,8 @@ impl World {
             Change::LinkRate(link, rate) => {
                 for port in both(link) {
                     self.settle(port);
-<<<<<<< HEAD
                     let offers = self.fabric.set_rate(port, rate, self.now, &mut self.out.arena);
-=======
-                    let offers = self.fabric.set_rate(port, rate, self.now);
                     self.record_transmissions(port);
->>>>>>> h-rec
                     self.schedule_all(port, &offers);
                     self.show_departures(port);
                     self.settle(port);

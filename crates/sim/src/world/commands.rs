@@ -62,13 +62,9 @@ impl World {
 
     fn cap(&mut self, port: PortId, rate: Rate) {
         self.settle(port);
-<<<<<<< HEAD
         let offers = self.fabric.set_cap(port, rate, self.now, &mut self.out.arena);
-=======
-        let offers = self.fabric.set_cap(port, rate, self.now);
         self.record_transmissions(port);
         self.record_links();
->>>>>>> h-rec
         self.schedule_all(port, &offers);
         self.show_departures(port);
         self.settle(port);
