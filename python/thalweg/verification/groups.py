@@ -65,6 +65,8 @@ def values(
             kind = "total" if name == "stalled_s" else "float"
             found[key_of(name)] = (kind, _over(how, column(name)))
     for name in ("throughput", "goodput"):
+        # no flow that was active is no bit
+        found[name] = ("float", math.fsum(column(f"{name}_bps")))
         found[f"{name}_mean"] = ("float", _over(_mean, column(f"{name}_bps")))
     found |= _delays(record, numbers)
     found |= _losses(record, rows, numbers)

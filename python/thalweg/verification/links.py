@@ -154,6 +154,22 @@ def utilisation(record: Record) -> pl.DataFrame:
     return rows.select("port", value=8 * pl.col("value").fill_null(0) / pl.col("capacity"))
 
 
+def _a_byte(record: Record) -> pl.DataFrame:
+    """A byte where a packet is in transmission when T begins or ends: departures are in whole ns."""
+    found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
+    return pl.concat(found).group_by("port").agg(value=pl.len())
+
+
+def _a_byte_of_capacity(record: Record) -> pl.DataFrame:
+    """The same as a share of what it could have carried."""
+    rows = _a_byte(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
+    return rows.filter(pl.col("capacity") > 0).select("port", value=8 * pl.col("value") / pl.col("capacity"))
+
+
+LINKS.exact_to("sent_bytes", _a_byte)
+LINKS.exact_to("utilisation", _a_byte_of_capacity)
+
+
 def waiting(record: Record) -> pl.DataFrame:
     """Times in T in which packets wait in queues: `port`, `begin_ns`, `end_ns`, `size_bytes`."""
     begin = pl.max_horizontal(pl.col("offered_ns"), pl.lit(record.begin_ns))

@@ -14,12 +14,13 @@ from .links import LINKS
 from .nodes import NODES
 from .receivers import RECEIVERS
 from .record import NS, Record
+from .tables import slack_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Values = dict[str, tuple[str, float | None]]
-"""Key → kind of comparison and value."""
+Values = dict[str, tuple[str, float | None] | tuple[str, float | None, float]]
+"""Key → kind of comparison, value, and the difference that counts as equal."""
 
 
 def summary(record: Record, tables: Mapping[str, pl.DataFrame], printed: pl.DataFrame) -> Values:
@@ -49,8 +50,6 @@ def summary(record: Record, tables: Mapping[str, pl.DataFrame], printed: pl.Data
         own = [rows[number] for number in group["flows"]]
         for key, value in groups.values(record, own, group["flows"], rates).items():
             found[f"flows.{group['name']}.{key}"] = value
-    hops = record.hops.filter(pl.col("started_ns").is_not_null()).height
-    found["run.packet_hops"] = ("count", hops)
     found["run.ended"] = ("float", record.end_ns / NS)
     found["run.measured"] = ("float", record.span_s)
     return found
@@ -59,4 +58,5 @@ def summary(record: Record, tables: Mapping[str, pl.DataFrame], printed: pl.Data
 def _of_row(found: Values, subject: str, table: Table, row: Mapping[str, float | None]) -> None:
     for name, column in table.columns.items():
         if column.kind != "text":
-            found[f"{subject}.{groups.key_of(name)}"] = (column.kind, row[name])
+            slack = row.get(slack_of(name)) or 0.0
+            found[f"{subject}.{groups.key_of(name)}"] = (column.kind, row[name], slack)
