@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn two_samples_follow_from_their_sums() {
-        for (one, other) in [(0, 0), (7, 7), (3, 9_000_000_000), (1, 2)] {
+        for (one, other) in [(0u64, 0u64), (7, 7), (3, 9_000_000_000), (1, 2)] {
             let squares = u128::from(one) * u128::from(one) + u128::from(other) * u128::from(other);
             assert_eq!(of_sums((one + other) as i64, squares), (one as i64, other as i64));
         }
