@@ -11,11 +11,11 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
-    Congestion, CongestionControl, Cx, Delivery, EcnFeedback, EcnUse, EncodedFrame, FaceId, Feedback,
-    FibEntry, Gap, Label, LinkAlgorithm, LinkCx, Lost, Name, OutgoingPacket, Packet, ParamError, ParamInfo,
-    ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report,
-    Requirements, ReturnPath, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sent, Setup, SourceWindows,
-    Strategy, StrategyCx, Transit, TransitCx, ambassador_impl_App, ambassador_impl_CongestionControl,
+    Congestion, CongestionControl, Cx, Delivery, EcnUse, EncodedFrame, FaceId, Feedback, FibEntry, Gap,
+    Label, LinkAlgorithm, LinkCx, Lost, Name, OutgoingPacket, Packet, ParamError, ParamInfo, ParamList,
+    ParamTable, ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Requirements,
+    ReturnPath, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sent, Setup, SourceWindows, Strategy,
+    StrategyCx, Transit, TransitCx, ambassador_impl_App, ambassador_impl_CongestionControl,
     ambassador_impl_LinkAlgorithm, ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm,
     ambassador_impl_SenderAlgorithm, ambassador_impl_Strategy,
 };
@@ -238,19 +238,13 @@ pub fn is_built_in(name: &str) -> bool {
 pub fn find(name: &str) -> Option<Entry> {
     match BUILT_IN.binary_search_by_key(&name, |entry| entry.scheme.name) {
         Ok(at) => Some(BUILT_IN[at]),
-        Err(_) => registered::find(name).map(|(entry, _)| entry),
+        Err(_) => registered::find(name),
     }
 }
 
 /// How a scheme over TCP uses explicit congestion notification; `None` if it does not need it.
 pub fn ecn_use(name: &str) -> Option<EcnUse> {
-    match name {
-        // the receiver reports the marks of every packet                                 [RFC8257 §3.2]
-        "dctcp" => Some(EcnUse { feedback: EcnFeedback::Dctcp, l4s: false }),
-        // packets are ECT(1), and the receiver counts the marks                          [RFC9331 §4.1, §4.2]
-        "prague" => Some(EcnUse { feedback: EcnFeedback::Accurate, l4s: true }),
-        _ => registered::find(name)?.1,
-    }
+    find(name)?.scheme.ecn()
 }
 
 /// Templates of new schemes, one folder per kind. They are compiled and tested, and are not in the catalogue.

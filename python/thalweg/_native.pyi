@@ -708,6 +708,7 @@ def register_scheme(
     update: bool,
     interval: str | None = None,
     ecn: str | None = None,
+    rack: bool = False,
     integer_cwnd: bool = False,
 ) -> None:
     """Adds a class to the catalogue of this process. Raises `ValueError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import json
 import math
@@ -38,7 +39,14 @@ NO_FILES: _native.Files = {"capture": None, "qlog": []}
 
 
 class Scenario:
-    """An experiment, not yet checked. `check`, `plan` and `run` raise `ScenarioError` with every mistake."""
+    """An experiment, not yet checked. `check`, `plan` and `run` raise `ScenarioError` with every mistake.
+
+    What it is made of is a property (`title`, `toml`, `tree`, `warnings`); what is computed from it is a method (`check`,
+    `plan`, `run`, `with_`, `sweep`). Keywords are the keys of a scenario file: an unknown one, and a number where a text
+    with a unit is needed, raise ``TypeError`` at once.
+    """
+
+    __signature__ = inspect.signature(File)
 
     def __init__(self, **keys: Unpack[FileKeys]) -> None:
         self._tree: Keys | None = plain(File(**keys))

@@ -108,6 +108,8 @@ class Scheme:
     """Files that the class reads, such as a trained policy: kept results are used again only while these are the same."""
     ecn: ClassVar[str | None] = None
     """Its ECN over TCP: `"classic"` (RFC 3168), `"dctcp"`, `"accurate"` (RFC 9768), `"l4s"`; None: as the scenario says."""
+    rack: ClassVar[bool] = False
+    """Whether its flows over TCP have RACK-TLP (RFC 8985) unless the scenario says otherwise."""
 
     segment_bytes: int = 0
     """Payload of a full segment; of named data the Data packet."""
@@ -246,6 +248,7 @@ def register_scheme(scheme: Class) -> Class:
         update=kind is WindowUpdate,
         interval=interval,
         ecn=scheme.ecn,
+        rack=scheme.rack,
         integer_cwnd=getattr(scheme, "integer_cwnd", False),
     )
     _REGISTERED[name] = scheme

@@ -36,6 +36,7 @@ pub const SCHEME: Scheme = Scheme {
         ("report_interval", "s", "flow", "mean interval between the reports of a receiver"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

@@ -32,6 +32,7 @@ pub const SCHEME: Scheme = Scheme {
         ("pacing_rate", "bps", "flow", "rate at which packets may leave, headers included"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -1,6 +1,6 @@
 //! BBRv3: sends by a model of the path, its bandwidth, round-trip time and safe volume of data in flight, and bounds its losses [BBR06].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use contract::{Documented, Family, Need, Scheme, Setup, Source};
 use units::Duration;
 
 mod control;
@@ -22,6 +22,10 @@ pub const SCHEME: Scheme = Scheme {
         Source {
             key: "RFC3168",
             text: "Ramakrishnan, Floyd, Black: The Addition of Explicit Congestion Notification to IP, RFC 3168, 2001",
+        },
+        Source {
+            key: "RFC8985",
+            text: "Cheng, Cardwell, Dukkipati, Jha: The RACK-TLP Loss Detection Algorithm for TCP, RFC 8985, 2021",
         },
     ],
     documented: Documented::Full,
@@ -50,6 +54,8 @@ pub const SCHEME: Scheme = Scheme {
         ("pacing_rate", "bps", "flow", "rate at which packets may leave, headers included"),
     ],
     reorder: 1,
+    // its timers are those of RACK-TLP, and losses are declared late, as by RACK           [BBR06 §4.1.2.4, §5.5.10.2, RFC8985]
+    needs: &[Need::Rack],
 };
 
 contract::params! {

@@ -35,6 +35,7 @@ pub const SCHEME: Scheme = Scheme {
         ),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

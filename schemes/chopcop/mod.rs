@@ -33,6 +33,7 @@ pub const SCHEME: Scheme = Scheme {
         ("mean_queue", "1", "node", "mean queue of the Data that arrived last, as part of the queue's limit"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -37,6 +37,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

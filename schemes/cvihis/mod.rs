@@ -38,6 +38,7 @@ pub const SCHEME: Scheme = Scheme {
         ("command", "1", "receiver", "latest command, 0 to 7"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

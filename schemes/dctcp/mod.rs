@@ -1,6 +1,6 @@
 //! DCTCP: the window is reduced in proportion to the fraction of marked packets [RFC8257].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use contract::{Documented, EcnFeedback, EcnUse, Family, Need, Scheme, Setup, Source};
 
 mod control;
 #[cfg(test)]
@@ -28,6 +28,8 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[("alpha", "1", "flow", "smoothed fraction of marked packets, DCTCP.Alpha")],
     reorder: 1,
+    // the receiver reports the marks of every packet                                     [RFC8257 §3.2]
+    needs: &[Need::Ecn(EcnUse { feedback: EcnFeedback::Dctcp, l4s: false })],
 };
 
 contract::params! {

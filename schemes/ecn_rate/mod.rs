@@ -50,6 +50,7 @@ pub const SCHEME: Scheme = Scheme {
         ),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -30,6 +30,7 @@ pub const SCHEME: Scheme = Scheme {
         ("queue_level", "1", "node", "level of the Interest queue that an Interest joined last"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

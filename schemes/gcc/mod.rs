@@ -39,6 +39,7 @@ pub const SCHEME: Scheme = Scheme {
         ("overuse_threshold", "s", "receiver", "trend of the delay above which the link is over-used"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

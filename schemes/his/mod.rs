@@ -44,6 +44,7 @@ pub const SCHEME: Scheme = Scheme {
         ("shaped_rate", "bps", "node", "rate of Interests at the link on which the last one left"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

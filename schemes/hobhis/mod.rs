@@ -33,6 +33,7 @@ pub const SCHEME: Scheme = Scheme {
         ("shaping_rate", "bps", "node", "rate of Data that the shaper used for the latest Interest"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -1,6 +1,6 @@
 //! HR-ICP: ICP at receivers, and routers that delay the Interests of flows which ask for more than their fair share of a link [CGM12].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use contract::{Documented, Family, Need, Scheme, Setup, Source};
 use units::{Bytes, Duration};
 
 use crate::icp;
@@ -35,6 +35,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Reconstruction,
     series: &[("shaper_queue", "packets", "node", "Interests that routers delay")],
     reorder: 1,
+    needs: &[Need::Samples("samples")],
 };
 
 contract::params! {

@@ -30,6 +30,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -25,6 +25,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[("rho", "1", "flow", "round-trip time over the reference round-trip time")],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

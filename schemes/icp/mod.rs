@@ -1,6 +1,6 @@
 //! ICP: a window at the receiver, halved when a timer within the range of the recent round-trip times expires [ICP12].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use contract::{Documented, Family, Need, Scheme, Setup, Source};
 use units::Duration;
 
 mod control;
@@ -27,6 +27,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[],
     reorder: 1,
+    needs: &[Need::Samples("samples")],
 };
 
 contract::params! {

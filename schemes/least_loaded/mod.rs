@@ -18,6 +18,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

@@ -24,6 +24,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[("queue_delay", "s", "flow", "queueing delay estimated by the scheme")],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

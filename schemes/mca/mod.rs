@@ -34,6 +34,7 @@ pub const SCHEME: Scheme = Scheme {
         ("absence_rate", "bps", "flow", "rate from which a silent representative counts as absent"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

@@ -47,6 +47,7 @@ pub const SCHEME: Scheme = Scheme {
         ("target_utilisation", "1", "node", "η: share of the link that is allocated"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

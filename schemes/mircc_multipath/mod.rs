@@ -46,6 +46,7 @@ pub const SCHEME: Scheme = Scheme {
         ("secondary_interest_rate", "packets/s", "node", "y of the second class at the same link"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

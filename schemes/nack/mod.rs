@@ -35,6 +35,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[("limit", "packets", "node", "limit of the face that reported last")],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

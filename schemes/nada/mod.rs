@@ -33,6 +33,7 @@ pub const SCHEME: Scheme = Scheme {
         ("receive_rate", "bps", "receiver", "rate at which data arrived over the last window, as reported"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

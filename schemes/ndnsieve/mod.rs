@@ -34,6 +34,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

@@ -41,6 +41,7 @@ pub const SCHEME: Scheme = Scheme {
         "share of the next hop with the lowest cost, for the prefix whose shares changed last",
     )],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -34,6 +34,7 @@ pub const SCHEME: Scheme = Scheme {
         ("suggested_rate", "bps", "node", "rate that the router suggests in a notification"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

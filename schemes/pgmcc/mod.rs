@@ -35,6 +35,7 @@ pub const SCHEME: Scheme = Scheme {
     ],
     // so that a late packet is still acknowledged while the source waits for three later ones
     reorder: 3,
+    needs: &[],
 };
 
 params! {

@@ -1,6 +1,6 @@
 //! Prague: the scalable congestion control of L4S over TCP [PRAGUE04].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use contract::{Documented, EcnFeedback, EcnUse, Family, Need, Scheme, Setup, Source};
 
 use units::Duration;
 
@@ -23,10 +23,20 @@ pub const SCHEME: Scheme = Scheme {
             key: "RFC9331",
             text: "De Schepper, Briscoe: The Explicit Congestion Notification (ECN) Protocol for Low Latency, Low Loss, and Scalable Throughput (L4S), RFC 9331, 2023",
         },
+        Source {
+            key: "RFC8985",
+            text: "Cheng, Cardwell, Dukkipati, Jha: The RACK-TLP Loss Detection Algorithm for TCP, RFC 8985, 2021",
+        },
     ],
     documented: Documented::Full,
     series: &[("alpha", "1", "flow", "smoothed fraction of marked packets; 0 before the first mark")],
     reorder: 1,
+    needs: &[
+        // packets are ECT(1), and the receiver counts the marks                          [RFC9331 §4.1, §4.2]
+        Need::Ecn(EcnUse { feedback: EcnFeedback::Accurate, l4s: true }),
+        // losses are detected by time, not by a number of packets                        [RFC9331 §4.3, RFC8985]
+        Need::Rack,
+    ],
 };
 
 contract::params! {

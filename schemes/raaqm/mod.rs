@@ -1,7 +1,7 @@
 //! RAAQM: a consumer that reduces its window at random as the round-trip times of a path rise, and forwarders that distribute Interests by pending
 //! Interests [CGMPW13].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use contract::{Documented, Family, Need, Scheme, Setup, Source};
 
 mod control;
 mod link;
@@ -37,6 +37,7 @@ pub const SCHEME: Scheme = Scheme {
         "probability with which the latest Data reduced the window",
     )],
     reorder: 1,
+    needs: &[Need::Samples("samples")],
 };
 
 contract::params! {

@@ -38,6 +38,7 @@ pub const SCHEME: Scheme = Scheme {
         ("l4s_alpha", "1", "flow", "smoothed share of marked packets"),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

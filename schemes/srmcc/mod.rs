@@ -18,7 +18,7 @@ pub use router::Router;
 pub const SCHEME: Scheme = Scheme {
     name: "srmcc",
     title: "Single-rate multicast congestion control with the routers' help",
-    families: &[Family::Icn, Family::Multicast, Family::Ip],
+    families: &[Family::Icn],
     sources: &[Source {
         key: "SRMCC",
         text: "the paper on SRMCC, a single-rate multicast congestion control mechanism for ICN",
@@ -41,6 +41,7 @@ pub const SCHEME: Scheme = Scheme {
         ),
     ],
     reorder: 1,
+    needs: &[],
 };
 
 params! {

@@ -39,6 +39,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[("queue_delay", "s", "flow", "smoothed one-way delay − minimum one-way delay")],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

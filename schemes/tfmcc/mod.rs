@@ -43,6 +43,7 @@ pub const SCHEME: Scheme = Scheme {
         ),
     ],
     reorder: 3,
+    needs: &[],
 };
 
 params! {

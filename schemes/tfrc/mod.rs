@@ -37,6 +37,7 @@ pub const SCHEME: Scheme = Scheme {
         ),
     ],
     reorder: 3,
+    needs: &[],
 };
 
 params! {

@@ -25,6 +25,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[("diff", "packets", "flow", "estimated number of own packets in queues")],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -25,6 +25,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[("bandwidth_estimate", "bps", "flow", "estimated bandwidth, payload only")],
     reorder: 1,
+    needs: &[],
 };
 
 contract::params! {

@@ -328,7 +328,10 @@ def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
     everybody_can_use(saw)
     rows = pl.read_parquet(folder / "summary.parquet").filter(pl.col("metric") == "flows.throughput")
     expected = {
-        (row["topology.bottleneck.buffer"], row["flows.a.scheme"]): (row["mean"] / 1e6, row["ci95"] / 1e6)
+        (row["topology.bottleneck.buffer"], row["flows.a.scheme"]): (
+            row["mean"] / 1e6,
+            (row["high"] - row["low"]) / 2e6,
+        )
         for row in rows.to_dicts()
     }
     assert len(saw["hovers"]) == len(expected) == 4
@@ -536,7 +539,10 @@ def test_the_page_of_all_papers_has_the_interactive_figures_of_the_papers(drive,
         "verdict": "reproduced",
         "expected": "above 1",
         "measured": 1.6,
-        "ci95": 0.1,
+        "low": 1.5,
+        "high": 1.7,
+        "limit": ">= 1",
+        "checks": [{"check": "ratio >= 1", "mean": 1.6, "holds": True, "text": "ratio 1.6 ± 0.1, limit ≥ 1"}],
         "n": 3,
         "unit": "1",
         "ratios": {"CUBIC over Reno": 1.06},

@@ -147,6 +147,20 @@ def test_the_command_explains_a_folder_and_a_file(tmp_path: Path, capsys: pytest
     assert Path(told["figure"]).exists()
 
 
+def test_the_command_explains_a_flow_with_a_scheme_of_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scheme = tmp_path / "halving.py"
+    starter = Path(tw.__file__).with_name("starters") / "scheme.py"
+    scheme.write_text(starter.read_text("utf-8").replace("MyScheme", "HalvingToExplain"), encoding="utf-8")
+    file = tmp_path / "pair.toml"
+    file.write_text(pair().toml.replace('"cubic"', '"halving_to_explain"'))
+    assert call(["explain", str(file), "--flow", "one"]) == 2
+    assert "halving_to_explain" in capsys.readouterr().err
+    assert call(["explain", str(file), "--flow", "one", "--scheme-file", str(scheme), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["flow"] == "one"
+
+
 def test_mistakes_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ResultError, match=r"no flow 'onne'; did you mean one"):
         explain(pair(), "onne")

@@ -157,7 +157,7 @@ async function scattered(page, name) {
   const chart = page.locator(`[data-chart="${name}"]`);
   await chart.scrollIntoViewIfNeeded();
   const said = [];
-  for (const [x, y] of await chart.locator("svg rect[width='4']").evaluateAll((all) => all.map((one) => [one.getBoundingClientRect().x + 2, one.getBoundingClientRect().y + 2]))) {
+  for (const [x, y] of await chart.locator("svg rect[width='8']").evaluateAll((all) => all.map((one) => [one.getBoundingClientRect().x + 4, one.getBoundingClientRect().y + 4]))) {
     await page.mouse.move(x, y);
     said.push((await chart.locator(".legend .at").innerText()).replace(/\s+/g, " "));
   }

@@ -55,7 +55,7 @@ pub use router::{
     Branch, Entry, FeedbackTarget, GroupMessage, NodeCx, NodeView, PortView, Report, Router, RouterAlgorithm,
     RouterCx, RouterInput, TransitCx, ambassador_impl_RouterAlgorithm,
 };
-pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
+pub use scheme::{Documented, Family, Need, Scheme, SeriesInfo, Source};
 pub use sdn::{
     App, AppCx, Cache, CachedStatus, Command, Control, DirectedLink, Hop, HopTable, Hops, MILLION, Net,
     Requirements, Share, Status, Subject, Traffic, ambassador_impl_App,

@@ -1,5 +1,7 @@
 //! Catalogue entries of schemes.
 
+use crate::control::EcnUse;
+
 /// The catalogue entry of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheme {
@@ -18,6 +20,35 @@ pub struct Scheme {
     /// Streams: default number of later packets after which a missing one counts as lost; 1 declares every gap a loss at once, as a FIFO path allows.
     /// TCP has its own rules.
     pub reorder: u32,
+    /// What it needs of the flow and of the network in which it is put: the defaults of a scenario follow it, or a warning says what is missing.
+    pub needs: &'static [Need],
+}
+
+impl Scheme {
+    /// Its use of explicit congestion notification over TCP; `None` if it does not need it.
+    pub fn ecn(&self) -> Option<EcnUse> {
+        self.needs.iter().find_map(|need| match need {
+            Need::Ecn(ecn) => Some(*ecn),
+            _ => None,
+        })
+    }
+
+    /// Whether its flows over TCP have RACK-TLP unless a scenario says otherwise.
+    pub fn has_rack(&self) -> bool {
+        self.needs.contains(&Need::Rack)
+    }
+}
+
+/// What a scheme needs beside a network of one of its families.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// TCP: explicit congestion notification, and queues that mark packets.
+    Ecn(EcnUse),
+    /// TCP: loss detection by time and tail loss probes (RACK-TLP) [RFC8985], with which its sources define it.
+    Rack,
+    /// Named data: the round-trip times that the parameter of this name counts span several windows. Otherwise their range is almost zero, and
+    /// Data that are hardly late count as congestion.
+    Samples(&'static str),
 }
 
 /// A series that a part offers: name, unit, subject (`flow`, `receiver` or `node`), meaning.

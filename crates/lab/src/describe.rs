@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{METRICS, RENAMED};
 
-/// The catalogue of schemes: a list of `{name, title, families, transport, router, documented, sources, params}`; `router`: whether it needs a part in routers.
+/// The catalogue of schemes: a list of `{name, title, families, transport, router, rack, documented, sources, params}`; `router`: whether it needs a part in routers;
+/// `rack`: whether its flows over TCP have RACK-TLP by default.
 pub fn schemes() -> Value {
     let rows = schemes::catalogue().into_iter().map(|entry| {
         json!({
@@ -20,6 +21,7 @@ pub fn schemes() -> Value {
                 Build::Forwarder => "ndn",
             },
             "router": matches!(entry.build, Build::Stream { router: Some(_), .. }),
+            "rack": entry.scheme.has_rack(),
             "documented": entry.scheme.documented.name(),
             "sources": entry.scheme.sources.iter().map(|source| json!({"key": source.key, "text": source.text})).collect::<Vec<_>>(),
             "params": (entry.params)().iter().map(param).collect::<Vec<_>>(),

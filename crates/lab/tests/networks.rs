@@ -363,3 +363,86 @@ fn equal_paths_share_many_flows_evenly_and_a_flow_keeps_to_one() {
     // one flow takes one core
     assert_eq!(core_loads(&many_flows("", 1)).into_iter().filter(|sent| *sent > 0).collect::<Vec<_>>(), [2]);
 }
+
+/// The rates in Mbit/s and delays of both directions of a link.
+fn directions(plan: &Plan, name: &str) -> [(u64, u64); 2] {
+    let link = plan.blueprint.links.iter().find(|link| link.name == name);
+    let link = link.unwrap_or_else(|| panic!("no link {name}"));
+    [&link.forward, &link.backward]
+        .map(|port| (port.rate.as_bps() / 1_000_000, port.delay.as_nanos() / 1_000_000))
+}
+
+/// In every generator a link that `links` names has the keys that are written there, and all others those of its template; no other link
+/// changes.
+#[test]
+fn a_link_of_every_generator_can_differ_from_its_template() {
+    let graph = format!("kind = \"graphml\"\nfile = \"triangle.graphml\"\n{LINK}");
+    let distant = "kind = \"graphml\"\nfile = \"triangle.graphml\"\ndelay_by_distance = true\nlink = { rate = \"10 Mbit/s\" }";
+    // the rate of the second one is that of the file
+    let graph_links = ["Old_Town_2-2", "Old_Town-Old_Town_2"];
+    let bottleneck = "bottleneck = { rate = \"10 Mbit/s\", delay = \"5 ms\" }";
+    let cases = [
+        (
+            format!("kind = \"dumbbell\"\npairs = 2\n{bottleneck}"),
+            "left1",
+            "right1",
+            ["bottleneck", "right2"],
+        ),
+        (format!("kind = \"parking_lot\"\nhops = 2\n{bottleneck}"), "left", "right", ["hop2", "in1"]),
+        (format!("kind = \"star\"\nleaves = 3\n{LINK}"), "leaf1", "leaf2", ["leaf1", "leaf3"]),
+        (format!("kind = \"chain\"\nhops = 2\n{LINK}"), "node1", "node3", ["link1", "link2"]),
+        (format!("kind = \"tree\"\narity = 2\ndepth = 2\n{LINK}"), "root", "leaf4", ["inner1", "leaf4"]),
+        (format!("kind = \"fat_tree\"\nk = 2\n{LINK}"), "host1", "host2", ["core1-agg1", "host2"]),
+        (
+            format!("kind = \"leaf_spine\"\nspines = 2\nleaves = 2\nhosts = 1\n{LINK}"),
+            "host1",
+            "host2",
+            ["spine1-leaf2", "host1"],
+        ),
+        (format!("kind = \"random\"\nnodes = 4\nedges = 6\n{LINK}"), "n1", "n4", ["n1-n2", "n3-n4"]),
+        (graph, "Old_Town", "2", graph_links),
+        (distant.to_owned(), "Old_Town", "2", graph_links),
+    ];
+    for (topology, from, to, names) in cases {
+        let before = plan(&topology, from, to);
+        let [first, second] = names;
+        let changed = format!(
+            "{topology}\nlinks = [{{ name = \"{first}\", rate = \"3 Mbit/s\", backward = {{ delay = \"70 ms\" }} }}, \
+             {{ name = \"{second}\", delay = \"9 ms\", loss = 0.25, buffer = \"7 packets\", queue = \"pie\" }}]"
+        );
+        let after = plan(&changed, from, to);
+        let [(_, delay), _] = directions(&before, first);
+        assert_eq!(directions(&after, first), [(3, delay), (3, 70)], "{topology}");
+        let [(there, _), (back, _)] = directions(&before, second);
+        assert_eq!(directions(&after, second), [(there, 9), (back, 9)], "{topology}");
+        let of = |plan: &Plan, name: &str| {
+            plan.blueprint.links.iter().find(|link| link.name == name).expect("it is there").clone()
+        };
+        for port in [of(&after, second).forward, of(&after, second).backward] {
+            assert_eq!((port.loss, port.queue.limit), (0.25, sim::Limit::Packets(7)), "{topology}");
+            assert!(port.queue.discipline.is_some(), "{topology}");
+        }
+        assert_eq!(before.blueprint.links.len(), after.blueprint.links.len());
+        for link in before.blueprint.links.iter().filter(|link| !names.contains(&link.name.as_str())) {
+            assert_eq!(&of(&after, &link.name), link, "{topology}");
+        }
+        // the printed plan gives the same plan
+        let again = lab::load(&after.to_toml(), "plan").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(again.plan(None).expect("loaded").blueprint.links, after.blueprint.links);
+    }
+}
+
+/// A pattern changes all links that it matches, and a later entry some of them again.
+#[test]
+fn links_that_differ_are_named_by_patterns_too() {
+    let topology = format!(
+        "kind = \"star\"\nleaves = 12\n{LINK}\nlinks = [{{ name = \"leaf1*\", rate = \"2 Mbit/s\" }}, \
+         {{ name = \"leaf12\", delay = \"1 ms\" }}, {{ name = \"leaf11\", rate = \"1 Mbit/s\" }}]"
+    );
+    let plan = plan(&topology, "leaf1", "leaf2");
+    let of = |name| directions(&plan, name)[0];
+    assert_eq!(
+        ["leaf1", "leaf2", "leaf10", "leaf11", "leaf12"].map(of),
+        [(2, 5), (10, 5), (2, 5), (1, 5), (2, 1)]
+    );
+}

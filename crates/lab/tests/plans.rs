@@ -331,23 +331,25 @@ fn a_sweep_over_schemes_records_a_series_where_it_is_offered() {
     let one = "duration = \"5 s\"\n[topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"10 Mbit/s\", delay = \"10 ms\" }\n\
                [[flows]]\nname = \"long\"\nscheme = \"reno\"\n";
     let text = format!(
-        "{one}[record]\nseries = [\"o_max\", \"window\", \"rate\"]\n\
-         [sweep]\n\"flows.long.scheme\" = [\"reno\", \"srmcc\", \"tfmcc\"]\n"
+        "{one}[record]\nseries = [\"min_reported_rate\", \"window\", \"rate\"]\n\
+         [sweep]\n\"flows.long.scheme\" = [\"reno\", \"asmp\", \"tfmcc\"]\n"
     );
     let scenario = load(&text, "test.toml").unwrap_or_else(|p| panic!("{p}"));
     let recorded = |cell: &lab::Scenario| cell.plan(None).expect("planned").blueprint.record.series.clone();
     let cells = scenario.cells().expect("cells were tried");
     let series: Vec<Vec<String>> = cells.iter().map(|(_, cell)| recorded(cell)).collect();
-    assert_eq!(series, [vec!["window", "rate"], vec!["o_max", "rate"], vec!["rate"]]);
+    assert_eq!(series, [vec!["window", "rate"], vec!["min_reported_rate", "rate"], vec!["rate"]]);
     // a cell is a scenario like any other
     for (_, cell) in &cells {
         assert_eq!(load(cell.text(), "test.toml").as_ref(), Ok(cell));
     }
     assert_eq!(recorded(&scenario.without_sweep().expect("the first scheme")), ["window", "rate"]);
     // what no cell offers is a mistake still
-    for (wrong, hint) in [("min_reported_rate", "`asmp` would offer it"), ("o_mix", "did you mean `o_max`?")]
+    for (wrong, hint) in
+        [("o_max", "`srmcc` would offer it"), ("min_reported_rat", "did you mean `min_reported_rate`?")]
     {
-        let diagnostics = load(&text.replace("o_max", wrong), "test.toml").expect_err("nobody offers it");
+        let diagnostics =
+            load(&text.replace("min_reported_rate", wrong), "test.toml").expect_err("nobody offers it");
         let observed: Vec<_> =
             diagnostics.iter().map(|one| (one.message.as_str(), one.hint.as_deref())).collect();
         let message = format!("nothing here offers the series `{wrong}`");

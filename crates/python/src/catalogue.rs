@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// The catalogue of schemes: a list of `{name, title, families, transport, router, documented, sources, params}`.
+/// The catalogue of schemes: a list of `{name, title, families, transport, router, rack, documented, sources, params}`.
 #[pyfunction]
 pub fn schemes() -> String {
     lab::describe::schemes().to_string()

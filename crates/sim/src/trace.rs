@@ -23,6 +23,18 @@ pub const SERIES: &[(&str, &str, &str, &str)] = &[
     ),
     ("goodput", "bps", "receiver", "payload that arrived for the first time in the interval, per second"),
     (
+        "owd",
+        "s",
+        "receiver",
+        "mean one-way delay of the packets that arrived in the interval; of a consumer of named data, of Data; empty if none arrived",
+    ),
+    (
+        "queueing_delay",
+        "s",
+        "receiver",
+        "mean time that these packets waited in the queues of all links on their way; empty if none arrived",
+    ),
+    (
         "backlog",
         "packets",
         "port",

@@ -89,7 +89,8 @@ def _show(scheme: dict[str, Any]) -> None:
     screen = console()
     screen.print(f"[bold]{scheme['name']}[/bold]  {scheme['title']}")
     screen.print(
-        f"for {', '.join(scheme['families'])} networks, on {scheme['transport']}; documented: {scheme['documented']}"
+        f"for {', '.join(scheme['families'])} networks, on {scheme['transport']}{' with RACK-TLP' if scheme['rack'] else ''}; "
+        f"documented: {scheme['documented']}"
     )
     print_table("Sources", [("key", "key"), ("text", "text")], scheme["sources"])
     _show_parameters(scheme["params"])

@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, TypedDict, Unpack
+    from typing import Any, ClassVar, TypedDict, Unpack
 
     class DumbbellKeys(TypedDict, total=False):
         """Keys of `Dumbbell`."""
@@ -108,6 +108,12 @@ class Dumbbell(Part):
     - `bottleneck` (`Link`): The link between the routers.
     """
 
+    KEYS: ClassVar = {
+        "pairs": ("int | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+        "bottleneck": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[DumbbellKeys]) -> None:
         super().__init__({"kind": "dumbbell", **keys})
 
@@ -123,6 +129,12 @@ class ParkingLot(Part):
     - `bottleneck` (`Link`): Each link between routers.
     """
 
+    KEYS: ClassVar = {
+        "hops": ("int | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+        "bottleneck": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[ParkingLotKeys]) -> None:
         super().__init__({"kind": "parking_lot", **keys})
 
@@ -136,6 +148,11 @@ class Star(Part):
     - `link` (`Link`): Every link.
     """
 
+    KEYS: ClassVar = {
+        "leaves": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[StarKeys]) -> None:
         super().__init__({"kind": "star", **keys})
 
@@ -148,6 +165,11 @@ class Chain(Part):
     - `hops` (whole number): Links between routers or nodes in a row.
     - `link` (`Link`): Every link.
     """
+
+    KEYS: ClassVar = {
+        "hops": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[ChainKeys]) -> None:
         super().__init__({"kind": "chain", **keys})
@@ -164,6 +186,12 @@ class Tree(Part):
     - `link` (`Link`): Every link.
     """
 
+    KEYS: ClassVar = {
+        "arity": ("int | None", ""),
+        "depth": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[TreeKeys]) -> None:
         super().__init__({"kind": "tree", **keys})
 
@@ -179,6 +207,12 @@ class FatTree(Part):
     - `link` (`Link`): Links between switches.
     - `edge` (`Link`): Those between hosts and switches; default: as `link`.
     """
+
+    KEYS: ClassVar = {
+        "k": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[FatTreeKeys]) -> None:
         super().__init__({"kind": "fat_tree", **keys})
@@ -197,6 +231,14 @@ class LeafSpine(Part):
     - `edge` (`Link`): Those between hosts and switches; default: as `link`.
     """
 
+    KEYS: ClassVar = {
+        "spines": ("int | None", ""),
+        "leaves": ("int | None", ""),
+        "hosts": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[LeafSpineKeys]) -> None:
         super().__init__({"kind": "leaf_spine", **keys})
 
@@ -212,6 +254,14 @@ class Random(Part):
     - `seed` (whole number): Seed of the graph; the seed of the run does not change it. Default: 1.
     - `link` (`Link`): Every link.
     """
+
+    KEYS: ClassVar = {
+        "nodes": ("int | Iterable[str | Mapping[str, Any]] | None", ""),
+        "degree": ("float | None", ""),
+        "edges": ("int | None", ""),
+        "seed": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[RandomKeys]) -> None:
         super().__init__({"kind": "random", **keys})
@@ -229,6 +279,12 @@ class GraphML(Part):
     - `link` (`Link`): Every link.
     """
 
+    KEYS: ClassVar = {
+        "file": ("str | None", ""),
+        "delay_by_distance": ("bool | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[GraphMLKeys]) -> None:
         super().__init__({"kind": "graphml", **keys})
 
@@ -241,6 +297,11 @@ class Custom(Part):
     - `links` (list of `Link`): The links.
     """
 
+    KEYS: ClassVar = {
+        "nodes": ("int | Iterable[str | Mapping[str, Any]] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[CustomKeys]) -> None:
         super().__init__({"kind": "custom", **keys})
 
@@ -252,6 +313,12 @@ class NetworkNode(Part):
     - `x` (number): Horizontal position, from 0 (left) to 1 (right).
     - `y` (number): Vertical position, from 0 (top) to 1 (bottom).
     """
+
+    KEYS: ClassVar = {
+        "name": ("str", ""),
+        "x": ("float | None", ""),
+        "y": ("float | None", ""),
+    }
 
     def __init__(self, name: str, **keys: Unpack[NetworkNodeKeys]) -> None:
         super().__init__({"name": name, **keys})
@@ -269,6 +336,12 @@ class Clock(Part):
     - `drift` (such as `"100 ppm"`, `"-50 ppb"`): Clock drift; a clock with negative drift is slow. Default:
       "0 ppm".
     """
+
+    KEYS: ClassVar = {
+        "node": ("str", ""),
+        "offset": ("str | None", "20 ms"),
+        "drift": ("str | None", "100 ppm"),
+    }
 
     def __init__(self, node: str, **keys: Unpack[ClockKeys]) -> None:
         super().__init__({"node": node, **keys})

@@ -34,9 +34,15 @@ def panels(figure: Figure) -> list[Panel] | None:
     """The panels of a figure that was drawn, row by row; None if it stays a picture."""
     found = [axes for axes in figure.axes if axes.get_visible() and axes.axison]
     try:
-        return [_panel(axes) for axes in found] or None
+        listed = [_panel(axes) for axes in found]
     except UnknownPartError:
         return None
+    # panels side by side share the title of the first axis; below each other, as on a narrow page, each needs it
+    titles: dict[float, str] = {}
+    for panel in sorted(listed, key=lambda panel: panel["place"][0]):
+        panel["y"]["label"] = panel["y"]["label"] or titles.get(panel["place"][1], "")
+        titles[panel["place"][1]] = panel["y"]["label"]
+    return listed or None
 
 
 def interactive(figures: Mapping[str, tuple[Drawing | None, str, str]]) -> dict[str, dict[str, Any]]:
@@ -120,18 +126,22 @@ def _panel(axes: Axes) -> Panel:
                 parts.append(_line(line, _label(container.get_label())))
         elif isinstance(container, BarContainer):
             seen |= {id(one) for one in container.patches}
-            boxes = [one.get_bbox() for one in container.patches]
-            parts.append(
+            by_colour: dict[str, list[Any]] = {}
+            for patch in container.patches:
+                if math.isfinite(patch.get_height()):
+                    by_colour.setdefault(_hex(patch.get_facecolor()), []).append(patch.get_bbox())
+            parts += [
                 {
                     "kind": "bar",
                     "label": _label(container.get_label()),
-                    "colour": _hex(container.patches[0].get_facecolor()) if container.patches else "#000000",
-                    "width": max((box.width for box in boxes), default=0.0),
+                    "colour": colour,
+                    "width": max(box.width for box in boxes),
                     "x": [(box.x0 + box.x1) / 2 for box in boxes],
                     "low": [box.y0 for box in boxes],
                     "y": [box.y1 for box in boxes],
                 }
-            )
+                for colour, boxes in by_colour.items()
+            ]
     for line in axes.lines:
         if id(line) in seen:
             continue
@@ -139,12 +149,12 @@ def _panel(axes: Axes) -> Panel:
             parts.append(_line(line, _label(line.get_label())))
         else:
             parts.append(_rule(line))
-    for patch in axes.patches:
-        if id(patch) in seen:
+    for shape in axes.patches:
+        if id(shape) in seen:
             continue
-        if not isinstance(patch, Rectangle | Polygon):
+        if not isinstance(shape, Rectangle | Polygon):
             raise UnknownPartError
-        parts.insert(0, _span(patch, axes))
+        parts.insert(0, _span(shape, axes))
     for collection in axes.collections:
         if id(collection) in seen:
             continue

@@ -175,6 +175,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
                 match Over::of(column.name) {
                     Over::Mean => mean(there),
                     Over::Sum => there.reduce(|sum, more| sum + more),
+                    Over::Total => Some(there.sum()),
                     Over::Minimum => there.reduce(f64::min),
                     Over::Maximum => there.reduce(f64::max),
                     Over::Packets => of_packets.value(column.name).unwrap_or_else(|| mean(there)),
@@ -265,6 +266,8 @@ enum Over {
     Mean,
     /// The sum, of rates over the same time.
     Sum,
+    /// The same, zero if no flow was active.
+    Total,
     Minimum,
     Maximum,
     /// Over all packets or samples, see [`Pooled`].
@@ -279,7 +282,8 @@ impl Over {
     fn of(column: &str) -> Self {
         let name = word(column);
         match name {
-            "rate" | "interests" | "throughput" | "goodput" => return Self::Sum,
+            "rate" | "interests" => return Self::Sum,
+            "throughput" | "goodput" => return Self::Total,
             "throughput_worst" | "goodput_worst" => return Self::Minimum,
             "throughput_best" | "loss_ratio_worst" | "owd_worst" | "queueing_delay_worst" => {
                 return Self::Maximum;

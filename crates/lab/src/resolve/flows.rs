@@ -140,11 +140,11 @@ impl Traffic {
     /// The schemes that offer a series that these flows do not, for messages.
     pub(super) fn offered_by(&self, series: &str) -> Option<String> {
         let schemes = offerers(series);
-        // a scheme that is here and offers it nonetheless offers it in routers
+        // a scheme that is here and offers it nonetheless offers it in a part of nodes
         let here = |scheme: &&str| self.flows.iter().any(|flow| flow.scheme() == Some(*scheme));
         if let Some(scheme) = schemes.iter().copied().find(here) {
             return Some(format!(
-                "`{scheme}` offers it in routers by name: write network = \"icn\" in its flow"
+                "`{scheme}` offers it in its part in routers and forwarders, which this network does not have"
             ));
         }
         let names: Vec<String> = schemes.iter().map(|scheme| format!("`{scheme}`")).collect();

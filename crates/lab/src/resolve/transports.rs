@@ -6,6 +6,7 @@ use std::sync::Arc;
 use contract::{EcnUse, Family};
 use schemes::{Build, Entry};
 use sim::Cast;
+use stack::tcp::LossDetection;
 use stack::{stream, tcp};
 use units::{Bytes, Time};
 
@@ -15,6 +16,7 @@ use super::params::{out_of_band, params};
 use super::{Trace, consumers, emulation, linux, stacks, video};
 use crate::schema::file::{Flow, Member, NetworkWord, Source, SourceWord, Stream};
 use crate::schema::read::{At, Field, Notes};
+use crate::schema::settings::Setting;
 use crate::schema::tcp::{LikeWord, Tcp};
 use crate::schema::values::SchemeName;
 use crate::topology::{Net, NetPort, check_name};
@@ -352,10 +354,20 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
     let ecn = table.scheme.present().and_then(|scheme| schemes::ecn_use(&scheme.value.0));
     let needs = ecn.unwrap_or(EcnUse { feedback: default.ecn_feedback, l4s: default.l4s });
     // with SACK it has no effect, and a value that differs would look like a wish
-    let without_sack = !tcp.sack.or(default.sack);
+    let sack = tcp.sack.or(default.sack);
+    let without_sack = !sack;
     let timer = if without_sack { default.recovery_timer } else { tcp::Config::default().recovery_timer };
+    let entry = table.scheme.present().and_then(|scheme| schemes::find(&scheme.value.0));
+    // RACK and its probes need SACK; a probe without RACK would look like a wish as well
+    let rack =
+        default.loss_detection == LossDetection::Time || entry.is_some_and(|entry| entry.scheme.has_rack());
+    let detection = if rack && sack { LossDetection::Time } else { LossDetection::Count };
+    let chosen = tcp.loss_detection.present().map_or(detection, |at| at.value.to_setting());
+    let probes = rack && sack && chosen == LossDetection::Time;
     let defaults = tcp::Config {
         header,
+        loss_detection: detection,
+        tail_probe: probes,
         recovery_timer: timer,
         ecn: default.ecn || ecn.is_some(),
         ecn_feedback: needs.feedback,

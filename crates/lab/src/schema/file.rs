@@ -101,13 +101,15 @@ tables! {
         delay_by_distance: bool,
         /// random: number of nodes. custom: the nodes, by name; default: those that the links name.
         nodes: Nodes,
-        /// custom: the links.
+        /// custom: the links. Other kinds: the links that differ from `link`, `edge` or `bottleneck`, each with its `name` and the keys that
+        /// differ.
         links: Vec<At<Link>>,
     }
 
     /// A link between two nodes, or a template for several.
     pub(crate) struct Link = "a link" {
-        /// custom: its name.
+        /// Its name. In `links` of a generated topology the name of a link that differs, or a pattern such as "leaf*"; of two entries about
+        /// one link, the later one counts.
         name: String,
         /// custom: its two nodes.
         ends: Ends,
@@ -578,15 +580,15 @@ impl Kind {
     /// Keys of a topology of this kind, beside `kind`.
     pub(crate) const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Dumbbell => &["pairs", "edge", "bottleneck"],
-            Self::ParkingLot => &["hops", "edge", "bottleneck"],
-            Self::Star => &["leaves", "link"],
-            Self::Chain => &["hops", "link"],
-            Self::Tree => &["arity", "depth", "link"],
-            Self::FatTree => &["k", "link", "edge"],
-            Self::LeafSpine => &["spines", "leaves", "hosts", "link", "edge"],
-            Self::Random => &["nodes", "degree", "edges", "seed", "link"],
-            Self::Graphml => &["file", "delay_by_distance", "link"],
+            Self::Dumbbell => &["pairs", "edge", "bottleneck", "links"],
+            Self::ParkingLot => &["hops", "edge", "bottleneck", "links"],
+            Self::Star => &["leaves", "link", "links"],
+            Self::Chain => &["hops", "link", "links"],
+            Self::Tree => &["arity", "depth", "link", "links"],
+            Self::FatTree => &["k", "link", "edge", "links"],
+            Self::LeafSpine => &["spines", "leaves", "hosts", "link", "edge", "links"],
+            Self::Random => &["nodes", "degree", "edges", "seed", "link", "links"],
+            Self::Graphml => &["file", "delay_by_distance", "link", "links"],
             Self::Custom => &["nodes", "links"],
         }
     }

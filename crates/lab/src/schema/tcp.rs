@@ -20,10 +20,10 @@ tables! {
         fast_recovery: bool,
         /// When the retransmission timer restarts in NewReno recovery without SACK (RFC 6582 §4). Default: impatient.
         recovery_timer: TimerWord,
-        /// How losses are detected with SACK. Default: count; Linux: time.
+        /// How losses are detected with SACK. Default: count; Linux, and schemes that are defined with RACK-TLP (`bbr3`, `prague`): time.
         loss_detection: DetectionWord,
         /// Send a tail loss probe (TLP) after two round-trip times without an acknowledgement. Requires `loss_detection = "time"`.
-        /// Default: false; Linux: true.
+        /// Default: false; Linux, and schemes that are defined with RACK-TLP: true.
         tail_probe: bool,
         /// How the data in flight are reduced to the new window after losses and marks. Default: halt; Linux: proportional.
         reduction: ReductionWord,

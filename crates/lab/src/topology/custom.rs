@@ -113,28 +113,10 @@ fn completed(link: &Link, all: &[At<Link>]) -> Link {
     let mut whole = link.clone();
     let mut model = &link.like;
     while let Some(found) = model.present().and_then(|name| named(name, all)) {
-        if whole.rate.is_missing() && whole.trace.is_missing() {
-            (whole.rate, whole.trace) = (found.rate.clone(), found.trace.clone());
-        }
-        fill(&mut whole.delay, &found.delay);
-        fill(&mut whole.loss, &found.loss);
-        fill(&mut whole.impair, &found.impair);
-        fill(&mut whole.policer, &found.policer);
-        fill(&mut whole.shaper, &found.shaper);
-        fill(&mut whole.buffer, &found.buffer);
-        fill(&mut whole.queue, &found.queue);
-        fill(&mut whole.mark_above, &found.mark_above);
-        fill(&mut whole.classes, &found.classes);
-        fill(&mut whole.backward, &found.backward);
+        whole = whole.over(found);
         model = &found.like;
     }
     whole
-}
-
-fn fill<T: Clone>(field: &mut Field<T>, from: &Field<T>) {
-    if field.is_missing() {
-        *field = from.clone();
-    }
 }
 
 fn named<'a>(name: &str, all: &'a [At<Link>]) -> Option<&'a At<Link>> {

@@ -4,64 +4,67 @@ use std::collections::BTreeSet;
 
 use contract::{NodeId, Random};
 
-use super::{Defaults, Net, NetPort, layout, template};
+use super::changes::{Maker, Template};
+use super::{Defaults, Net, layout, template};
 use crate::schema::file::{Kind, Topology};
 use crate::schema::read::{At, Notes};
 use crate::schema::tree::Location;
 use crate::schema::values::Nodes;
-
-type Ports = (NetPort, NetPort);
 
 /// Maximum number of nodes of a generated topology.
 const MAX_NODES: u64 = 200_000;
 
 /// The network of a generated topology. `pairs` is the number of host pairs that the flows of a dumbbell need.
 pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut Notes) -> Option<Net> {
+    let mut make = Maker::new(topology, notes);
+    generate(topology, kind, pairs, &mut make)?;
+    Some(make.finish())
+}
+
+/// Makes the nodes and links; `None` after an error, which is noted.
+fn generate(topology: &At<Topology>, kind: Kind, pairs: u32, make: &mut Maker<'_>) -> Option<()> {
     let at = topology.location;
     if matches!(kind, Kind::Dumbbell | Kind::ParkingLot) {
-        let edge = template(&topology.edge, "edge", Defaults::EDGE, at, notes);
-        let bottleneck = template(&topology.bottleneck, "bottleneck", Defaults::default(), at, notes);
+        let edge = template(&topology.edge, "edge", Defaults::EDGE, at, make.notes);
+        let bottleneck = template(&topology.bottleneck, "bottleneck", Defaults::default(), at, make.notes);
         if kind == Kind::Dumbbell {
-            return Some(dumbbell(topology.pairs.or(pairs.max(1)), &edge, &bottleneck));
+            dumbbell(topology.pairs.or(pairs.max(1)), &edge, &bottleneck, make);
+        } else {
+            let hops = topology.hops.required("hops", "a parking lot", at, make.notes)?.value;
+            parking_lot(hops, &edge, &bottleneck, make);
         }
-        let hops = topology.hops.required("hops", "a parking lot", at, notes)?.value;
-        return Some(parking_lot(hops, &edge, &bottleneck));
+        return Some(());
     }
-    let link = template(&topology.link, "link", Defaults::default(), at, notes);
+    let link = template(&topology.link, "link", Defaults::default(), at, make.notes);
     match kind {
-        Kind::Star => {
-            let leaves = topology.leaves.required("leaves", "a star", at, notes)?.value;
-            Some(star(leaves, &link))
-        }
-        Kind::Chain => {
-            let hops = topology.hops.required("hops", "a chain", at, notes)?.value;
-            Some(chain(hops, &link))
-        }
+        Kind::Star => star(topology.leaves.required("leaves", "a star", at, make.notes)?.value, &link, make),
+        Kind::Chain => chain(topology.hops.required("hops", "a chain", at, make.notes)?.value, &link, make),
         Kind::Tree => {
-            let arity = topology.arity.required("arity", "a tree", at, notes);
-            let depth = topology.depth.required("depth", "a tree", at, notes);
+            let arity = topology.arity.required("arity", "a tree", at, make.notes);
+            let depth = topology.depth.required("depth", "a tree", at, make.notes);
             let (arity, depth) = (arity?, depth?);
             let size = (0..=depth.value).try_fold(0u64, |sum, level| {
                 u64::from(arity.value).checked_pow(level).and_then(|width| sum.checked_add(width))
             });
             if size.is_none_or(|size| size > MAX_NODES) {
-                notes
+                make.notes
                     .wrong(depth.location, "this tree is too large")
                     .hint(format!("a network has at most {MAX_NODES} nodes"));
                 return None;
             }
-            Some(tree(arity.value, depth.value, &link))
+            tree(arity.value, depth.value, &link, make);
         }
         Kind::FatTree | Kind::LeafSpine => {
             let edge = match topology.edge.is_missing() {
-                true => link.clone(),
-                false => template(&topology.edge, "edge", Defaults::EDGE, at, notes),
+                true => None,
+                false => Some(template(&topology.edge, "edge", Defaults::EDGE, at, make.notes)),
             };
-            clos(topology, kind, [&link, &edge], notes)
+            clos(topology, kind, [&link, edge.as_ref().unwrap_or(&link)], make)?;
         }
-        Kind::Random => random(topology, &link, at, notes),
-        Kind::Dumbbell | Kind::ParkingLot | Kind::Graphml | Kind::Custom => None,
+        Kind::Random => random(topology, &link, at, make)?,
+        Kind::Dumbbell | Kind::ParkingLot | Kind::Graphml | Kind::Custom => return None,
     }
+    Some(())
 }
 
 /// The centre of part `i` of `n` equal parts of 0..1.
@@ -70,74 +73,67 @@ fn spread(i: u32, n: u32) -> f64 {
 }
 
 /// Nodes `left1` …, `router_left`, `router_right`, `right1` …. The link of a host has its name, the middle link is `bottleneck`.
-fn dumbbell(pairs: u32, edge: &Ports, bottleneck: &Ports) -> Net {
-    let mut net = Net::default();
+fn dumbbell(pairs: u32, edge: &Template, bottleneck: &Template, make: &mut Maker<'_>) {
     let lefts: Vec<NodeId> =
-        (0..pairs).map(|i| net.add_node(format!("left{}", i + 1), (0.06, spread(i, pairs)))).collect();
-    let router_left = net.add_node("router_left", (0.34, 0.5));
-    let router_right = net.add_node("router_right", (0.66, 0.5));
+        (0..pairs).map(|i| make.net.add_node(format!("left{}", i + 1), (0.06, spread(i, pairs)))).collect();
+    let router_left = make.net.add_node("router_left", (0.34, 0.5));
+    let router_right = make.net.add_node("router_right", (0.66, 0.5));
     let rights: Vec<NodeId> =
-        (0..pairs).map(|i| net.add_node(format!("right{}", i + 1), (0.94, spread(i, pairs)))).collect();
-    net.add_link("bottleneck", (router_left, router_right), bottleneck);
+        (0..pairs).map(|i| make.net.add_node(format!("right{}", i + 1), (0.94, spread(i, pairs)))).collect();
+    make.link("bottleneck", (router_left, router_right), bottleneck);
     for (i, left) in (1..).zip(lefts) {
-        net.add_link(format!("left{i}"), (left, router_left), edge);
+        make.link(format!("left{i}"), (left, router_left), edge);
     }
     for (i, right) in (1..).zip(rights) {
-        net.add_link(format!("right{i}"), (router_right, right), edge);
+        make.link(format!("right{i}"), (router_right, right), edge);
     }
-    net
 }
 
 /// Nodes `router1` … in a row, joined by `hop1` …; `left` and `right` at the ends; `in`i before and `out`i behind `hop`i.
-fn parking_lot(hops: u32, edge: &Ports, bottleneck: &Ports) -> Net {
-    let mut net = Net::default();
+fn parking_lot(hops: u32, edge: &Template, bottleneck: &Template, make: &mut Maker<'_>) {
     let x = |i: u32| 0.15 + 0.7 * f64::from(i) / f64::from(hops);
     let routers: Vec<NodeId> =
-        (0..=hops).map(|i| net.add_node(format!("router{}", i + 1), (x(i), 0.5))).collect();
+        (0..=hops).map(|i| make.net.add_node(format!("router{}", i + 1), (x(i), 0.5))).collect();
     for (i, pair) in (1..).zip(routers.windows(2)) {
-        net.add_link(format!("hop{i}"), (pair[0], pair[1]), bottleneck);
+        make.link(format!("hop{i}"), (pair[0], pair[1]), bottleneck);
     }
-    let left = net.add_node("left", (0.04, 0.5));
-    let right = net.add_node("right", (0.96, 0.5));
-    net.add_link("left", (left, routers[0]), edge);
-    net.add_link("right", (routers[hops as usize], right), edge);
+    let left = make.net.add_node("left", (0.04, 0.5));
+    let right = make.net.add_node("right", (0.96, 0.5));
+    make.link("left", (left, routers[0]), edge);
+    make.link("right", (routers[hops as usize], right), edge);
     for i in 0..hops {
-        let enter = net.add_node(format!("in{}", i + 1), (x(i), 0.15));
-        let leave = net.add_node(format!("out{}", i + 1), (x(i + 1), 0.85));
-        net.add_link(format!("in{}", i + 1), (enter, routers[i as usize]), edge);
-        net.add_link(format!("out{}", i + 1), (routers[i as usize + 1], leave), edge);
+        let enter = make.net.add_node(format!("in{}", i + 1), (x(i), 0.15));
+        let leave = make.net.add_node(format!("out{}", i + 1), (x(i + 1), 0.85));
+        make.link(format!("in{}", i + 1), (enter, routers[i as usize]), edge);
+        make.link(format!("out{}", i + 1), (routers[i as usize + 1], leave), edge);
     }
-    net
 }
 
 /// Nodes `hub`, and `leaf1` … around it. The link of a leaf has its name and its forward direction leads from the hub.
-fn star(leaves: u32, link: &Ports) -> Net {
-    let mut net = Net::default();
-    let hub = net.add_node("hub", (0.5, 0.5));
+fn star(leaves: u32, link: &Template, make: &mut Maker<'_>) {
+    let hub = make.net.add_node("hub", (0.5, 0.5));
     for (i, position) in (1..).zip(layout::circle(leaves as usize)) {
-        let leaf = net.add_node(format!("leaf{i}"), position);
-        net.add_link(format!("leaf{i}"), (hub, leaf), link);
+        let leaf = make.net.add_node(format!("leaf{i}"), position);
+        make.link(format!("leaf{i}"), (hub, leaf), link);
     }
-    net
 }
 
 /// Nodes `node1` … in a row, joined by `link1` ….
-fn chain(hops: u32, link: &Ports) -> Net {
-    let mut net = Net::default();
+fn chain(hops: u32, link: &Template, make: &mut Maker<'_>) {
     let nodes: Vec<NodeId> = (0..=hops)
-        .map(|i| net.add_node(format!("node{}", i + 1), (0.05 + 0.9 * f64::from(i) / f64::from(hops), 0.5)))
+        .map(|i| {
+            make.net.add_node(format!("node{}", i + 1), (0.05 + 0.9 * f64::from(i) / f64::from(hops), 0.5))
+        })
         .collect();
     for (i, pair) in (1..).zip(nodes.windows(2)) {
-        net.add_link(format!("link{i}"), (pair[0], pair[1]), link);
+        make.link(format!("link{i}"), (pair[0], pair[1]), link);
     }
-    net
 }
 
 /// Nodes `root`, `inner1` … level by level, `leaf1` … at the bottom. A link has the name of its lower node, and its forward direction leads
 /// down.
-fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
-    let mut net = Net::default();
-    let mut level = vec![net.add_node("root", (0.5, 0.05))];
+fn tree(arity: u32, depth: u32, link: &Template, make: &mut Maker<'_>) {
+    let mut level = vec![make.net.add_node("root", (0.5, 0.05))];
     let (mut inner, mut leaves) = (0, 0);
     for d in 1..=depth {
         let mut below = Vec::new();
@@ -152,101 +148,99 @@ fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
                     format!("inner{inner}")
                 };
                 let y = 0.05 + 0.9 * f64::from(d) / f64::from(depth);
-                let child = net.add_node(name.clone(), (spread(below.len() as u32, width), y));
-                net.add_link(name, (parent, child), link);
+                let child = make.net.add_node(name.clone(), (spread(below.len() as u32, width), y));
+                make.link(name, (parent, child), link);
                 below.push(child);
             }
         }
         level = below;
     }
-    net
 }
 
 /// A fat tree or a leaf-spine network, whose links between switches and to hosts are given.
-fn clos(topology: &At<Topology>, kind: Kind, links: [&Ports; 2], notes: &mut Notes) -> Option<Net> {
+fn clos(topology: &At<Topology>, kind: Kind, links: [&Template; 2], make: &mut Maker<'_>) -> Option<()> {
     let at = topology.location;
     if kind == Kind::FatTree {
-        let k = topology.k.required("k", "a fat tree", at, notes)?;
+        let k = topology.k.required("k", "a fat tree", at, make.notes)?;
         if !k.value.is_multiple_of(2) {
-            notes
+            make.notes
                 .wrong(k.location, format!("a fat tree cannot have switches of {} ports", k.value))
                 .hint("`k` is even: half of the ports of a switch lead up, half down");
             return None;
         }
-        return Some(fat_tree(k.value, links));
+        fat_tree(k.value, links, make);
+        return Some(());
     }
-    let spines = topology.spines.required("spines", "a leaf-spine network", at, notes);
-    let leaves = topology.leaves.required("leaves", "a leaf-spine network", at, notes);
-    let hosts = topology.hosts.required("hosts", "a leaf-spine network", at, notes);
+    let spines = topology.spines.required("spines", "a leaf-spine network", at, make.notes);
+    let leaves = topology.leaves.required("leaves", "a leaf-spine network", at, make.notes);
+    let hosts = topology.hosts.required("hosts", "a leaf-spine network", at, make.notes);
     let (spines, leaves, hosts) = (spines?.value, leaves?, hosts?.value);
     let size = u64::from(leaves.value) * u64::from(hosts + 1) + u64::from(spines);
     let joined = u64::from(leaves.value) * u64::from(hosts + spines);
     if size > MAX_NODES || joined > MAX_NODES {
-        notes
+        make.notes
             .wrong(leaves.location, format!("this network has {size} nodes and {joined} links"))
             .hint(format!("at most {MAX_NODES} of each"));
         return None;
     }
-    Some(leaf_spine(spines, leaves.value, hosts, links))
+    leaf_spine(spines, leaves.value, hosts, links, make);
+    Some(())
 }
 
 /// The fat tree of "A Scalable, Commodity Data Center Network Architecture" (SIGCOMM 2008, doi 10.1145/1402958.1402967), §3. Aggregation switch i of each
 /// pod is joined with the core switches i·k/2 … i·k/2 + k/2 − 1. Forward directions lead down.
-fn fat_tree(k: u32, [link, edge]: [&Ports; 2]) -> Net {
+fn fat_tree(k: u32, [link, edge]: [&Template; 2], make: &mut Maker<'_>) {
     let half = k / 2;
-    let mut net = Net::default();
-    let row = |net: &mut Net, name: &str, count: u32, y: f64| -> Vec<NodeId> {
-        (0..count).map(|i| net.add_node(format!("{name}{}", i + 1), (spread(i, count), y))).collect()
+    let row = |make: &mut Maker<'_>, name: &str, count: u32, y: f64| -> Vec<NodeId> {
+        (0..count).map(|i| make.net.add_node(format!("{name}{}", i + 1), (spread(i, count), y))).collect()
     };
-    let cores = row(&mut net, "core", half * half, 0.06);
-    let aggs = row(&mut net, "agg", k * half, 0.36);
-    let edges = row(&mut net, "edge", k * half, 0.66);
-    let hosts = row(&mut net, "host", k * half * half, 0.94);
+    let cores = row(make, "core", half * half, 0.06);
+    let aggs = row(make, "agg", k * half, 0.36);
+    let edges = row(make, "edge", k * half, 0.66);
+    let hosts = row(make, "host", k * half * half, 0.94);
     for pod in 0..k {
         for i in 0..half {
             let agg = pod * half + i;
             for core in i * half..(i + 1) * half {
                 let ends = (cores[core as usize], aggs[agg as usize]);
-                net.add_link(format!("core{}-agg{}", core + 1, agg + 1), ends, link);
+                make.link(format!("core{}-agg{}", core + 1, agg + 1), ends, link);
             }
             for below in pod * half..(pod + 1) * half {
                 let ends = (aggs[agg as usize], edges[below as usize]);
-                net.add_link(format!("agg{}-edge{}", agg + 1, below + 1), ends, link);
+                make.link(format!("agg{}-edge{}", agg + 1, below + 1), ends, link);
             }
         }
     }
-    add_hosts(&mut net, &edges, &hosts, edge);
-    net
+    add_hosts(make, &edges, &hosts, edge);
 }
 
 /// Nodes `spine1` … above `leaf1` …, and `host1` … below, the same number at each leaf. Forward directions lead down.
-fn leaf_spine(spines: u32, leaves: u32, hosts: u32, [link, edge]: [&Ports; 2]) -> Net {
-    let mut net = Net::default();
-    let row = |net: &mut Net, name: &str, count: u32, y: f64| -> Vec<NodeId> {
-        (0..count).map(|i| net.add_node(format!("{name}{}", i + 1), (spread(i, count), y))).collect()
+fn leaf_spine(spines: u32, leaves: u32, hosts: u32, [link, edge]: [&Template; 2], make: &mut Maker<'_>) {
+    let row = |make: &mut Maker<'_>, name: &str, count: u32, y: f64| -> Vec<NodeId> {
+        (0..count).map(|i| make.net.add_node(format!("{name}{}", i + 1), (spread(i, count), y))).collect()
     };
-    let tops = row(&mut net, "spine", spines, 0.06);
-    let below = row(&mut net, "leaf", leaves, 0.5);
-    let ends = row(&mut net, "host", leaves * hosts, 0.94);
+    let tops = row(make, "spine", spines, 0.06);
+    let below = row(make, "leaf", leaves, 0.5);
+    let ends = row(make, "host", leaves * hosts, 0.94);
     for (s, &spine) in (1..).zip(&tops) {
         for (l, &leaf) in (1..).zip(&below) {
-            net.add_link(format!("spine{s}-leaf{l}"), (spine, leaf), link);
+            make.link(format!("spine{s}-leaf{l}"), (spine, leaf), link);
         }
     }
-    add_hosts(&mut net, &below, &ends, edge);
-    net
+    add_hosts(make, &below, &ends, edge);
 }
 
 /// Joins hosts with the switches above, the same number at each. The link of a host has its name.
-fn add_hosts(net: &mut Net, switches: &[NodeId], hosts: &[NodeId], edge: &Ports) {
+fn add_hosts(make: &mut Maker<'_>, switches: &[NodeId], hosts: &[NodeId], edge: &Template) {
     let each = hosts.len() / switches.len().max(1);
     for (i, &host) in hosts.iter().enumerate() {
-        net.add_link(format!("host{}", i + 1), (switches[i / each.max(1)], host), edge);
+        make.link(format!("host{}", i + 1), (switches[i / each.max(1)], host), edge);
     }
 }
 
 /// Nodes `n1` … in a connected random graph: a random tree, then links between random pairs. A link is called `n1-n4`.
-fn random(topology: &Topology, link: &Ports, at: Location, notes: &mut Notes) -> Option<Net> {
+fn random(topology: &Topology, link: &Template, at: Location, make: &mut Maker<'_>) -> Option<()> {
+    let notes = &mut *make.notes;
     let nodes = topology.nodes.required("nodes", "a random topology", at, notes)?;
     let n = match nodes.value {
         Nodes::Count(n) if (2..=10_000).contains(&n) => u64::from(n),
@@ -303,13 +297,12 @@ fn random(topology: &Topology, link: &Ports, at: Location, notes: &mut Notes) ->
             pairs.insert((a.min(b), a.max(b)));
         }
     }
-    let mut net = Net::default();
     for i in 0..n {
-        net.add_node(format!("n{}", i + 1), (0.5, 0.5));
+        make.net.add_node(format!("n{}", i + 1), (0.5, 0.5));
     }
     for (a, b) in pairs {
-        net.add_link(format!("n{}-n{}", a + 1, b + 1), (NodeId(a as u32), NodeId(b as u32)), link);
+        make.link(format!("n{}-n{}", a + 1, b + 1), (NodeId(a as u32), NodeId(b as u32)), link);
     }
-    net.positions = layout::spring(&net);
-    Some(net)
+    make.net.positions = layout::spring(&make.net);
+    Some(())
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use contract::NodeId;
 use units::{Duration, Rate, math};
 
-use super::{Defaults, Net, NetPort, is_name, layout, template};
+use super::changes::{Maker, Template};
+use super::{Defaults, Net, is_name, layout, template};
 use crate::schema::file::Topology;
 use crate::schema::read::{At, Notes};
 
@@ -28,7 +29,9 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
         delay: by_distance.then_some(Duration::ZERO),
         ..Defaults::default()
     };
-    let ports = template(&topology.link, "link", defaults, topology.location, notes);
+    let mut make = Maker::new(topology, notes);
+    let link = template(&topology.link, "link", defaults, topology.location, make.notes);
+    let notes = &mut *make.notes;
     let path = folder.join(&file.value);
     let length = std::fs::metadata(&path).map_or(0, |data| data.len());
     if length > MAX_BYTES {
@@ -48,10 +51,10 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
             return None;
         }
     };
-    match graph(&text).and_then(|graph| network(&graph, &ports, by_distance)) {
-        Ok(net) => Some(net),
+    match graph(&text).and_then(|graph| network(&graph, &link, by_distance, &mut make)) {
+        Ok(()) => Some(make.finish()),
         Err(message) => {
-            notes.wrong(file.location, format!("`{}`: {message}", file.value));
+            make.notes.wrong(file.location, format!("`{}`: {message}", file.value));
             None
         }
     }
@@ -146,40 +149,43 @@ fn unique(label: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-fn network(graph: &Graph, ports: &(NetPort, NetPort), by_distance: bool) -> Result<Net, String> {
-    let mut net = Net::default();
+fn network(graph: &Graph, link: &Template, by_distance: bool, make: &mut Maker<'_>) -> Result<(), String> {
     for node in &graph.nodes {
-        net.add_node(node.name.clone(), (0.5, 0.5));
+        make.net.add_node(node.name.clone(), (0.5, 0.5));
     }
     let mut taken = BTreeSet::new();
     for (source, target, rate) in &graph.edges {
         let (a, b) = (&graph.nodes[*source], &graph.nodes[*target]);
-        let mut ports = ports.clone();
-        for port in [&mut ports.0, &mut ports.1] {
-            if let (Some(bps), None) = (rate, &port.trace) {
-                port.rate = Rate::from_bps_f64(*bps);
-            }
-            if by_distance {
-                let location = |node: &GraphNode| {
-                    node.location.ok_or(format!("node `{}` has no latitude and longitude", node.name))
-                };
-                port.delay =
-                    Duration::from_secs_f64(distance_m(location(a)?, location(b)?) / METRES_PER_SECOND);
-            }
-        }
+        let delay = if by_distance {
+            let location = |node: &GraphNode| {
+                node.location.ok_or(format!("node `{}` has no latitude and longitude", node.name))
+            };
+            Some(Duration::from_secs_f64(distance_m(location(a)?, location(b)?) / METRES_PER_SECOND))
+        } else {
+            None
+        };
         let name = unique(&format!("{}-{}", a.name, b.name), &mut taken);
-        net.add_link(name, (NodeId(*source as u32), NodeId(*target as u32)), &ports);
+        make.link_with(name, (NodeId(*source as u32), NodeId(*target as u32)), link, |ports, changed| {
+            for (port, backward) in [(&mut ports.0, false), (&mut ports.1, true)] {
+                if let (Some(bps), None, false) = (rate, &port.trace, changed.has_rate(backward)) {
+                    port.rate = Rate::from_bps_f64(*bps);
+                }
+                if let (Some(delay), false) = (delay, changed.has_delay(backward)) {
+                    port.delay = delay;
+                }
+            }
+        });
     }
     let locations: Option<Vec<(f64, f64)>> = graph
         .nodes
         .iter()
         .map(|node| node.location.map(|(latitude, longitude)| (longitude, -latitude)))
         .collect();
-    net.positions = match locations {
+    make.net.positions = match locations {
         Some(locations) => layout::fitted(&locations),
-        None => layout::spring(&net),
+        None => layout::spring(&make.net),
     };
-    Ok(net)
+    Ok(())
 }
 
 /// Great-circle distance between two points given in degrees, by the haversine formula.

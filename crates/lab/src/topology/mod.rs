@@ -1,5 +1,6 @@
 //! Topologies: the networks of `[topology]`, with names of nodes and links and positions of nodes in drawings.
 
+mod changes;
 mod custom;
 mod generators;
 mod graphml;
@@ -27,6 +28,8 @@ use crate::schema::values::Buffer;
 use crate::traces;
 
 pub(crate) use paths::{Paths, PortIndex};
+
+use changes::Template;
 
 /// A network before relative units are resolved.
 #[derive(Clone, Debug, Default)]
@@ -261,7 +264,7 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Whether `name` is `pattern`, where each `*` stands for any characters.
-fn matches_pattern(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else { return false };
@@ -291,8 +294,10 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
         Kind::Graphml => graphml::build(topology, folder, notes),
         _ => generators::build(topology, kind, pairs, notes),
     }?;
-    net.links_lost |= matches!(topology.links, Field::Wrong);
-    net.nodes_lost |= matches!(topology.links, Field::Wrong);
+    // only those of a custom topology name links and nodes that are nowhere else
+    let lost = kind == Kind::Custom && topology.links.is_wrong();
+    net.links_lost |= lost;
+    net.nodes_lost |= lost;
     load_traces(&mut net, folder, notes);
     net.partial = notes.count() > before
         || matches!(topology.links, Field::Wrong)
@@ -346,26 +351,30 @@ impl Defaults {
     };
 }
 
-/// Both directions of a template, with placeholders for values that are reported. `at` is the place of the report if the template is
-/// missing.
+/// A template, with placeholders for values that are reported. `at` is the place of the report if the template is missing.
 fn template(
     field: &Field<Link>,
-    key: &str,
+    key: &'static str,
     defaults: Defaults,
     at: Location,
     notes: &mut Notes,
-) -> (NetPort, NetPort) {
+) -> Template {
     let none = || Link { location: at, ..Link::default() };
+    let stand_in = |notes: &mut Notes| {
+        let (link, defaults) = (none(), Defaults::EDGE);
+        let ports = ports(&link, defaults, notes);
+        Template { key, link, defaults, ports }
+    };
     let written = match field {
         Field::Present(link) => link.value.clone(),
         // errors in it are reported already
-        Field::Wrong => return ports(&none(), Defaults::EDGE, notes),
+        Field::Wrong => return stand_in(notes),
         Field::Missing if defaults.rate.is_some() => none(),
         Field::Missing => {
             notes.wrong(at, format!("this topology needs `{key}`")).hint(format!(
                 "write {key} = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", buffer = \"100 packets\" }}"
             ));
-            return ports(&none(), Defaults::EDGE, notes);
+            return stand_in(notes);
         }
     };
     for (name, location) in written.written() {
@@ -375,7 +384,8 @@ fn template(
                 .hint("links are named by the generator");
         }
     }
-    ports(&written, defaults, notes)
+    let ports = ports(&written, defaults, notes);
+    Template { key, link: written, defaults, ports }
 }
 
 /// Both directions of a link. A value that is reported is replaced by a placeholder, so that the link exists and consequences of the error

@@ -1,5 +1,6 @@
 //! Warnings about keys without effect in their combination, and about results that cannot be measured.
 
+mod placement;
 mod traces;
 mod unmeasured;
 
@@ -18,7 +19,7 @@ use crate::schema::file::{Action, Event, File, Flow, Link, Member};
 use crate::schema::ndn::Prefix;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Location;
-use crate::topology::Net;
+use crate::topology::{Net, matches_pattern};
 
 /// The scenario and its plan.
 struct Whole<'a> {
@@ -47,6 +48,7 @@ pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     for table in tables {
         whole.flow(table, notes);
     }
+    placement::build(&whole, notes);
     whole.links(notes);
     traces::build(file, net, whole.end, notes);
     whole.locations(notes);
@@ -370,7 +372,8 @@ impl Whole<'_> {
             let limit = self.blueprint.links.iter().find_map(|spec| {
                 let queue = &spec.forward.queue;
                 let name = link.name.present().map(|name| name.value.as_str());
-                let same = name.is_none_or(|name| spec.name == name) && queue.mark_above == Some(above.value);
+                let same = name.is_none_or(|name| matches_pattern(name, &spec.name))
+                    && queue.mark_above == Some(above.value);
                 same.then_some(queue.limit)
             });
             if let Some(Limit::Packets(limit)) = limit

@@ -65,6 +65,7 @@ pub(crate) fn register() {
                 documented: Documented::Full,
                 series: &[],
                 reorder: 1,
+                needs: &[],
             },
             params: &Vec::new,
             resolve: &|given| contract::resolve_params(&[], given),
@@ -73,7 +74,7 @@ pub(crate) fn register() {
             link: None,
             app: None,
         };
-        schemes::register(entry, None).expect("no built-in scheme has this name");
+        schemes::register(entry).expect("no built-in scheme has this name");
     });
     LazyLock::force(&ONCE);
 }

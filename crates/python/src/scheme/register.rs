@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::{
-    Documented, EcnFeedback, EcnUse, Family, ParamError, ParamInfo, ParamKind, ParamValue, Scheme,
+    Documented, EcnFeedback, EcnUse, Family, Need, ParamError, ParamInfo, ParamKind, ParamValue, Scheme,
     resolve_params,
 };
 use pyo3::exceptions::PyValueError;
@@ -31,10 +31,10 @@ type Row<'py> = (
 
 /// Adds a class to the catalogue of this process; it stays there, because a run may use it at any time.
 ///
-/// `callbacks` are the optional methods that it defines; `ecn` is `classic`, `dctcp`, `accurate` or `l4s`. With `update`, the class is a window
+/// `callbacks` are the optional methods that it defines; `ecn` is `classic`, `dctcp`, `accurate` or `l4s`; with `rack`, its flows have RACK-TLP by default. With `update`, the class is a window
 /// update, otherwise a congestion controller. Raises `ValueError`.
 #[pyfunction]
-#[pyo3(signature = (scheme, *, name, title, families, params, callbacks, update, interval = None, ecn = None, integer_cwnd = false))]
+#[pyo3(signature = (scheme, *, name, title, families, params, callbacks, update, interval = None, ecn = None, rack = false, integer_cwnd = false))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub fn register_scheme(
     scheme: Bound<'_, PyType>,
@@ -46,6 +46,7 @@ pub fn register_scheme(
     update: bool,
     interval: Option<&str>,
     ecn: Option<&str>,
+    rack: bool,
     integer_cwnd: bool,
 ) -> PyResult<()> {
     let table = params.into_iter().map(info).collect::<PyResult<Vec<_>>>()?;
@@ -67,7 +68,13 @@ pub fn register_scheme(
         }
         None => None,
     };
-    let ecn = ecn.map(ecn_use).transpose()?;
+    let mut needs = Vec::new();
+    if let Some(word) = ecn {
+        needs.push(Need::Ecn(ecn_use(word)?));
+    }
+    if rack {
+        needs.push(Need::Rack);
+    }
     let name: &'static str = name.leak();
     let class = Arc::new(Class {
         name,
@@ -88,6 +95,7 @@ pub fn register_scheme(
             documented: Documented::Full,
             series: &[],
             reorder: 1,
+            needs: needs.leak(),
         },
         params: Box::leak(Box::new(|| table.to_vec())),
         resolve: Box::leak(Box::new(|given: &[(String, ParamValue)]| resolve_params(table, given))),
@@ -106,7 +114,7 @@ pub fn register_scheme(
         link: None,
         app: None,
     };
-    schemes::register(entry, ecn).map_err(|error| PyValueError::new_err(format!("`{name}`: {error}")))
+    schemes::register(entry).map_err(|error| PyValueError::new_err(format!("`{name}`: {error}")))
 }
 
 /// Adds the scheme `agent` of environments to the catalogue of this process.

@@ -53,6 +53,8 @@ struct Gauge {
     series: SeriesRecord,
     /// The running total at the last sample.
     last: f64,
+    /// The packets that it is the total of, where the series is a mean over packets.
+    last_packets: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -60,6 +62,8 @@ enum GaugeKind {
     Sent,
     Arrived,
     Delivered,
+    Delay,
+    Wait,
     Backlog,
     BacklogBytes,
     Utilisation,
@@ -111,6 +115,8 @@ impl Recorder {
                 "rate" => GaugeKind::Sent,
                 "throughput" => GaugeKind::Arrived,
                 "goodput" => GaugeKind::Delivered,
+                "owd" => GaugeKind::Delay,
+                "queueing_delay" => GaugeKind::Wait,
                 "backlog" => GaugeKind::Backlog,
                 "backlog_bytes" => GaugeKind::BacklogBytes,
                 "utilisation" => GaugeKind::Utilisation,
@@ -139,6 +145,7 @@ impl Recorder {
                 kind,
                 series: SeriesRecord { subject, name, times: Vec::new(), values: Vec::new() },
                 last: 0.0,
+                last_packets: 0,
             }));
         }
         if recorder.probing() {
@@ -215,6 +222,8 @@ impl Recorder {
                 (GaugeKind::Sent, _) => totals().sent_bytes as f64 * 8.0,
                 (GaugeKind::Arrived, _) => totals().arrived_bytes as f64 * 8.0,
                 (GaugeKind::Delivered, _) => totals().delivered_bytes as f64 * 8.0,
+                (GaugeKind::Delay, _) => totals().delay_sum_ns as f64 / 1e9,
+                (GaugeKind::Wait, _) => totals().wait_sum_ns as f64 / 1e9,
                 (GaugeKind::Backlog, Subject::Port(id)) => port(id).backlog_packet_ns as f64 / 1e9,
                 (GaugeKind::BacklogBytes, Subject::Port(id)) => port(id).backlog_byte_ns as f64 / 1e9,
                 (GaugeKind::Utilisation, Subject::Port(id)) => {
@@ -228,6 +237,11 @@ impl Recorder {
             let change = total - std::mem::replace(&mut gauge.last, total);
             let value = match (gauge.kind, subject) {
                 (GaugeKind::Drops | GaugeKind::Marks, _) => change,
+                (GaugeKind::Delay | GaugeKind::Wait, _) => {
+                    let packets = totals().arrived_packets;
+                    // not a number without a packet, as the mean of nothing is
+                    change / (packets - std::mem::replace(&mut gauge.last_packets, packets)) as f64
+                }
                 (GaugeKind::Utilisation, Subject::Port(id)) => {
                     change / fabric.port(id).capacity_since_last(now)
                 }

@@ -151,6 +151,9 @@ impl Counters<'_> {
         Totals {
             sent_bytes: self.sent.bytes,
             arrived_bytes: self.arrived.bytes,
+            arrived_packets: self.arrived.packets,
+            delay_sum_ns: self.arrived.delay_sum_ns,
+            wait_sum_ns: self.arrived.wait_sum_ns,
             delivered_bytes: self.meter.goodput_bytes,
         }
     }
@@ -222,5 +225,8 @@ impl Counters<'_> {
 pub(crate) struct Totals {
     pub sent_bytes: u64,
     pub arrived_bytes: u64,
+    pub arrived_packets: u64,
+    pub delay_sum_ns: u64,
+    pub wait_sum_ns: u64,
     pub delivered_bytes: u64,
 }

@@ -116,6 +116,7 @@ impl World {
                 }
                 let number = self.recorded_number(id);
                 let copy = self.insert_copy(packet, number);
+                self.record_duplicate(by, copy);
                 self.hold(by, node, id, at);
                 self.hold(by, node, copy, copy_at);
             }

@@ -141,6 +141,13 @@ impl World {
         }
     }
 
+    /// Records that the link of a port made a copy.
+    pub(super) fn record_duplicate(&mut self, port: PortId, copy: PacketId) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.duplicate(copy, port, self.now);
+        }
+    }
+
     /// Records when the packet that a port accepted last is transmitted.
     pub(super) fn record_transmission(&mut self, port: PortId) {
         if let Some(recorder) = &mut self.recorder
