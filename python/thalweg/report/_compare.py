@@ -94,7 +94,7 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
     ellipses = scatter.drawing(samples) if scatter.worth_drawing(samples) else None
     panels = _panels.interactive(
         {
-            "throughput": (throughput, "Throughput", f"{_load(runs)}{THROUGHPUT}"),
+            "throughput-of-groups": (throughput, "Throughput", f"{_load(runs)}{THROUGHPUT}"),
             scatter.NAME: (ellipses, "Throughput over queueing delay", f"{_load(runs)}{ELLIPSES}"),
         }
     )
@@ -162,7 +162,7 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
         for name, run in runs
     }
     chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
-    return plots.svg(chart, "throughput")
+    return plots.svg(chart, "throughput-of-groups")
 
 
 def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:

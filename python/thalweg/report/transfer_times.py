@@ -86,7 +86,10 @@ def over_seeds(seeds: Sequence[Sequence[float]]) -> list[Row]:
     for share in SHARES:
         # 1 - 1/n is the last share of which n transfers say anything
         known = sorted(
-            times[max(math.ceil(share * len(times)) - 1, 0)] for times in seeds if share <= 1 - 1 / len(times)
+            # rounded, since 0.14 · 50 is more than 7 in floating point
+            times[max(math.ceil(round(share * len(times), 9)) - 1, 0)]
+            for times in seeds
+            if share <= 1 - 1 / len(times)
         )
         if len(known) == len(seeds):
             half = len(known) // 2
