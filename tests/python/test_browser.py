@@ -448,7 +448,10 @@ def paper_figures():
         axes[number][0].axhline(3.0, color=_plot.FAINT, linestyle="--")
         _plot.finish(axes[number][0], f"({'ab'[number]}) Rates", "rate (Mbit/s)")
     bars, axes = _plot.panels(1, 1)
-    heights = {"Reno": ([2.0, 3.0], [0.25, 0.5]), "CUBIC": ([4.0, 5.0], [0.5, 0.5])}
+    heights = {
+        "Reno": ([2.0, 3.0], [(1.75, 2.25), (2.5, 3.5)]),
+        "CUBIC": ([4.0, 5.0], [(3.5, 4.5), (4.5, 5.5)]),
+    }
     _plot.bars(axes[0][0], ["small", "large"], heights, paper={"Reno": [2.5, None]})
     _plot.finish(axes[0][0], "Throughput", "throughput (Mbit/s)", x="buffer")
     words, axes = _plot.panels(1, 1)
