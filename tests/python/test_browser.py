@@ -443,7 +443,8 @@ def paper_figures():
     over_time, axes = _plot.panels(2, 1)
     for number in (0, 1):
         _plot.shade(axes[number][0], [(5.0, 10.0)])
-        _plot.band(axes[number][0], TIMES, TIMES + number, np.full(40, 0.5), "first", colour=0)
+        mean = TIMES + number
+        _plot.band(axes[number][0], TIMES, mean, mean - 0.5, mean + 0.5, "first", colour=0)
         _plot.steps(axes[number][0], TIMES, 20.0 - TIMES, "second", colour=1)
         axes[number][0].axhline(3.0, color=_plot.FAINT, linestyle="--")
         _plot.finish(axes[number][0], f"({'ab'[number]}) Rates", "rate (Mbit/s)")

@@ -93,7 +93,24 @@ def test_losses_and_queues_agree_with_the_tables() -> None:
         row["throughput_bps"] * row["queueing_delay_s"] / 8 for row in result.flows.iter_rows(named=True)
     )
     queue = result.links.filter(result.links["link"] == "bottleneck")["queue_bytes"][0]
-    assert waiting == pytest.approx(queue, rel=0.1), "Little's law"
+    assert waiting == pytest.approx(queue, rel=0.02), "Little's law"
+
+
+def test_in_one_queue_the_shares_are_those_of_the_throughput() -> None:
+    """A limited flow and an unlimited one wait equally long in one FIFO, so that each holds what it sends."""
+    tree = alone("2 bdp").tree
+    tree |= {"duration": "40 s", "warmup": "5 s"}
+    tree["flows"] = [
+        {"name": "limited", "scheme": "reno", "tcp": {"receive_window": "40 kB"}},
+        {"name": "cubic", "scheme": "cubic"},
+    ]
+    answer = explain(tw.Scenario.from_tree(tree), "cubic")
+    rates = {row["flow"]: row["throughput_bps"] for row in answer.result.flows.iter_rows(named=True)}
+    shares = answer.queue_shares()
+    assert rates["limited"] < 0.6 * rates["cubic"]
+    for flow, share in shares.items():
+        assert share == pytest.approx(rates[flow] / sum(rates.values()), abs=0.01), flow
+    assert f"{100 * shares['cubic']:.0f} % of what waits in queues" in answer.sentence
 
 
 def test_the_figure_shows_who_filled_the_queues() -> None:

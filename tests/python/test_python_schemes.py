@@ -350,6 +350,22 @@ def test_a_scheme_states_its_ecn():
     tw.register_scheme(Marked)
     [flow] = network("marked", flows=[tw.Flow(name="only", scheme="marked")]).check()["flows"]
     assert (flow["tcp"]["ecn"], flow["tcp"]["ecn_feedback"]) == (True, "accurate")
+    assert (flow["tcp"]["loss_detection"], flow["tcp"]["tail_probe"]) == ("count", False)
+
+
+def test_a_scheme_states_its_loss_detection_and_a_scenario_can_say_otherwise():
+    class Timed(PyAimd):
+        rack = True
+
+    tw.register_scheme(Timed)
+    for given, planned in [
+        ({}, ("time", True)),
+        ({"loss_detection": "count"}, ("count", False)),
+        ({"tail_probe": False}, ("time", False)),
+        ({"sack": False}, ("count", False)),
+    ]:
+        [flow] = network("timed", flows=[tw.Flow(name="only", scheme="timed", tcp=given)]).check()["flows"]
+        assert (flow["tcp"]["loss_detection"], flow["tcp"]["tail_probe"]) == planned, given
 
 
 def test_kept_results_depend_on_the_text_of_the_classes(tmp_path):

@@ -77,11 +77,11 @@ def test_a_series_is_recorded_at_the_points_that_offer_it():
         flows=[tw.Flow("one", scheme="reno")],
         record=tw.Record(every="500 ms", series=["window", "rate"]),
     )
-    done = scenario.sweep({"flows.one.scheme": ["reno", "srmcc"]}).run()
+    done = scenario.sweep({"flows.one.scheme": ["reno", "tfrc"]}).run()
     recorded = [run.result.series["series"].unique().sort().to_list() for run in done.runs]
     assert recorded == [["rate", "window"], ["rate"]]
     with pytest.raises(tw.ScenarioError, match="nothing here offers"):
-        scenario.with_({"flows.one.scheme": "srmcc"})
+        scenario.with_({"flows.one.scheme": "tfrc"})
 
 
 def test_values_of_any_kind_fit_in_the_tables_of_a_sweep(short):

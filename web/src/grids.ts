@@ -1,6 +1,6 @@
 // The data of a sweep's page: each metric over the first key of the grid. `python/thalweg/report/_charts.py` writes it.
 
-import { number } from "./format";
+import { intervalWords, number } from "./format";
 import type { Sketch } from "./scene";
 
 /** Place on the axis, value of the key, mean, ends of the 95 % interval or null, number of seeds, their values in order. */
@@ -90,13 +90,9 @@ export function hasBoxes(chart: Grid): boolean {
   return chart.lines.some((line) => line.points.some((point) => boxOf(point[6]) !== null));
 }
 
-/** The 95 % confidence interval after a mean: `± 0.1`, `[0.8, 1]` where its sides differ, nothing where there is none. */
+/** The 95 % confidence interval after the mean of a point; nothing where there is none. */
 export function intervalText([, , mean, low, high]: GridPoint): string {
-  if (low === null || high === null) return "";
-  const half = (high - low) / 2;
-  if (Math.abs(high - mean - (mean - low)) <= 0.02 * half) return ` ± ${number(half, 2)}`;
-  const step = 10 ** (Math.floor(Math.log10(half)) - 1);
-  return ` [${[low, high].map((end) => number(Math.round(end / step) * step, 6)).join(", ")}]`;
+  return low === null || high === null ? "" : intervalWords(mean, low, high);
 }
 
 /** How many boxes' widths the boxes of a line stand aside; words have places of their own. */

@@ -95,8 +95,8 @@ export interface Reading {
   readonly label: string;
   readonly place: string;
   readonly value: number;
-  /** Half of an interval, if the panel has one there. */
-  readonly interval: number | null;
+  /** The ends of an interval, if the panel has one there. */
+  readonly interval: readonly [low: number, high: number] | null;
   readonly printed: boolean;
   readonly x: number;
   readonly y: number;
@@ -174,11 +174,15 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
         part.x.forEach((at, index) => {
           const [low, high] = [part.low[index]!, part.high[index]!];
           if (!inside(at) || Number.isNaN(low) || Number.isNaN(high)) return;
-          // an end below all that a logarithmic axis has is at its lower edge
-          const [from, to] = [y(low), y(high)].map((end) => (Number.isNaN(end) ? bottom : clamped(end, TOP, bottom))) as [number, number];
-          line([x(at), from, x(at), to], part.colour, 1);
-          // no cap where the interval goes on beyond the axis
-          for (const [end, whole] of [[from, y(low)], [to, y(high)]] as const) if (end === whole) line([x(at) - 2.5, end, x(at) + 2.5, end], part.colour, 1);
+          // a logarithmic axis has no place for what is not positive: it is below its lower edge
+          const [from, to] = [low, high].map((end) => (panel.y.logarithmic && end <= 0 ? Infinity : y(end))) as [number, number];
+          const [start, stop] = [clamped(from, TOP, bottom), clamped(to, TOP, bottom)];
+          line([x(at), start, x(at), stop], part.colour, 1);
+          // an end beyond the panel is an arrow at its edge
+          for (const [end, level] of [[from, start], [to, stop]] as const) {
+            const tip = end === level ? 0 : end > level ? -3 : 3;
+            line(tip === 0 ? [x(at) - 2.5, level, x(at) + 2.5, level] : [x(at) - 2.5, level + tip, x(at), level, x(at) + 2.5, level + tip], part.colour, 1);
+          }
         });
         break;
       case "rule": {
@@ -301,12 +305,12 @@ function placeWords(panel: Panel, x: number): string {
   return ticks.reduce((best, one) => (Math.abs(one[0] - x) < Math.abs(best[0] - x) ? one : best), ticks[0] ?? [x, number(x)])[1];
 }
 
-function intervalAt(panel: Panel, x: number, value: number): number | null {
+function intervalAt(panel: Panel, x: number, value: number): [number, number] | null {
   for (const part of panel.parts) {
     if (part.kind !== "error") continue;
     // a bar's middle is computed from its edges
     const at = part.x.findIndex((one) => Math.abs(one - x) <= 1e-9 * Math.abs(panel.x.range[1] - panel.x.range[0]));
-    if (at >= 0 && part.low[at]! <= value && part.high[at]! >= value) return (part.high[at]! - part.low[at]!) / 2;
+    if (at >= 0 && part.low[at]! <= value && part.high[at]! >= value) return [part.low[at]!, part.high[at]!];
   }
   return null;
 }

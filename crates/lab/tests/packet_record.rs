@@ -13,8 +13,11 @@ use packet_rows::check;
 /// The plans of the scenarios in a folder of the project, without their sweeps, and at most this long.
 fn plans(folder: &str, longest: Duration) -> Vec<(PathBuf, Plan)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let entries = std::fs::read_dir(&folder).expect("the folder exists").map(|entry| entry.expect("it is readable").path());
-    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    let entries = std::fs::read_dir(&folder)
+        .expect("the folder exists")
+        .map(|entry| entry.expect("it is readable").path());
+    let mut files: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
     files.sort();
     let plan = |path: PathBuf| {
         let bytes = std::fs::read(&path).expect("it is readable");

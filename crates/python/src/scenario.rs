@@ -194,7 +194,8 @@ impl Plan {
         let failed = |error: tables::Error| PyOSError::new_err(error.to_string());
         let (log, record) = tables::record(&self.0, &folder).map_err(failed)?;
         let (plan, control) = (self.0.clone(), control.0.clone());
-        let outcome = scheme::run(py, &self.0.blueprint, &control, || lab::run_recorded(&plan, &control, log))?;
+        let outcome =
+            scheme::run(py, &self.0.blueprint, &control, || lab::run_recorded(&plan, &control, log))?;
         record.finish(&self.0, &outcome.trace).map_err(failed)?;
         Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
     }

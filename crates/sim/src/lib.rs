@@ -23,7 +23,8 @@ pub use blueprint::{
 pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;
 pub use packet_log::{
-    ActivityRow, ActivitySubject, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog, PacketRow,
+    ActivityRow, ActivitySubject, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog,
+    PacketRow,
 };
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{

@@ -119,9 +119,8 @@ fn names(plan: &Plan, trace: &Trace, endpoints: &[EndpointRow]) -> Value {
             _ => {}
         }
     }
-    let app_of = |flow: usize| {
-        blueprint.apps.iter().position(|app| app.flows.iter().any(|used| used.index() == flow))
-    };
+    let app_of =
+        |flow: usize| blueprint.apps.iter().position(|app| app.flows.iter().any(|used| used.index() == flow));
     let flows = blueprint.flows.iter().enumerate().map(|(index, flow)| {
         let instant = |at: Time| (at < Time::NEVER).then(|| signed(at));
         json!({

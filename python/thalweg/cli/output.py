@@ -230,8 +230,10 @@ def check_scheme(name: str, family: str, purpose: str) -> None:
     family_rows = [row for row in schemes() if family in row["families"]]
     if all(row["name"] != name for row in family_rows):
         usable = [row["name"] for row in family_rows if not row["router"]]
-        known = any(row["name"] == name for row in schemes())
+        known = next((row for row in schemes() if row["name"] == name), None)
         hint = f"there are: {', '.join(usable)}" if known else nearest(name, usable)
+        if known and known["router"]:
+            raise CommandError(f"`{name}` needs reports of routers, which paths over UDP do not have", hint)
         raise CommandError(f"`{name}` is no scheme for {purpose}", hint)
 
 

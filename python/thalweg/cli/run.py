@@ -311,7 +311,9 @@ def _print_links(result: Result, *, full: bool) -> None:
             f"{links} used below {100 * IDLE:g} % without drops: `--full` prints all", style="dim"
         )
     reasons = drops_by_reason(result.flows)
-    if full or "," in reasons:
+    # that queues were full is what the drops of the links say
+    only_full_queues = reasons.endswith("queue full") and "," not in reasons
+    if full or (reasons and not only_full_queues):
         console().print(f"Dropped packets by reason: {reasons or 'none'}")
 
 
@@ -446,7 +448,6 @@ def _print_failures(done: SweepResult, *, full: bool) -> None:
         rows,
         limit=None if full else MAX_FAILURES,
         first=first,
-        all_in="`thalweg query` has all, in the table expect",
     )
 
 

@@ -381,9 +381,11 @@ class Tcp(Part):
       `Agent/TCP` of ns-2. Default: true.
     - `recovery_timer` (`impatient`, `steady`): When the retransmission timer restarts in NewReno recovery
       without SACK (RFC 6582 §4). Default: impatient.
-    - `loss_detection` (`count`, `time`): How losses are detected with SACK. Default: count; Linux: time.
+    - `loss_detection` (`count`, `time`): How losses are detected with SACK. Default: count; Linux, and
+      schemes that are defined with RACK-TLP (`bbr3`, `prague`): time.
     - `tail_probe` (true or false): Send a tail loss probe (TLP) after two round-trip times without an
-      acknowledgement. Requires `loss_detection = "time"`. Default: false; Linux: true.
+      acknowledgement. Requires `loss_detection = "time"`. Default: false; Linux, and schemes that are defined
+      with RACK-TLP: true.
     - `reduction` (`halt`, `proportional`): How the data in flight are reduced to the new window after losses
       and marks. Default: halt; Linux: proportional.
     - `undo` (true or false): Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of

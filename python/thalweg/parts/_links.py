@@ -83,7 +83,8 @@ if TYPE_CHECKING:
 class Link(Part):
     """A link between two nodes, or a template for several.
 
-    - `name` (text): custom: its name.
+    - `name` (text): Its name. In `links` of a generated topology the name of a link that differs, or a
+      pattern such as "leaf*"; of two entries about one link, the later one counts.
     - `ends` (list of text): custom: its two nodes.
     - `like` (text): custom: name of a link that supplies the keys that are not written here.
     - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction. Required without

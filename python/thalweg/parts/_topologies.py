@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         pairs: int | None
         edge: Mapping[str, Any] | None
         bottleneck: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class ParkingLotKeys(TypedDict, total=False):
         """Keys of `ParkingLot`."""
@@ -26,18 +27,21 @@ if TYPE_CHECKING:
         hops: int | None
         edge: Mapping[str, Any] | None
         bottleneck: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class StarKeys(TypedDict, total=False):
         """Keys of `Star`."""
 
         leaves: int | None
         link: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class ChainKeys(TypedDict, total=False):
         """Keys of `Chain`."""
 
         hops: int | None
         link: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class TreeKeys(TypedDict, total=False):
         """Keys of `Tree`."""
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
         arity: int | None
         depth: int | None
         link: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class FatTreeKeys(TypedDict, total=False):
         """Keys of `FatTree`."""
@@ -52,6 +57,7 @@ if TYPE_CHECKING:
         k: int | None
         link: Mapping[str, Any] | None
         edge: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class LeafSpineKeys(TypedDict, total=False):
         """Keys of `LeafSpine`."""
@@ -61,6 +67,7 @@ if TYPE_CHECKING:
         hosts: int | None
         link: Mapping[str, Any] | None
         edge: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class RandomKeys(TypedDict, total=False):
         """Keys of `Random`."""
@@ -70,6 +77,7 @@ if TYPE_CHECKING:
         edges: int | None
         seed: int | None
         link: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class GraphMLKeys(TypedDict, total=False):
         """Keys of `GraphML`."""
@@ -77,6 +85,7 @@ if TYPE_CHECKING:
         file: str | None
         delay_by_distance: bool | None
         link: Mapping[str, Any] | None
+        links: Iterable[Mapping[str, Any]] | None
 
     class CustomKeys(TypedDict, total=False):
         """Keys of `Custom`."""
@@ -106,6 +115,8 @@ class Dumbbell(Part):
     - `pairs` (whole number): Hosts on each side. Default: as many as the flows need.
     - `edge` (`Link`): Links between hosts and routers.
     - `bottleneck` (`Link`): The link between the routers.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -127,6 +138,8 @@ class ParkingLot(Part):
     - `hops` (whole number): Links between routers or nodes in a row.
     - `edge` (`Link`): Links between hosts and routers.
     - `bottleneck` (`Link`): Each link between routers.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -146,6 +159,8 @@ class Star(Part):
 
     - `leaves` (whole number): Hosts around the hub.
     - `link` (`Link`): Every link.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -164,6 +179,8 @@ class Chain(Part):
 
     - `hops` (whole number): Links between routers or nodes in a row.
     - `link` (`Link`): Every link.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -184,6 +201,8 @@ class Tree(Part):
     - `arity` (whole number): Children of each inner node.
     - `depth` (whole number): Levels below the root.
     - `link` (`Link`): Every link.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -206,6 +225,8 @@ class FatTree(Part):
       switches and k³/4 hosts.
     - `link` (`Link`): Links between switches.
     - `edge` (`Link`): Those between hosts and switches; default: as `link`.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -229,6 +250,8 @@ class LeafSpine(Part):
     - `hosts` (whole number): Hosts at each leaf switch.
     - `link` (`Link`): Links between switches.
     - `edge` (`Link`): Those between hosts and switches; default: as `link`.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -253,6 +276,8 @@ class Random(Part):
     - `edges` (whole number): Number of links, instead of `degree`.
     - `seed` (whole number): Seed of the graph; the seed of the run does not change it. Default: 1.
     - `link` (`Link`): Every link.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {
@@ -277,6 +302,8 @@ class GraphML(Part):
     - `delay_by_distance` (true or false): Compute the delay of each link from the great-circle distance of
       its ends, at two thirds of the speed of light.
     - `link` (`Link`): Every link.
+    - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
+      that differ.
     """
 
     KEYS: ClassVar = {

@@ -28,6 +28,7 @@ TITLES = {
     "in_flight": "In flight",
     "delay": "Delay from the first Interest",
     "generated": "Interests generated",
+    "owd": "One-way delay",
     "pit": "Pending Interests",
     "rtt": "Round-trip time",
     "srtt": "Smoothed round-trip time",

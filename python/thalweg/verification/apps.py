@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import polars as pl
 
 from ..quantities import base_value
@@ -120,43 +124,81 @@ def bitrate_bps(record: Record) -> pl.DataFrame:
     return _segments(record).group_by("row").agg(value=pl.col("rate").mean())
 
 
-def _of_players(record: Record, counter: str) -> pl.DataFrame:
-    ends = pl.DataFrame(
-        [
-            (number, receiver)
-            for number, app in enumerate(record.names["apps"])
-            if app["kind"] == "player"
-            for flow in app["flows"]
-            for receiver in record.names["flows"][flow]["receivers"]
-        ],
-        schema={"row": pl.Int64, "endpoint": pl.Int64},
-        orient="row",
-    )
-    rows = record.meters.filter(pl.col("counter") == counter)
-    return ends.join(rows, on="endpoint")
+@dataclass(frozen=True)
+class Playback:
+    """What a viewer saw, from the times at which segments arrived."""
+
+    startup_s: float | None
+    """From the first request to the start of playback."""
+    stalls: int
+    stalled_s: float
+
+
+def playback(record: Record, number: int) -> Playback:
+    """Plays the segments of a player: it starts, and resumes, when `startup` is buffered; it stops when nothing is.
+
+    A stall that has not ended lasts until the end of the run. There is none after the last segment of the video.
+    """
+    app = _entry(record, number)
+    segment, needed = (round(base_value(app[key]) * NS) for key in ("segment", "startup"))
+    rows = record.exchanges.filter(pl.col("app") == number).sort("number")
+    if rows.is_empty():
+        return Playback(None, 0, 0.0)
+    first_ns = int(rows["started_ns"][0])
+    arrivals = rows["completed_ns"].drop_nulls().to_list()
+    buffered, playing, began, stalls, stalled = 0, False, None, 0, 0
+    since = first_ns
+    for arrival in [*arrivals, record.end_ns]:
+        if playing and arrival - since > buffered:
+            ran_out = since + buffered
+            over = arrival == record.end_ns and len(arrivals) == app.get("count")
+            if not over:
+                playing, buffered, since = False, 0, ran_out
+                stalls += 1
+        if playing:
+            buffered -= arrival - since
+            since = arrival
+        if not playing and began is not None:
+            stalled += arrival - since
+            since = arrival
+        if arrival == record.end_ns:
+            break
+        buffered += segment
+        if not playing and buffered >= needed:
+            playing, since = True, arrival
+            began = arrival if began is None else began
+    return Playback(None if began is None else (began - first_ns) / NS, stalls, stalled / NS)
+
+
+def _entry(record: Record, number: int) -> dict[str, Any]:
+    """The keys of the application in the plan."""
+    names = {record.names["flows"][flow]["name"] for flow in record.names["apps"][number]["flows"]}
+    found: dict[str, Any] = next(flow["app"] for flow in record.plan["flows"] if _is_of(flow, names))
+    return found
+
+
+def _of_players(record: Record, value: Callable[[Playback], float | None]) -> pl.DataFrame:
+    players = _apps(record).filter(pl.col("kind") == "player")["row"].to_list()
+    rows = [(number, value(playback(record, number))) for number in players]
+    return pl.DataFrame(rows, schema={"row": pl.Int64, "value": pl.Float64}, orient="row")
 
 
 @APPS.count()
 def stalls(record: Record) -> pl.DataFrame:
     """Number of stalls, warm-up included."""
-    return _of_players(record, "stalls").group_by("row").agg(value=pl.col("change").sum())
+    return _of_players(record, lambda played: played.stalls)
 
 
 @APPS.number()
 def stalled_s(record: Record) -> pl.DataFrame:
     """Sum of the durations of its stalls, warm-up included."""
-    players = _apps(record).filter(pl.col("kind") == "player").select("row")
-    sums = _of_players(record, "stall_nanos").group_by("row").agg(value=pl.col("change").sum() / NS)
-    return players.join(sums, on="row", how="left").with_columns(pl.col("value").fill_null(0.0))
+    return _of_players(record, lambda played: played.stalled_s)
 
 
 @APPS.number()
 def startup_s(record: Record) -> pl.DataFrame:
     """From the first request to the start of playback."""
-    playing = _of_players(record, "playing").group_by("row").agg(pl.col("time_ns").min())
-    first = record.exchanges.group_by(row="app").agg(pl.col("started_ns").min())
-    rows = playing.join(first, on="row")
-    return rows.select("row", value=(pl.col("time_ns") - pl.col("started_ns")) / NS)
+    return _of_players(record, lambda played: played.startup_s)
 
 
 @APPS.number()

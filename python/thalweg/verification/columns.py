@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -12,6 +12,9 @@ from .record import Record
 
 Compute = Callable[[Record], pl.DataFrame]
 """Gives the values of a column: the number of the row, and `value`. Rows that are missing have the column's `absent`."""
+
+Slack = Callable[[Record], pl.DataFrame]
+"""Gives the difference up to which values count as equal: the number of the row, and `value`."""
 
 FLOATS = 1e-9
 """Relative difference of two equal floats: sums in another order."""
@@ -33,6 +36,8 @@ class Column:
     """`count`, `total`, `float`, `percentile` or `text`."""
     absent: float | None = None
     """Value of rows for which `compute` has none."""
+    slack: Slack | None = None
+    """Difference that counts as equal besides rounding; none by default."""
 
     @property
     def formula(self) -> str:
@@ -63,6 +68,10 @@ class Table:
         """Registers a float, compared with the rounding of sums."""
         return self._register(names, "float", None)
 
+    def exact_to(self, name: str, slack: Slack) -> None:
+        """Lets a registered column differ by what a function gives."""
+        self.columns[name] = replace(self.columns[name], slack=slack)
+
     def percentile(self, *names: str) -> Callable[[Compute], Compute]:
         """Registers a percentile, which the core reads from a histogram."""
         return self._register(names, "percentile", None)
@@ -82,14 +91,16 @@ class Table:
         return register
 
 
-def equal(kind: str, printed: object, again: object) -> bool:
-    """Whether a printed value and a recomputed one are equal, to the accuracy of the kind of column."""
+def equal(kind: str, printed: object, again: object, slack: float = 0.0) -> bool:
+    """Whether a printed value and a recomputed one are equal, to the accuracy of the kind of column and to `slack`."""
     if kind == "text":
         return (printed or None) == (again or None)
     if printed is None or again is None:
         return (printed or 0) == (again or 0) if kind in {"count", "total"} else printed is again
     if not isinstance(printed, int | float) or not isinstance(again, int | float):
         return False
+    if abs(printed - again) <= slack * (1 + FLOATS):
+        return True
     if kind == "count":
         return printed == again
     if kind == "percentile":

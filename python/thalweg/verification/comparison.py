@@ -6,15 +6,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from . import balance, series
 from .columns import equal
 from .record import Record
 from .summary import summary
-from .tables import TABLES, recompute
+from .tables import TABLES, recompute, slack_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from ..result import Result
 
 OUTSIDE = {
@@ -55,11 +55,20 @@ class Verification:
         """All numbers are equal, and no invariant is violated."""
         return not self.differences and not self.violated
 
-    def compare(self, table: str, row: str, column: str, kind: str, printed: object, again: object) -> None:
+    def compare(
+        self,
+        table: str,
+        row: str,
+        column: str,
+        kind: str,
+        printed: object,
+        again: object,
+        slack: float = 0.0,
+    ) -> None:
         """Compares a number."""
         self.columns.add((table, column))
         self.numbers += 1
-        if not equal(kind, printed, again):
+        if not equal(kind, printed, again, slack):
             self.differences.append(Difference(table, row, column, printed, again))
 
 
@@ -93,7 +102,10 @@ def _compare_table(found: Verification, name: str, printed: pl.DataFrame, again:
         other = by_key[key].pop(0)
         for column in table.columns.values():
             if column.name in printed.columns:
-                found.compare(name, text, column.name, column.kind, row[column.name], other[column.name])
+                slack = other.get(slack_of(column.name)) or 0.0
+                found.compare(
+                    name, text, column.name, column.kind, row[column.name], other[column.name], slack
+                )
     for key, rows in by_key.items():
         for _ in rows:
             text = " ".join(str(part) for part in key)
@@ -103,18 +115,28 @@ def _compare_table(found: Verification, name: str, printed: pl.DataFrame, again:
 def _compare_summary(
     found: Verification, result: Result, record: Record, tables: dict[str, pl.DataFrame]
 ) -> None:
-    again = summary(record, tables)
+    again = summary(record, tables, result.series)
+    again["run.packet_hops"] = ("count", _packet_hops(record, result))
     for key, printed in result.values.items():
         subject, _, word = key.rpartition(".")
         if key in again:
-            kind, value = again[key]
-            found.compare("summary", subject, word, kind, printed, value)
+            kind, value, *slack = again[key]
+            found.compare("summary", subject, word, kind, printed, value, *slack)
         elif word in series.WITHOUT:
             found.without["summary", word] = series.WITHOUT[word]
         elif key in OUTSIDE:
             found.without["summary", key] = OUTSIDE[key]
         else:
             found.without["summary", word] = _reason(key, word)
+
+
+def _packet_hops(record: Record, result: Result) -> float | None:
+    """Packets whose transmission started. A drop-tail queue counts those that wait at the end as well."""
+    started = record.hops.filter(pl.col("started_ns").is_not_null()).height
+    waiting = record.hops.filter(pl.col("started_ns").is_null() & pl.col("dropped_ns").is_null()).height
+    printed = result["run.packet_hops"]
+    within = printed is not None and started <= printed <= started + waiting
+    return printed if within else float(started)
 
 
 def _reason(key: str, word: str) -> str:
@@ -134,5 +156,7 @@ def _compare_series(found: Verification, result: Result, record: Record) -> None
         if name not in series.RECOMPUTED:
             found.without["series", name] = "a state over time, which packets show in part only"
             continue
-        value = again.get((subject, name, round(row["time_s"] * 1e9)), 0.0)
+        low, high = again.get((subject, name, round(row["time_s"] * 1e9)), (0.0, 0.0))
+        inside = low * (1 - 1e-9) <= row["value"] <= high * (1 + 1e-9)
+        value = row["value"] if inside else low
         found.compare("series", f"{subject} at {row['time_s']} s", name, "float", row["value"], value)

@@ -7,13 +7,13 @@ receiver.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import polars as pl
 
 from . import receivers
 from .columns import Table, nearest_rank
-from .receivers import is_group
 from .record import NS, Record
 
 FLOWS = Table(
@@ -63,8 +63,20 @@ def summed(record: Record, values: pl.DataFrame) -> pl.DataFrame:
 
 @FLOWS.text("group", "scheme", "transport", "from")
 def names(record: Record) -> pl.DataFrame:
-    """As `record.json` names it."""
-    return record.flows
+    """As `record.json` names it; of a transport stack the controller of the plan."""
+    schemes = [scheme_of(record, flow) for flow in record.names["flows"]]
+    return record.flows.with_columns(scheme=pl.Series(schemes, dtype=pl.String))
+
+
+def scheme_of(record: Record, flow: Mapping[str, Any]) -> str | None:
+    """The scheme of a flow of `record.json`, or the controller of its transport stack; None without one."""
+    if flow["scheme"] is not None:
+        return str(flow["scheme"])
+    for entry in record.plan["flows"]:
+        if flow["name"] == entry["name"] or flow["name"].startswith(entry["name"] + "."):
+            own: str | None = entry.get("controller")
+            return own
+    return None
 
 
 @FLOWS.count("receivers")
@@ -135,14 +147,15 @@ def sent_bytes(record: Record) -> pl.DataFrame:
 
 def _rate(record: Record, *, consumers: bool) -> pl.DataFrame:
     is_consumer = pl.col("transport") == "ndn"
+    active = active_s(record).filter(pl.col("value") > 0).select("flow")
     rows = record.flows.filter(is_consumer if consumers else ~is_consumer).select("flow")
-    rows = rows.join(sent_bytes(record), on="flow", how="left")
+    rows = rows.join(active, on="flow", how="semi").join(sent_bytes(record), on="flow", how="left")
     return rows.select("flow", value=8 * pl.col("value").fill_null(0) / record.span_s)
 
 
 @FLOWS.number()
 def rate_bps(record: Record) -> pl.DataFrame:
-    """8 × bytes that the sender sent in T / |T|; empty for a consumer."""
+    """8 × bytes that the sender sent in T / |T|; empty for a consumer, and if the flow was not active in T."""
     return _rate(record, consumers=False)
 
 
@@ -444,6 +457,10 @@ def delay_std_s(record: Record) -> pl.DataFrame:
 def _of_delays(name: str, how: Callable[[], pl.Expr], about: str, *, of_queue: bool = False) -> None:
     def compute(record: Record) -> pl.DataFrame:
         rows = delays(record, of_queue=of_queue).with_columns(each=pl.col("change") / pl.col("samples"))
+        if "_p" in name and not record.distributions:
+            # those of named data are recorded on demand
+            frames = record.flows.filter(pl.col("transport") != "ndn").select("flow")
+            rows = rows.join(frames, on="flow", how="semi")
         return rows.group_by("flow").agg(value=how() / NS)
 
     compute.__doc__ = about
@@ -477,8 +494,7 @@ _of_delays(
 def _of_worst(name: str, column: str, how: Callable[[pl.Expr], pl.Expr], word: str) -> None:
     def compute(record: Record) -> pl.DataFrame:
         values = receivers.RECEIVERS.columns[column].compute(record)
-        several = record.flows.filter(is_group()).select("flow")
-        return over_members(record, values, how).join(several, on="flow", how="semi")
+        return over_members(record, values, how)
 
     compute.__doc__ = f"{word} of {column} over the members."
     FLOWS.number(name)(compute)
@@ -495,8 +511,8 @@ _of_worst("owd_worst_s", "owd_s", pl.Expr.max, "Maximum")
 @FLOWS.text()
 def worst_receiver(record: Record) -> pl.DataFrame:
     """Node of the member with the lowest throughput; of several, that with the highest loss; of several, the first."""
-    several = record.flows.filter(is_group()).select("flow")
-    rows = members(record).join(several, on="flow", how="semi")
+    others = record.flows.filter(pl.col("transport") != "ndn").select("flow")
+    rows = members(record).join(others, on="flow", how="semi")
     rows = rows.join(receivers.throughput_bps(record), on="end")
     loss = receivers.loss_ratio(record).select("end", loss="value")
     rows = rows.join(loss, on="end", how="left").with_columns(pl.col("loss").fill_null(0))

@@ -44,7 +44,7 @@ def key_of(column: str) -> str:
 
 
 def values(
-    record: Record, rows: Sequence[Row], numbers: Sequence[int]
+    record: Record, rows: Sequence[Row], numbers: Sequence[int], rates: series.Rates | None
 ) -> dict[str, tuple[str, float | None]]:
     """The keys of a group: key → kind of comparison and value. `rows` are its flows, `numbers` their numbers."""
     found: dict[str, tuple[str, float | None]] = {"count": ("count", len(rows))}
@@ -62,15 +62,18 @@ def values(
         (MEANS, _mean),
     ):
         for name in names:
-            found[key_of(name)] = ("float", _over(how, column(name)))
+            kind = "total" if name == "stalled_s" else "float"
+            found[key_of(name)] = (kind, _over(how, column(name)))
     for name in ("throughput", "goodput"):
+        # no flow that was active is no bit
+        found[name] = ("float", math.fsum(column(f"{name}_bps")))
         found[f"{name}_mean"] = ("float", _over(_mean, column(f"{name}_bps")))
     found |= _delays(record, numbers)
     found |= _losses(record, rows, numbers)
     found |= _transfers(record, rows)
     found["fairness"] = ("float", fairness(record, rows))
     found["power"] = ("float", ratio(found["throughput"][1], found["owd"][1]))
-    found |= series.of_flows(record, numbers)
+    found |= series.of_flows(record, numbers, rates)
     return found
 
 
@@ -106,6 +109,9 @@ def _delays(record: Record, numbers: Sequence[int]) -> dict[str, tuple[str, floa
         samples = flows.delays(record, of_queue=of_queue).filter(pl.col("flow").is_in(list(numbers)))
         found[name] = ("float", _pooled_mean(samples))
         each = samples.with_columns(each=pl.col("change") / pl.col("samples"))
+        if not record.distributions:
+            frames = record.flows.filter(pl.col("transport") != "ndn").select("flow")
+            each = each.join(frames, on="flow", how="semi")
         for percent in (95,) if of_queue else (5, 25, 50, 75, 95):
             point = None if each.is_empty() else each.select(nearest_rank("each", percent / 100)).item()
             found[f"{name}_p{percent}"] = ("percentile", _seconds(point))

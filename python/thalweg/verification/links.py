@@ -115,17 +115,35 @@ def sent_bytes(record: Record) -> pl.DataFrame:
 
 
 def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
-    """Whole bytes of the packet in transmission at an instant that are not transmitted yet: rate × time to its departure."""
+    """Whole bytes of the packet in transmission at an instant that are not transmitted yet.
+
+    Where the rate changes during the transmission, what was sent is the integral of the rate; otherwise it is in
+    proportion to time.
+    """
     rows = record.hops.filter((pl.col("started_ns") < at_ns) & (pl.col("departed_ns") > at_ns))
+    rows = rows.join(record.packets.select("packet", "size_bytes"), on="packet")
     rates = record.activity.filter((pl.col("event") == "rate_bps") & pl.col("value").is_not_null())
     rates = rates.select("port", rate="value", from_ns="time_ns").with_columns(
-        to_ns=pl.col("from_ns").shift(-1).over("port").fill_null(2**62)
+        to_ns=pl.col("from_ns").shift(-1).over("port").fill_null(record.end_ns)
     )
     both = rows.join(rates, on="port")
-    begin = pl.max_horizontal(pl.col("from_ns"), pl.lit(at_ns))
-    length = (pl.min_horizontal("to_ns", "departed_ns") - begin).clip(lower_bound=0)
-    bits = (pl.col("rate").cast(pl.Float64) * length).sum() / NS
-    return both.group_by("port").agg(value=(bits / 8 + 1e-6).floor().cast(pl.Int64))
+    length = pl.min_horizontal(pl.col("to_ns"), pl.lit(at_ns)) - pl.max_horizontal("from_ns", "started_ns")
+    changed = (pl.col("from_ns") > pl.col("started_ns")) & (pl.col("from_ns") <= pl.col("departed_ns"))
+    ends_early = (pl.col("to_ns") > pl.col("started_ns")) & (pl.col("to_ns") < pl.col("departed_ns"))
+    integral = both.group_by("packet", "port").agg(
+        bits=(pl.col("rate").cast(pl.Float64) * length.clip(lower_bound=0)).sum() / NS,
+        varies=(changed | ends_early).any(),
+        # without a shaper, whose rate is not that of a transmission
+        rate_now=pl.col("rate").filter(pl.col("from_ns") <= at_ns).last().cast(pl.Float64),
+    )
+    rows = rows.join(integral, on=["packet", "port"], how="left")
+    # in whole bits first, as the departure is in whole ns
+    constant = (pl.col("rate_now") * (pl.col("departed_ns") - pl.lit(at_ns)) / NS / 8 + 1e-6).floor()
+    share = (pl.lit(at_ns) - pl.col("started_ns")) / (pl.col("departed_ns") - pl.col("started_ns"))
+    varying = pl.col("size_bytes") - pl.col("bits") / 8 + 1e-6
+    left = pl.when("varies").then(varying.floor())
+    left = left.otherwise(pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())).cast(pl.Int64)
+    return rows.select("port", value=left)
 
 
 @LINKS.number()
@@ -134,6 +152,22 @@ def utilisation(record: Record) -> pl.DataFrame:
     rows = capacity_bits(record).filter(pl.col("value") > 0).rename({"value": "capacity"})
     rows = rows.join(sent_bytes(record), on="port", how="left")
     return rows.select("port", value=8 * pl.col("value").fill_null(0) / pl.col("capacity"))
+
+
+def _a_byte(record: Record) -> pl.DataFrame:
+    """A byte where a packet is in transmission when T begins or ends: departures are in whole ns."""
+    found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
+    return pl.concat(found).group_by("port").agg(value=pl.len())
+
+
+def _a_byte_of_capacity(record: Record) -> pl.DataFrame:
+    """The same as a share of what it could have carried."""
+    rows = _a_byte(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
+    return rows.filter(pl.col("capacity") > 0).select("port", value=8 * pl.col("value") / pl.col("capacity"))
+
+
+LINKS.exact_to("sent_bytes", _a_byte)
+LINKS.exact_to("utilisation", _a_byte_of_capacity)
 
 
 def waiting(record: Record) -> pl.DataFrame:

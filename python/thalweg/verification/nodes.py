@@ -105,11 +105,20 @@ def _counted(*names: str) -> None:
 
 _counted(
     *("signals", "ignored", "statuses", "commands", "commands_retransmitted", "reroutes", "operations"),
-    *("filter_operations", "search_operations", "switch_operations", "part_operations"),
+    *("filter_operations", "search_operations", "switch_operations"),
     *("interests_in", "interests_out", "data_in", "data_out", "nacks_in", "nacks_out"),
     *("hits", "misses", "aggregated", "repeated", "loops", "no_route", "delayed", "nacked", "policed"),
     *("expired", "unsolicited", "stale"),
 )
+
+
+@NODES.count()
+def part_operations(record: Record) -> pl.DataFrame:
+    """Operations of the scheme's parts after the instant at which T begins: a period that ends then is of the warm-up."""
+    rows = record.meters.filter(
+        (pl.col("counter") == "part_operations") & (pl.col("time_ns") > record.begin_ns)
+    )
+    return _of_nodes(record, rows.group_by("endpoint").agg(value=pl.col("change").sum()))
 
 
 def level(record: Record, name: str, how: pl.Expr) -> pl.DataFrame:

@@ -20,21 +20,27 @@ def of_ends(record: Record, endpoints: pl.DataFrame) -> pl.DataFrame:
 
 
 def per_second(record: Record, sums: pl.DataFrame) -> pl.DataFrame:
-    """8 × bytes / |T|, of every end."""
-    rows = record.ends.select("end").join(sums, on="end", how="left")
+    """8 × bytes / |T|, of every end that was active in T."""
+    active = active_times(record).filter(pl.col("active_s") > 0).select("end")
+    rows = active.join(sums, on="end", how="left")
     return rows.select("end", value=8 * pl.col("value").fill_null(0) / record.span_s)
 
 
 @RECEIVERS.count()
 def packets(record: Record) -> pl.DataFrame:
-    """Number of packets that the receiver took in T."""
-    return record.arrived.group_by("end").agg(value=pl.len())
+    """Number of packets that the receiver took in T, without signalling messages of the network."""
+    return counted(record).group_by("end").agg(value=pl.len())
 
 
 @RECEIVERS.count("bytes")
 def size(record: Record) -> pl.DataFrame:
     """Sum of the sizes of the packets that the receiver took in T."""
-    return record.arrived.group_by("end").agg(value=pl.col("size_bytes").sum())
+    return counted(record).group_by("end").agg(value=pl.col("size_bytes").sum())
+
+
+def counted(record: Record) -> pl.DataFrame:
+    """Packets that ends took in T, without signalling messages."""
+    return record.arrived.filter(pl.col("kind") != "signal")
 
 
 @RECEIVERS.number()
@@ -53,7 +59,7 @@ def completed_s(record: Record) -> pl.DataFrame:
 
 @RECEIVERS.number()
 def throughput_bps(record: Record) -> pl.DataFrame:
-    """8 × bytes of data packets that arrived in T / |T|."""
+    """8 × bytes of data packets that arrived in T / |T|; empty if the flow was not active in T."""
     sums = record.arrivals.group_by("end").agg(value=pl.col("size_bytes").sum())
     return per_second(record, sums)
 
@@ -114,7 +120,7 @@ def loss_ratio(record: Record) -> pl.DataFrame:
     arrived = record.arrivals.group_by("end").agg(arrived=pl.len())
     lost = record.lost.filter("data").group_by("flow").agg(lost=pl.len())
     missing = of_ends(record, record.counter("missing")).select("end", missing="value")
-    rows = record.ends.join(record.flows.select("flow", "cast", "transport"), on="flow")
+    rows = record.ends.join(record.flows.select("flow", "receivers"), on="flow")
     for frame, key in ((arrived, "end"), (lost, "flow"), (missing, "end")):
         rows = rows.join(frame, on=key, how="left")
     rows = rows.with_columns(pl.col("arrived", "lost", "missing").fill_null(0))
@@ -125,8 +131,8 @@ def loss_ratio(record: Record) -> pl.DataFrame:
 
 
 def is_group() -> pl.Expr:
-    """Whether a flow goes to a group."""
-    return (pl.col("cast") != "unicast") & (pl.col("transport") != "ndn")
+    """Whether a flow has several receivers."""
+    return pl.col("receivers") > 1
 
 
 @RECEIVERS.number()

@@ -15,6 +15,7 @@ from functools import lru_cache
 import polars as pl
 
 from ..quantities import base_value
+from .flows import scheme_of
 from .links import ports
 from .record import NS, Record
 
@@ -37,135 +38,151 @@ def every_ns(record: Record) -> int | None:
     return None if every is None else round(base_value(every) * NS)
 
 
-def samples(record: Record) -> dict[Key, float]:
-    """Every sample that packets give, of the series that can be recomputed, where something happened."""
+def samples(record: Record) -> dict[Key, tuple[float, float]]:
+    """The least and the most that each sample can be, of the series that can be recomputed, where something happened.
+
+    What happens at the very instant of a sample can be in it or in the next one.
+    """
     step = every_ns(record)
-    found: dict[Key, float] = {}
+    found: dict[Key, tuple[float, float]] = {}
     if step is None:
         return found
     flows = {row["flow"]: f"flow.{row['name']}" for row in record.flows.rows(named=True)}
     sent = record.own.filter(pl.col("copy_of").is_null() & (pl.col("source") == pl.col("sender")))
-    _add(
-        found, "rate", _binned(sent, "flow", "created_ns", step, 8 * pl.col("size_bytes").sum()), flows, step
-    )
+    bits = 8 * pl.col("size_bytes").sum()
+    _add(found, "rate", sent, ("flow", "created_ns"), bits, flows, step, 8)
     names = record.ends.join(record.flows.select("flow", "name"), on="flow", maintain_order="left")
     ends = {row["end"]: f"receiver.{row['name']}@{row['node']}" for row in names.rows(named=True)}
     consumers = set(record.flows.filter(pl.col("transport") == "ndn")["name"].to_list())
     ends |= {row["end"]: f"flow.{row['name']}" for row in names.rows(named=True) if row["name"] in consumers}
-    arrived = _binned(
-        record.delivered.filter("data"), "end", "ended_ns", step, 8 * pl.col("size_bytes").sum()
-    )
-    _add(found, "throughput", arrived, ends, step)
+    arrived = record.delivered.filter("data")
+    _add(found, "throughput", arrived, ("end", "ended_ns"), bits, ends, step, 8)
     links = {
         row["port"]: f"link.{row['link']}" + ".backward" * (row["direction"] == "backward")
         for row in ports(record).rows(named=True)
     }
     for name, column in (("drops", "dropped_ns"), ("queue_marks", "marked_ns")):
-        counts = _binned(record.hops.filter(pl.col(column).is_not_null()), "port", column, step, pl.len())
-        _add(found, name, counts, links, step, per_second=False)
+        rows = record.hops.filter(pl.col(column).is_not_null())
+        _add(found, name, rows, ("port", column), pl.len(), links, step, None)
     return found
 
 
-def _binned(rows: pl.DataFrame, key: str, time: str, step: int, value: pl.Expr) -> pl.DataFrame:
-    bins = rows.group_by(key, (pl.col(time) // step + 1).alias("bin"))
-    return bins.agg(value.alias("value")).select(key, "bin", "value")
-
-
 def _add(
-    found: dict[Key, float],
+    found: dict[Key, tuple[float, float]],
     series: str,
     rows: pl.DataFrame,
+    columns: tuple[str, str],
+    value: pl.Expr,
     subjects: Mapping[int, str],
     step: int,
-    *,
-    per_second: bool = True,
+    per_second: int | None,
 ) -> None:
-    for key, place, value in rows.rows():
-        found[subjects[key], series, place * step] = value * NS / step if per_second else value
+    """Adds the samples of a series: sums over the intervals, and over the instants between them."""
+    key, time = columns
+    inner = rows.filter(pl.col(time) % step != 0)
+    sums = inner.group_by(key, (pl.col(time) // step + 1).alias("bin")).agg(value.alias("value"))
+    edges = rows.filter(pl.col(time) % step == 0).group_by(key, (pl.col(time) // step).alias("bin"))
+    most: dict[tuple[int, int], float] = defaultdict(float)
+    least: dict[tuple[int, int], float] = defaultdict(float)
+    for subject, place, amount in sums.select(key, "bin", "value").rows():
+        least[subject, place] += amount
+        most[subject, place] += amount
+    for subject, place, amount in edges.agg(value.alias("value")).select(key, "bin", "value").rows():
+        most[subject, place] += amount
+        most[subject, place + 1] += amount
+    scale = NS / step if per_second else 1
+    for (subject, place), amount in most.items():
+        found[subjects[subject], series, place * step] = (least[subject, place] * scale, amount * scale)
 
 
 RECOMPUTED = ("rate", "throughput", "drops", "queue_marks")
 """Series whose samples are recomputed. One that has none in an interval is zero."""
 
 
-def of_flows(record: Record, numbers: Sequence[int]) -> dict[str, tuple[str, float | None]]:
+@dataclass(frozen=True)
+class Rates:
+    """The printed samples of the rates of flows, and when the flows were active."""
+
+    step_ns: int
+    samples: Mapping[str, Mapping[int, float]]
+    """By flow, then by the number of the interval from 1."""
+
+    @classmethod
+    def of(cls, record: Record, series: pl.DataFrame) -> Rates | None:
+        """From the table `series`; None if it has no rates."""
+        step = every_ns(record)
+        rows = series.filter(pl.col("series") == "rate")
+        if step is None or rows.is_empty():
+            return None
+        found: dict[str, dict[int, float]] = defaultdict(dict)
+        for subject, time_s, value in rows.select("subject", "time_s", "value").rows():
+            found[subject.removeprefix("flow.")][round(time_s * NS / step)] = value
+        return cls(step, found)
+
+    def active(self, record: Record, number: int) -> list[tuple[int, float]]:
+        """Time and value of the samples of a flow at which it was active."""
+        flow = record.names["flows"][number]
+        samples = self.samples.get(flow["name"], {})
+        phases = activity_of(record).get(flow["sender"], ())
+        return [
+            (place * self.step_ns, value)
+            for place, value in samples.items()
+            if any(begin < place * self.step_ns <= end for begin, end in phases)
+        ]
+
+
+@lru_cache(maxsize=1)
+def activity_of(record: Record) -> dict[int, list[tuple[int, int]]]:
+    """Times in which each sender was active, until its transfer was complete."""
+    done = dict(record.completed.rows())
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for endpoint, begin, end in record.phases.rows():
+        found[endpoint].append((begin, min(end, done.get(endpoint, end))))
+    return found
+
+
+def of_flows(
+    record: Record, numbers: Sequence[int], rates: Rates | None
+) -> dict[str, tuple[str, float | None]]:
     """Keys of a group of flows that come from the series `rate`: `cov`, `fairness_mean` and `fairness_min`."""
-    step = every_ns(record)
-    if step is None or "rate" not in record.plan["record"].get("series", []):
+    if rates is None:
         return {}
     found: dict[str, tuple[str, float | None]] = {}
     each = [
-        value for number in numbers if (value := coefficient_of_variation(record, number, step)) is not None
+        value for number in numbers if (value := coefficient_of_variation(record, number, rates)) is not None
     ]
     found["cov"] = ("float", math.fsum(each) / len(each) if each else None)
-    if (shares := fairness_samples(record, numbers, step)) is not None:
+    if (shares := fairness_samples(record, numbers, rates)) is not None:
         measured = [value for time_ns, value in shares.items() if time_ns > record.begin_ns]
         found["fairness_mean"] = ("float", math.fsum(measured) / len(measured) if measured else None)
         found["fairness_min"] = ("float", min(measured, default=None))
     return found
 
 
-@dataclass(frozen=True)
-class Rates:
-    """What the samples of the rates of flows are computed from."""
-
-    bits: Mapping[int, Mapping[int, int]]
-    """Bits that the sender of each flow sent in each interval, by its number from 1."""
-    phases: Mapping[int, Sequence[tuple[int, int]]]
-    """Times in which each flow was active."""
-
-
-@lru_cache(maxsize=1)
-def _rates_of(record: Record, step: int) -> Rates:
-    sent = record.own.filter(pl.col("copy_of").is_null() & (pl.col("source") == pl.col("sender")))
-    bits: dict[int, dict[int, int]] = defaultdict(dict)
-    for flow, place, value in _binned(
-        sent, "flow", "created_ns", step, 8 * pl.col("size_bytes").sum()
-    ).rows():
-        bits[flow][place] = value
-    done = dict(record.completed.rows())
-    senders = record.flows.select("flow", endpoint="sender")
-    phases: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for flow, endpoint, begin, end in senders.join(record.phases, on="endpoint").rows():
-        phases[flow].append((begin, min(end, done.get(endpoint, end))))
-    return Rates(bits, phases)
-
-
-def _rates(record: Record, number: int, step: int) -> list[tuple[int, float]]:
-    """Samples of the rate of a flow at times at which it was active."""
-    known = _rates_of(record, step)
-    bits, phases = known.bits.get(number, {}), known.phases.get(number, ())
-    return [
-        (place * step, bits.get(place, 0) * NS / step)
-        for place in range(1, record.end_ns // step + 1)
-        if any(begin < place * step <= end for begin, end in phases)
-    ]
-
-
-def coefficient_of_variation(record: Record, number: int, step: int) -> float | None:
+def coefficient_of_variation(record: Record, number: int, rates: Rates) -> float | None:
     """Standard deviation of a sample / mean, of the samples of the rate in T at which the flow was active."""
-    rates = [rate for at, rate in _rates(record, number, step) if at > record.begin_ns]
-    if len(rates) < 2 or not any(rates):
+    values = [rate for at, rate in rates.active(record, number) if at > record.begin_ns]
+    if len(values) < 2 or not any(values):
         return None
-    return statistics.stdev(rates) / statistics.fmean(rates)
+    return statistics.stdev(values) / statistics.fmean(values)
 
 
-def fairness_samples(record: Record, numbers: Sequence[int], step: int) -> dict[int, float] | None:
+def fairness_samples(record: Record, numbers: Sequence[int], rates: Rates) -> dict[int, float] | None:
     """Jain's index of the mean rates in windows of 1 s of the flows with a scheme that were active in all of the window."""
-    if WINDOW_NS % step:
+    if WINDOW_NS % rates.step_ns:
         return None
-    per_window = WINDOW_NS // step
+    per_window = WINDOW_NS // rates.step_ns
     windows: dict[int, list[float]] = defaultdict(list)
     for number in numbers:
-        if record.names["flows"][number]["scheme"] is None:
+        if scheme_of(record, record.names["flows"][number]) is None:
             continue
-        rates = dict(_rates(record, number, step))
+        known = dict(rates.active(record, number))
         for end in range(WINDOW_NS, record.end_ns + 1, WINDOW_NS):
-            inside = [rates.get(end - place * step) for place in range(per_window)]
+            inside = [known.get(end - place * rates.step_ns) for place in range(per_window)]
             if all(rate is not None for rate in inside):
                 windows[end].append(math.fsum(rate for rate in inside if rate is not None) / per_window)
     return {
-        end: math.fsum(rates) ** 2 / (len(rates) * squares)
-        for end, rates in windows.items()
-        if len(rates) > 1 and (squares := math.fsum(rate**2 for rate in rates)) > 0
+        end: math.fsum(shares) ** 2 / (len(shares) * squares)
+        for end, shares in windows.items()
+        if len(shares) > 1 and (squares := math.fsum(share**2 for share in shares)) > 0
     }

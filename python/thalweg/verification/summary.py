@@ -14,17 +14,19 @@ from .links import LINKS
 from .nodes import NODES
 from .receivers import RECEIVERS
 from .record import NS, Record
+from .tables import slack_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Values = dict[str, tuple[str, float | None]]
-"""Key → kind of comparison and value."""
+Values = dict[str, tuple[str, float | None] | tuple[str, float | None, float]]
+"""Key → kind of comparison, value, and the difference that counts as equal."""
 
 
-def summary(record: Record, tables: Mapping[str, pl.DataFrame]) -> Values:
-    """Every key that can be recomputed."""
+def summary(record: Record, tables: Mapping[str, pl.DataFrame], printed: pl.DataFrame) -> Values:
+    """Every key that can be recomputed; those of rates over time from the samples of the table `series`."""
     found: Values = {}
+    rates = series.Rates.of(record, printed)
     for prefix, table, name in (
         ("flow", FLOWS, "{flow}"),
         ("receiver", RECEIVERS, "{flow}@{node}"),
@@ -38,18 +40,16 @@ def summary(record: Record, tables: Mapping[str, pl.DataFrame]) -> Values:
         _of_row(found, f"link.{row['link']}{back}", LINKS, row)
     rows = tables["flows"].rows(named=True)
     for number, row in enumerate(rows):
-        for key, value in series.of_flows(record, [number]).items():
+        for key, value in series.of_flows(record, [number], rates).items():
             found[f"flow.{row['flow']}.{key}"] = value
         power = groups.ratio(row["throughput_bps"], row["owd_s"])
         found[f"flow.{row['flow']}.power"] = ("float", power)
-    for key, value in groups.values(record, rows, range(len(rows))).items():
+    for key, value in groups.values(record, rows, range(len(rows)), rates).items():
         found[f"flows.{key}"] = value
     for group in record.names["groups"]:
         own = [rows[number] for number in group["flows"]]
-        for key, value in groups.values(record, own, group["flows"]).items():
+        for key, value in groups.values(record, own, group["flows"], rates).items():
             found[f"flows.{group['name']}.{key}"] = value
-    hops = record.hops.filter(pl.col("departed_ns") <= record.end_ns).height
-    found["run.packet_hops"] = ("count", hops)
     found["run.ended"] = ("float", record.end_ns / NS)
     found["run.measured"] = ("float", record.span_s)
     return found
@@ -58,4 +58,5 @@ def summary(record: Record, tables: Mapping[str, pl.DataFrame]) -> Values:
 def _of_row(found: Values, subject: str, table: Table, row: Mapping[str, float | None]) -> None:
     for name, column in table.columns.items():
         if column.kind != "text":
-            found[f"{subject}.{groups.key_of(name)}"] = (column.kind, row[name])
+            slack = row.get(slack_of(name)) or 0.0
+            found[f"{subject}.{groups.key_of(name)}"] = (column.kind, row[name], slack)

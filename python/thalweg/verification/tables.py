@@ -67,6 +67,17 @@ def _table(record: Record, table: Table) -> pl.DataFrame:
             pl.col(number).cast(pl.Int64).alias("#"), pl.col(value).cast(TYPES[column.kind]).alias(name)
         )
         done = done.join(found, on="#", how="left", maintain_order="left")
+        if column.slack is not None:
+            allowed = column.slack(record).select(
+                pl.col(number).cast(pl.Int64).alias("#"),
+                pl.col("value").cast(pl.Float64).alias(slack_of(name)),
+            )
+            done = done.join(allowed, on="#", how="left", maintain_order="left")
         if column.absent is not None:
             done = done.with_columns(pl.col(name).fill_null(column.absent))
     return done.drop("#")
+
+
+def slack_of(name: str) -> str:
+    """Name of the column that holds the difference up to which values of a column count as equal."""
+    return f"slack of {name}"

@@ -101,8 +101,8 @@ tables! {
         delay_by_distance: bool,
         /// random: number of nodes. custom: the nodes, by name; default: those that the links name.
         nodes: Nodes,
-        /// custom: the links. Other kinds: the links that differ from `link`, `edge` or `bottleneck`, each with its `name` and the keys that
-        /// differ.
+        /// custom: the links. dumbbell, parking_lot, star, chain, tree, fat_tree, leaf_spine, random, graphml: the links that differ from
+        /// their template, each with its `name` and the keys that differ.
         links: Vec<At<Link>>,
     }
 

@@ -67,7 +67,7 @@ impl<'a> Maker<'a> {
             if name.contains('*') {
                 maker.patterns.push(index);
             } else if let Some(before) = maker.named.insert(&name.value, index) {
-                // whether there is such a link is asked of one of them
+                // whether the link exists is asked of one of them
                 maker.changes[before].matched = true;
                 maker
                     .notes

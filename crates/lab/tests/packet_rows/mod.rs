@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use contract::{Count, DropReason, FlowId, Header, Meter, PortId};
 use sim::{
-    ActivityRow, Blueprint, Control, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog, PacketRow, Subject,
-    Trace, World,
+    ActivityRow, Blueprint, Control, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog,
+    PacketRow, Subject, Trace, World,
 };
 use units::Time;
 
@@ -73,6 +73,7 @@ pub fn check(blueprint: &Blueprint) {
     assert_eq!(format!("{:?}", trace.receivers), format!("{:?}", plain.receivers));
     check_packets(blueprint, &trace, &rows);
     check_hops(&trace, &rows);
+    check_waits(&rows);
     check_ports(&trace, &rows);
     check_endpoints(&trace, &rows);
 }
@@ -100,7 +101,8 @@ fn check_packets(blueprint: &Blueprint, trace: &Trace, rows: &Rows) {
     let sent_on = balance.copied - count(|row| row.copy_of.is_some());
     assert_eq!(count(|row| matches!(row.end, PacketEnd::Delivered(_))) + sent_on, balance.delivered);
     for (flow, record) in trace.flows.iter().enumerate() {
-        let of_flow = |row: &&PacketRow| row.packet.flow.index() == flow && row.ended_at >= Some(trace.warmup);
+        let of_flow =
+            |row: &&PacketRow| row.packet.flow.index() == flow && row.ended_at >= Some(trace.warmup);
         let mut drops = [0; DropReason::ALL.len()];
         for row in rows.packets.iter().filter(of_flow) {
             if let PacketEnd::Dropped(why, _) = row.end {
@@ -126,10 +128,45 @@ fn check_hops(trace: &Trace, rows: &Rows) {
         assert!(hop.departed_at.is_none() || hop.started_at.is_some(), "{hop:?}");
         assert!(hop.arrived_at.is_none() || (hop.departed_at.is_some() && dropped.is_none()), "{hop:?}");
         if let Some(marked) = hop.marked_at {
-            assert!(marked == hop.offered_at || Some(marked) == hop.started_at || hop.started_at.is_none_or(|at| marked < at), "{hop:?}");
+            assert!(
+                marked == hop.offered_at
+                    || Some(marked) == hop.started_at
+                    || hop.started_at.is_none_or(|at| marked < at),
+                "{hop:?}"
+            );
         }
         *before = hop.arrived_at.or(dropped).unwrap_or(trace.ended_at);
     }
+}
+
+/// The time that each packet has waited by its own account is the sum over its hops and those of the packets that it is a copy of.
+fn check_waits(rows: &Rows) {
+    let mut hops: Vec<Vec<&HopRow>> = vec![Vec::new(); rows.packets.len() + 1];
+    rows.hops.iter().for_each(|hop| hops[hop.packet as usize].push(hop));
+    let mut packets = vec![None; rows.packets.len() + 1];
+    rows.packets.iter().for_each(|row| packets[row.number as usize] = Some(row));
+    let mut checked = 0;
+    for row in &rows.packets {
+        let PacketEnd::Delivered(_) = row.end else { continue };
+        let (mut at, mut until, mut waited_ns) = (Some(row), Time::NEVER, 0);
+        while let Some(packet) = at {
+            let before = hops[packet.number as usize]
+                .iter()
+                .filter(|hop| hop.departed_at.is_some_and(|at| at <= until));
+            let waits =
+                before.filter_map(|hop| Some(hop.started_at?.saturating_since(hop.offered_at).as_nanos()));
+            waited_ns += waits.sum::<u64>();
+            let Some(original) = packet.copy_of else { break };
+            until = packet.created_at;
+            at = packets[original as usize];
+        }
+        // of a copy whose original a state machine had kept, the beginning is not known
+        if at.is_some() {
+            checked += 1;
+            assert_eq!(waited_ns, row.packet.waited.total().as_nanos(), "{row:?}");
+        }
+    }
+    assert!(checked > 0, "some packet arrives");
 }
 
 /// The counters of ports follow from hops.
@@ -142,7 +179,9 @@ fn check_ports(trace: &Trace, rows: &Rows) {
     for (port, (record, hops)) in trace.ports.iter().zip(&hops).enumerate() {
         let offered = hops.iter().filter(|hop| hop.offered_at >= warm).count() as u64;
         assert_eq!(offered, record.offered_packets, "offered to port {port}");
-        let sent = hops.iter().filter(|hop| hop.started_at.is_some_and(|at| at >= warm) && hop.departed_at.is_some());
+        let sent = hops
+            .iter()
+            .filter(|hop| hop.started_at.is_some_and(|at| at >= warm) && hop.departed_at.is_some());
         assert_eq!(sent.count() as u64, record.sent_packets, "sent by port {port}");
         let (mut packet_ns, mut byte_ns) = (0, 0);
         for hop in hops {
@@ -151,7 +190,11 @@ fn check_ports(trace: &Trace, rows: &Rows) {
             packet_ns += u128::from(wait);
             byte_ns += u128::from(wait) * sizes[hop.packet as usize];
         }
-        assert_eq!((packet_ns, byte_ns), (record.backlog_packet_ns, record.backlog_byte_ns), "backlog of port {port}");
+        assert_eq!(
+            (packet_ns, byte_ns),
+            (record.backlog_packet_ns, record.backlog_byte_ns),
+            "backlog of port {port}"
+        );
         let marked = hops.iter().filter(|hop| hop.marked_at.is_some_and(|at| at >= warm)).count() as u64;
         assert_eq!(marked, record.marked_packets, "marked by port {port}");
         let mut drops = [0; DropReason::ALL.len()];
@@ -176,6 +219,7 @@ struct Seen {
     packets: u64,
     bytes: u64,
     delay_sum_ns: u64,
+    wait_sum_ns: u64,
     counters: BTreeMap<&'static str, i64>,
 }
 
@@ -187,7 +231,7 @@ impl Seen {
             if row.copy_of.is_none() && row.created_at >= warm {
                 all[row.packet.source.endpoint.index()].sent += 1;
             }
-            let counts = !matches!(row.packet.header, Header::Signal(_));
+            let counts = !matches!(row.packet.header, Header::Signal(_) | Header::Nack(_));
             if let (PacketEnd::Delivered(endpoint), Some(at)) = (row.end, row.ended_at)
                 && at >= warm
                 && counts
@@ -196,6 +240,7 @@ impl Seen {
                 seen.packets += 1;
                 seen.bytes += u64::from(row.packet.size_bytes);
                 seen.delay_sum_ns += at.saturating_since(row.sent_at).as_nanos();
+                seen.wait_sum_ns += row.packet.waited.total().as_nanos();
             }
         }
         for row in rows.meters.iter().filter(|row| row.at >= warm) {
@@ -224,8 +269,9 @@ fn check_endpoints(trace: &Trace, rows: &Rows) {
     for record in &trace.receivers {
         let seen = &all[record.endpoint.index()];
         assert_eq!(rows.endpoints[record.endpoint.index()].address.node, record.node);
-        let arrived = (seen.packets, seen.bytes, seen.delay_sum_ns);
-        assert_eq!(arrived, (record.packets, record.bytes, record.delay_sum_ns), "{:?}", record.endpoint);
+        let arrived = (seen.packets, seen.bytes, seen.delay_sum_ns, seen.wait_sum_ns);
+        let counted = (record.packets, record.bytes, record.delay_sum_ns, record.wait_sum_ns);
+        assert_eq!(arrived, counted, "{:?}", record.endpoint);
         seen.check(&record.meter, "a receiver");
     }
     let with_role = |role: fn(EndpointRole) -> bool| {

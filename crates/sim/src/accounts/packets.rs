@@ -4,9 +4,7 @@ use contract::{Count, DropReason, Ecn, EndpointId, Meter, Packet, PacketId, Port
 use stack::ndn::{self, Tally};
 use units::{Rate, Time};
 
-use crate::packet_log::{
-    ActivityRow, ActivitySubject, HopRow, MeterRow, PacketEnd, PacketLog, PacketRow,
-};
+use crate::packet_log::{ActivityRow, ActivitySubject, HopRow, MeterRow, PacketEnd, PacketLog, PacketRow};
 use crate::trace::Subject;
 
 /// A record of packets while the run proceeds. Its memory grows with the packets in the network, endpoints and ports.

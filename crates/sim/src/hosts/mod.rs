@@ -402,7 +402,10 @@ impl Hosts {
     }
 
     /// The counters of an endpoint or the state machine of a node, those of a forwarder, and the node; `None` if it does not exist at present.
-    pub(crate) fn meter(&self, endpoint: EndpointId) -> Option<(&Meter, Option<stack::ndn::Counters>, NodeId)> {
+    pub(crate) fn meter(
+        &self,
+        endpoint: EndpointId,
+    ) -> Option<(&Meter, Option<stack::ndn::Counters>, NodeId)> {
         if endpoint.index() >= self.count() {
             return self.nodes.meter(endpoint.index() - self.count());
         }

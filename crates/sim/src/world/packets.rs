@@ -372,9 +372,7 @@ impl World {
         match drop_reason {
             Some(why) => self.drop(id, why, Subject::Node(node)),
             None => {
-                if let Some(by) = self.hosts.nodes.address(node) {
-                    self.record_end(id, PacketEnd::Delivered(by.endpoint));
-                }
+                self.record_taken(id, node);
                 self.out.arena.release(id);
                 self.accounts.count_delivered();
             }

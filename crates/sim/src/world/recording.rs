@@ -3,7 +3,7 @@
 //! With a record, all packets take the slow paths: ports are [`OfferPath::Slow`](crate::fabric::OfferPath::Slow), links show every packet at their
 //! end, endpoints accept none on the fast path, and no packet stands for several. Without one, the fast paths have no part in it.
 
-use contract::{EndpointId, Packet, PacketId, PortId};
+use contract::{EndpointId, NodeId, Packet, PacketId, PortId};
 use units::Time;
 
 use super::World;
@@ -182,6 +182,15 @@ impl World {
         }
     }
 
+    /// Records that the state machine of a node took a packet.
+    pub(super) fn record_taken(&mut self, id: PacketId, node: NodeId) {
+        if self.recorder.is_some()
+            && let Some(by) = self.hosts.nodes.address(node)
+        {
+            self.record_end(id, PacketEnd::Delivered(by.endpoint));
+        }
+    }
+
     /// Ends the record: counters at the end, and the packets that are in the network. `in_flight` is their number.
     pub(super) fn end_packet_log(&mut self, in_flight: u64) {
         self.record_meters();
@@ -193,4 +202,3 @@ impl World {
         self.recorder = None;
     }
 }
-
