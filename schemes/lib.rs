@@ -11,11 +11,11 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
-    Congestion, CongestionControl, Cx, Delivery, EcnUse, EncodedFrame, FaceId, Feedback,
-    FibEntry, Gap, Label, LinkAlgorithm, LinkCx, Lost, Name, OutgoingPacket, Packet, ParamError, ParamInfo,
-    ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report,
-    Requirements, ReturnPath, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sent, Setup, SourceWindows,
-    Strategy, StrategyCx, Transit, TransitCx, ambassador_impl_App, ambassador_impl_CongestionControl,
+    Congestion, CongestionControl, Cx, Delivery, EcnUse, EncodedFrame, FaceId, Feedback, FibEntry, Gap,
+    Label, LinkAlgorithm, LinkCx, Lost, Name, OutgoingPacket, Packet, ParamError, ParamInfo, ParamList,
+    ParamTable, ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Requirements,
+    ReturnPath, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sent, Setup, SourceWindows, Strategy,
+    StrategyCx, Transit, TransitCx, ambassador_impl_App, ambassador_impl_CongestionControl,
     ambassador_impl_LinkAlgorithm, ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm,
     ambassador_impl_SenderAlgorithm, ambassador_impl_Strategy,
 };

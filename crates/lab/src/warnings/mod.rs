@@ -372,7 +372,8 @@ impl Whole<'_> {
             let limit = self.blueprint.links.iter().find_map(|spec| {
                 let queue = &spec.forward.queue;
                 let name = link.name.present().map(|name| name.value.as_str());
-                let same = name.is_none_or(|name| matches_pattern(name, &spec.name)) && queue.mark_above == Some(above.value);
+                let same = name.is_none_or(|name| matches_pattern(name, &spec.name))
+                    && queue.mark_above == Some(above.value);
                 same.then_some(queue.limit)
             });
             if let Some(Limit::Packets(limit)) = limit
