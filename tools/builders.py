@@ -92,6 +92,17 @@ def python_type(key):
     return PLAIN["object" if "$ref" in key else key["type"]]
 
 
+def example(key):
+    """A value of a key that takes texts only, such as a quantity; empty for any other."""
+    if python_type(key) != "str":
+        return ""
+    for part in [*key.get("allOf", []), *key.get("anyOf", [])]:
+        if found := example(part):
+            return found
+    values = key.get("examples") or key.get("enum") or [key.get("const", "")]
+    return values[0]
+
+
 def python_name(key):
     """The name of a key in Python."""
     return f"{key}_" if keyword.iskeyword(key) else key
@@ -140,6 +151,15 @@ class Builder:
                 of = f"Required[{python_type(row)}]" if key in self.required else f"{python_type(row)} | None"
                 yield f"        {python_name(key)}: {of}"
 
+    def accepted(self):
+        """The keys with their types and, for texts, an example: for the signature and for messages."""
+        yield "    KEYS: ClassVar = {"
+        for key, row in self.properties.items():
+            required = key in self.required
+            of = python_type(row) if required else f"{python_type(row)} | None"
+            yield f"        {json.dumps(python_name(key))}: {(of, example(row))!r},".replace("'", '"')
+        yield "    }"
+
     def text(self):
         """The class."""
         head = fixed = ""
@@ -151,6 +171,8 @@ class Builder:
         keys = f"{{{fixed}**keys}}" if fixed else "keys"
         yield from ("", "", f"class {self.name}(Part):")
         yield from docstring(self.about, self.properties)
+        yield ""
+        yield from self.accepted()
         yield from ("", f"    def __init__(self, {head}**keys: Unpack[{self.name}Keys]) -> None:")
         yield f"        super().__init__({keys})"
 
@@ -180,10 +202,12 @@ def module(about, builders):
     """The text of a module with these classes, each after its keys."""
     lines = [line for one in builders for line in one.typed()]
     lines += [line for one in builders for line in one.text()]
-    code = "\n".join(line for line in lines if re.match(r"        \w+: |    def |    class ", line))
+    code = "\n".join(
+        line for line in lines if re.match(r"        \w+: |    def |    class |    KEYS: ", line)
+    )
     used = [
         ", ".join(name for name in names if re.search(rf"\b{name}\b", code))
-        for names in (("Iterable", "Mapping"), ("Any", "Required", "TypedDict", "Unpack"))
+        for names in (("Iterable", "Mapping"), ("Any", "ClassVar", "Required", "TypedDict", "Unpack"))
     ]
     head = MODULE_HEAD.format(about=about, abstract=used[0], typing=used[1])
     return (

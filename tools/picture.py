@@ -150,7 +150,7 @@ def write_tables(page, tables, first, columns):
     text = page.read_text(encoding="utf-8")
     for name, wanted in columns.items():
         rows = [
-            {key: row[key] for key in row if key.removesuffix("_ci95") in (first, *wanted)}
+            {key: row[key] for key in row if re.sub("_(low|high)$", "", key) in (first, *wanted)}
             for row in tables(name).rows()
         ]
         text = fill_section(text, name, markdown(rows))

@@ -16,7 +16,7 @@ import wheels
 ROOT = Path(__file__).resolve().parent.parent
 CARDS = ROOT / "docs" / "report-cards"
 SIGNS = {"pass": "✓", "fail": "✗", "undecided": "◐"}
-SHOWN = {"bit/s": (1e-6, " Mbit/s"), "s": (1e3, " ms"), "1": (1.0, "")}
+SHOWN = {"bit/s": (1e-6, " Mbit/s"), "s": (1e3, " ms"), "share": (100.0, " %")}
 
 INTRODUCTION = """<!-- Written by `python tools/report_cards.py out/evaluate`: change the program, not this file. -->
 
@@ -27,7 +27,7 @@ queue disciplines do by the criteria of RFC 9743, RFC 5166, RFC 6817, RFC 7928, 
 Evaluation Suite, and in the batteries for multicast and named data. Limits: a card is of the simulator and of these
 networks. A row that fails is a question, not a
 proof: most documents have no thresholds, and a band is then what CUBIC, Reno and BBR get in the same networks. A reference
-scheme cannot fail a row that compares it with the worst reference.*
+scheme passes every row that compares it with the worst reference for which it counts itself.*
 
 <!-- run: skip it runs for a minute -->
 ```sh
@@ -35,7 +35,8 @@ thalweg evaluate vegas --quick      # as most cards below; without --quick twice
 ```
 
 [The guide](../guide/8-evaluate.md) says how to read a card, and how verdicts are decided. In the overview, `45 ✓ 6 ✗ 2 ◐`
-are rows that pass, fail, and are not decided by the seeds; – is a battery that does not apply. `learned` is the trained
+are rows that pass, fail, and are not decided by the seeds; – is a battery that does not apply. References in
+parentheses do not count for the band. `learned` is the trained
 example of [guide 7](../guide/7-schemes-in-python.md#train-one). `quinn:cubic` is the QUIC stack quinn with its own CUBIC:
 the stack's code in [virtual time](../concepts/quic.md#a-quic-stack-as-a-flow). The references are schemes over Thalweg's
 TCP, so that such a card judges the whole stack: packet sizes, acknowledgements, loss recovery, pacing and the handshake,
@@ -115,20 +116,22 @@ def card(record):
     rows = [(battery["id"], row) for battery in record["batteries"] for row in battery["rows"]]
     failed = [(battery, row) for battery, row in rows if row["verdict"] == "fail"]
     if failed:
-        lines += ["| row | fails | source | measured | references |", "| --- | --- | --- | --- | --- |"]
+        lines += [
+            "| row | fails | source | what decides | measured, references |",
+            "| --- | --- | --- | --- | --- |",
+        ]
         for battery, row in failed:
-            references = ", ".join(
-                f"{name} {words(found['mean'], row['unit'])}"
-                for name, found in row["references"].items()
-                if found
-            )
-            measured = words(row["measured"]["mean"], row["unit"])
+            shown = [words(row["measured"]["mean"], row["unit"])]
+            for name, found in row["references"].items():
+                if found:
+                    text = f"{name} {words(found['mean'], row['unit'])}"
+                    shown.append(text if name in row["counting"] else f"({text})")
             cells = (
                 f"{battery}/{row['id']}",
                 row["title"],
                 row["source"],
-                measured,
-                references or row["band"],
+                row["decision"],
+                ", ".join(shown),
             )
             lines.append(f"| {' | '.join(cells)} |")
     else:

@@ -44,13 +44,9 @@ def number(value):
 
 
 def measured_text(claim):
-    """The measured value, with its interval and unit."""
-    if claim["measured"] is None:
-        return "–"
-    text = number(claim["measured"])
-    if claim["ci95"] is not None:
-        text += f" ± {claim['ci95']:.2g}"
-    return text if claim["unit"] in ("", "1") else f"{text} {claim['unit']}"
+    """The numbers that decide, with their intervals, limits and units; those that do not hold first."""
+    checks = sorted(claim["checks"], key=lambda check: check["holds"])
+    return "; ".join(check["text"] for check in checks if check["mean"] is not None) or "–"
 
 
 def ratio(claim):

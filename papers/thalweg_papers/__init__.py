@@ -9,8 +9,8 @@ Beside them comparisons of our own, made with the same tools, without claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ._base import Figure, Live, Paper, Reproduction, Study, Table
 from .agreement import STUDY as AGREEMENT
@@ -123,6 +123,7 @@ def reproduce(
     out: str | PathLike[str] | None = None,
     progress: Callable[[int, int, str], object] | None = None,
     on: str | Client | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Reproduction:
     """Run a paper's experiments, draw its figures and judge its claims; or run and draw a comparison of our own.
 
@@ -134,14 +135,26 @@ def reproduce(
     program are the same. With ``on`` a Dask cluster runs the simulations: see `thalweg.cluster`.
     ``progress(done, total, what)`` is called after each run and several times per second, from the calling thread.
 
-    Raises ``KeyError`` for an unknown paper, figure or claim, ``ValueError`` for ``jobs`` below 1, or for a figure and a
-    claim.
+    ``changes`` sets dotted keys of the scenarios of one figure or claim, as `thalweg.Scenario.with_` does:
+    ``{"flows.mc.params.gamma": 0.3}``. Claims that rest on the figure are not judged then. ``PAPERS[paper].scenarios``
+    gives the scenarios themselves.
+
+    Raises ``KeyError`` for an unknown paper, figure or claim, ``ValueError`` for ``jobs`` below 1, for a figure and a
+    claim, or for changes of the whole paper, and `thalweg.ScenarioError` for changes that a scenario does not take.
     """
     study = _known(paper)
     if study.only_emulated:
         raise KeyError(f"{paper!r} is about real time: thalweg_papers.emulate({paper!r})")
     return study.reproduce(
-        figure=figure, claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress, on=on
+        figure=figure,
+        claim=claim,
+        quick=quick,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+        progress=progress,
+        on=on,
+        changes=changes,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ._claims import Claim
     from ._profiles import Profile
     from ._readings import Comparison, Reading
+    from ._scenarios import StudyScenario
 
 Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
@@ -75,6 +77,20 @@ class Scale:
         """The same in the notation of scenarios."""
         return f"{self.seconds(paper_s):g} s"
 
+    def span(self, begin_s: float, end_s: float) -> str:
+        """Two moments of the paper as a caption writes them: `50–200 s`, at a quarter of the time `12.5–50 s`."""
+        return f"{self.seconds(begin_s):g}–{self.text(end_s)}"
+
+    def moments(self, *paper_s: float) -> str:
+        """Moments of the paper as a caption lists them: `30, 80 and 120 s`."""
+        *first, last = (f"{self.seconds(moment):g}" for moment in paper_s)
+        return f"{', '.join(first)} and {last} s" if first else f"{last} s"
+
+    def counted(self, paper_s: float) -> str:
+        """The time of a count that is divided by `factor`: `in 200 s`, or `in 200 s, extrapolated from 50 s`."""
+        short = "" if self.factor == 1.0 else f", extrapolated from {self.text(paper_s)}"
+        return f"in {paper_s:g} s{short}"
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -107,6 +123,8 @@ class Quantity:
 
     values: tuple[float, ...]
     unit: str = ""
+    within: tuple[float, float] | None = None
+    """The possible range; by default all numbers if a value is negative, otherwise from zero."""
 
     @property
     def mean(self) -> float:
@@ -114,13 +132,14 @@ class Quantity:
         return sum(self.values) / len(self.values) if self.values else float("nan")
 
     @property
-    def ci95(self) -> float | None:
-        """Half width of the 95 % confidence interval of the mean (Student t); none for a single value."""
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval of the mean (Student's t) in the possible range; none for a single value."""
         if len(self.values) < 2:
             return None
-        from thalweg.stats import estimate
+        from thalweg.stats import ANY, estimate
 
-        return estimate(self.values).ci95
+        positive = (0.0, math.inf) if min(self.values) >= 0 else ANY
+        return estimate(self.values, within=self.within or positive).interval
 
 
 Measured = dict[str, Quantity]
@@ -333,6 +352,7 @@ class Study:
         out: str | PathLike[str] | None = None,
         progress: Callable[[int, int, str], object] | None = None,
         on: str | Client | None = None,
+        changes: Mapping[str, Any] | None = None,
     ) -> Reproduction:
         """See `thalweg_papers.reproduce`."""
         from ._runner import reproduce_study
@@ -349,7 +369,25 @@ class Study:
             out=None if out is None else Path(out),
             progress=progress,
             on=on,
+            changes=changes,
         )
+
+    def scenarios(
+        self,
+        *,
+        figure: str | None = None,
+        claim: str | None = None,
+        quick: bool = False,
+        seed: int = 1,
+        changes: Mapping[str, Any] | None = None,
+    ) -> list[StudyScenario]:
+        """The scenarios of the study, or of one figure or claim, without running them; arguments as `reproduce` has.
+
+        Each has the first seed of its runs. Measurements of time and memory have no scenario.
+        """
+        from ._runner import study_scenarios
+
+        return study_scenarios(self, figure=figure, claim=claim, quick=quick, seed=seed, changes=changes)
 
     def emulate(
         self,
@@ -432,6 +470,8 @@ class Reproduction:
     """The only requested figure or table; None for all."""
     claim: str | None = None
     """The only requested claim; None for all."""
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Dotted keys of its scenarios that were changed, and their values."""
     of_paper: bool = True
     """Whether it is a paper, which makes claims, and not a comparison of Thalweg's own."""
     emulated: bool = False
@@ -444,6 +484,14 @@ class Reproduction:
         from ._judge import counts
 
         return counts(self.claims)
+
+    @property
+    def all_notes(self) -> list[str]:
+        """`notes`, and whether claims rest on too few seeds."""
+        from thalweg.report.claims import few
+
+        said = few(self.claims)
+        return [*self.notes, *([f"{said}."] if said else [])]
 
     def profile_counts(self, name: str) -> dict[str, int]:
         """Claims by verdict in a profile."""
@@ -462,12 +510,13 @@ class Reproduction:
             "seed": self.seed,
             "figure": self.figure,
             "claim": self.claim,
+            "changes": self.changes,
             "of_paper": self.of_paper,
             "emulated": self.emulated,
             "counts": self.counts(),
             "by_evidence": by_evidence(self.claims),
             "no_mutant_kills": without_kills(self.claims),
-            "notes": self.notes,
+            "notes": self.all_notes,
             "choices": self.choices,
             "profiles": [
                 {"name": name, "what": what, "counts": self.profile_counts(name)}

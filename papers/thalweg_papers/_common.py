@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Quantity, Scale, Table, Tree
+from ._base import Quantity, Table, Tree
 
 # --- scenarios -------------------------------------------------------------------------------------------------------
 
@@ -57,19 +57,24 @@ MIN_SEEDS = 3
 """Minimum number of seeds for an interval."""
 
 
-def over_seeds(values: Any) -> tuple[Any, Any]:
-    """Mean over seeds (the first axis) and half width of its 95 % confidence interval, value by value.
+Interval = tuple[Any, Any, Any]
+"""A mean, or an array of means, and both ends of its interval."""
 
-    Below three seeds the half width is not-a-number: an interval of two values is meaningless.
+
+def over_seeds(values: Any) -> Interval:
+    """Mean over seeds (the first axis) of rates, times, counts or ratios, with its 95 % interval, value by value.
+
+    No interval goes below zero. Below three seeds its ends are not-a-number: an interval of two values is meaningless.
     """
     stacked = np.asarray(values, dtype=float)
     mean = stacked.mean(axis=0)
     if len(stacked) < MIN_SEEDS:
-        return mean, np.full_like(mean, np.nan)
-    from thalweg.stats import half_width
+        nothing = np.full_like(mean, np.nan)
+        return mean, nothing, nothing
+    from thalweg.stats import mean_interval
 
-    spread = stacked.std(axis=0, ddof=1)
-    return mean, np.vectorize(lambda sd: half_width(len(stacked), float(sd)))(spread)
+    low, high = mean_interval(len(stacked), mean, stacked.std(axis=0, ddof=1), within=(0.0, math.inf))
+    return mean, low, high
 
 
 # --- tables and captions ---------------------------------------------------------------------------------------------
@@ -94,20 +99,27 @@ def short(value: float | None) -> float | None:
     return round(value, 3) if abs(value) < 100 else float(round(value))
 
 
-def plain(quantity: Quantity) -> str:
-    """`0.95 ± 0.01`."""
-    if quantity.ci95 is None:
-        return f"{quantity.mean:.2f}"
-    return f"{quantity.mean:.2f} ± {quantity.ci95:.2f}"
+def columns(name: str, found: Quantity | Interval) -> dict[str, float | None]:
+    """Cells of a table: a mean, and as `name_low` and `name_high` the ends of its interval."""
+    if isinstance(found, Quantity):
+        low, high = found.interval or (None, None)
+        return {name: short(found.mean), f"{name}_low": short(low), f"{name}_high": short(high)}
+    mean, low, high = (float(value) for value in found)
+    return {name: short(mean), f"{name}_low": short(low), f"{name}_high": short(high)}
+
+
+def plain(found: Quantity | Interval) -> str:
+    """`0.95 ± 0.01`, or `0.95 [0.91, 0.97]` if the sides differ."""
+    from thalweg.stats import interval_text
+
+    if isinstance(found, Quantity):
+        mean, ends = found.mean, found.interval
+    else:
+        mean, *rest = (float(value) for value in found)
+        ends = None if any(map(math.isnan, rest)) else (rest[0], rest[1])
+    return interval_text(mean, ends, lambda value, _: f"{value:.2f}")
 
 
 def percent(quantity: Quantity) -> str:
     """`95 %`."""
     return f"{100 * quantity.mean:.0f} %"
-
-
-def quick_note(scale: Scale) -> str:
-    """The sentence about a quick run in a caption."""
-    if scale.factor < 1.0:
-        return f" Quick run: {scale.factor:.0%} of the paper's time."
-    return " Quick run: fewer seeds." if scale.quick else ""

@@ -287,7 +287,18 @@ def side_by_side(
             )
             continue
         simulation = _judge.judge(claim, measure(Samples(both)), quick=False)
-        columns = ("measured", "unit", "ci95", "n", "verdict", "quantities")
+        columns = (
+            "measured",
+            "quantity",
+            "unit",
+            "low",
+            "high",
+            "limit",
+            "n",
+            "verdict",
+            "quantities",
+            "checks",
+        )
         rows.append(
             {
                 **_judge.judge(claim, found, quick=False),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+from thalweg.stats import ANY
 
 from ._base import VERDICTS, Measured, Quantity
 from ._claims import Check, Claim
@@ -14,10 +17,33 @@ REQUIRED_SHARE = {"U": 1.0, "G": 1.0}
 """Share of seeds for which a check must hold, besides in the mean: all for rules and gates."""
 DEFAULT_REQUIRED_SHARE = 0.8
 
+DIFFERENCE = re.compile(
+    r"(^|_)(less|more|above|below|beyond|higher|lower|longer|later|sooner|steadier|apart|by|gain|excess|drift|error|residue"
+    r"|slope|correlation|rise|rises|falls|grows|growth|change|changes|jump|deviation|reduction|left)(_|$)"
+)
+"""Names of quantities that may be negative, such as differences."""
+SHARE = re.compile(r"(^|_)(share|jain|utilisation|used|received|generated)(_|$)")
+"""Names of quantities that are at most 1, if no seed has more."""
+UNITS = {
+    "_kbps": "kbit/s",
+    "_mbps": "Mbit/s",
+    "_bps": "bit/s",
+    "_percent": "%",
+    "_bytes": "bytes",
+    "_packets": "packets",
+    "_ms": "ms",
+    "_us": "µs",
+    "_s": "s",
+}
+"""Units by the ending of the name of a quantity."""
+
 
 def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
-    """The result of a claim: the measured values, the verdict, and the reason if it is not reproduced."""
-    first = next(iter(measured.values()), Quantity(()))
+    """The result of a claim: the measured values, the verdict, and the reason if it is not reproduced.
+
+    `quantity`, `measured`, `low`, `high`, `unit` and `limit` are of the check that decides: the first that does not hold, or
+    the first of all. `checks` has these of every check.
+    """
     results = [result(claim, check, measured) for check in claim.accept]
     missing = [check for check in claim.needs if not result(claim, check, measured)["holds"]]
     verdict = _verdict(claim, results, missing)
@@ -34,19 +60,13 @@ def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
         "expected": claim.expected,
         "band": claim.band,
         "changed": claim.changed,
-        "measured": _finite(first.mean),
-        "unit": first.unit,
-        "ci95": _finite(first.ci95),
-        "n": len(first.values),
+        **_decisive(results, measured),
         "ratios": _ratios(claim, measured),
         "verdict": verdict,
         "reason": reason,
         "quantities": {
             name: {
-                "mean": _finite(quantity.mean),
-                "ci95": _finite(quantity.ci95),
-                "n": len(quantity.values),
-                "unit": quantity.unit,
+                **_number(name, quantity),
                 "published": claim.printed.get(name),
             }
             for name, quantity in measured.items()
@@ -68,12 +88,77 @@ def result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
     quantity = measured[check.name]
     share = sum(check.holds(value) for value in quantity.values) / max(len(quantity.values), 1)
     mean_holds = check.holds(quantity.mean)
+    number = _number(check.name, quantity)
+    limit = check.text.removeprefix(check.name).strip()
     return {
         "check": check.text,
-        "mean": _finite(quantity.mean),
+        "quantity": check.name,
+        **number,
+        "limit": limit,
+        "text": _text(check.name, number, limit),
         "mean_holds": mean_holds,
         "share_of_seeds": share,
         "holds": mean_holds and share >= REQUIRED_SHARE.get(claim.kind, DEFAULT_REQUIRED_SHARE),
+    }
+
+
+def _number(name: str, quantity: Quantity) -> dict[str, Any]:
+    """A quantity in a record: mean, ends of the interval in the possible range, number of seeds, unit."""
+    if quantity.within is None and DIFFERENCE.search(name):
+        quantity = replace(quantity, within=ANY)
+    elif quantity.within is None and SHARE.search(name) and all(0 <= value <= 1 for value in quantity.values):
+        quantity = replace(quantity, within=(0.0, 1.0))
+    low, high = quantity.interval or (None, None)
+    return {
+        "mean": _finite(quantity.mean),
+        "low": _finite(low),
+        "high": _finite(high),
+        "n": len(quantity.values),
+        "unit": quantity.unit if quantity.unit not in ("", "1") else _unit_of(name),
+    }
+
+
+def _text(name: str, number: Mapping[str, Any], limit: str) -> str:
+    """A checked number with its interval, its limit and its unit: `recovery 8.5 [0, 78] s, limit ≤ 20 s`."""
+    from thalweg.report._page import number as written
+    from thalweg.stats import interval_text
+
+    unit = f" {number['unit']}" if number["unit"] else ""
+    ending = next((ending for ending in UNITS if name.endswith(ending)), "")
+    words = name.removesuffix(ending).replace("_", " ") or name
+    ends = None if number["low"] is None else (number["low"], number["high"])
+    mean = number["mean"]
+    value = "nothing measured" if mean is None else f"{interval_text(mean, ends, written, 4)}{unit}"
+    return f"{words} {value}, limit {_limit_text(limit)}{unit}"
+
+
+def _limit_text(limit: str) -> str:
+    """A relation as readers see it: `≤ 20`, `0.9 to 1.1`, `= 2`."""
+    sign, _, rest = limit.partition(" ")
+    if sign == "in":
+        low, _, high = (part.strip() for part in rest.partition(".."))
+        return f"= {low}" if low == high else f"{low} to {high}"
+    return f"{({'<=': '≤', '>=': '≥', '==': '='}).get(sign, sign)} {rest}"
+
+
+def _unit_of(name: str) -> str:
+    """The unit that the name of a quantity ends in, such as `recovery_s`; empty for a pure number."""
+    return next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")
+
+
+def _decisive(results: Sequence[Mapping[str, Any]], measured: Measured) -> dict[str, Any]:
+    """The number that decides, under the keys of a claim; the first quantity if nothing is checked."""
+    name = next(iter(measured), "")
+    shown: Mapping[str, Any] = {
+        **_number(name, measured.get(name, Quantity(()))),
+        "quantity": name,
+        "limit": None,
+    }
+    if results:
+        shown = next((one for one in results if not one["holds"]), results[0])
+    return {
+        "measured": shown["mean"],
+        **{key: shown[key] for key in ("quantity", "low", "high", "n", "unit", "limit")},
     }
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "legend",
     "logarithmic",
     "panels",
+    "points",
     "printed",
     "shade",
     "steps",
@@ -32,6 +33,9 @@ __all__ = [
     "whole_ticks",
 ]
 
+
+Ends = tuple[float, float] | None
+"""The ends of an interval; None, or not-a-number, for none."""
 
 PRINTED = "printed in the paper"
 """Label of the paper's values in a legend."""
@@ -71,37 +75,53 @@ def band(
     axes: Axes,
     x: Any,
     mean: Any,
-    half_width: Any,
+    low: Any,
+    high: Any,
     label: str | None = None,
     *,
     colour: int | str = 0,
     **more: Any,
 ) -> None:
-    """A line of means in the band of its confidence interval."""
-    shade = colour_of(colour)
-    axes.fill_between(x, mean - half_width, mean + half_width, color=shade, alpha=0.22, linewidth=0)
+    """A line of means in the band of its confidence interval, which sets no axis."""
     steps(axes, x, mean, label, colour=colour, **more)
+    plots.interval_band(axes, x, low, high, color=colour_of(colour), alpha=0.22, linewidth=0)
+
+
+def points(
+    axes: Axes,
+    x: Sequence[float],
+    means: Sequence[float],
+    intervals: Sequence[Ends],
+    label: str | None = None,
+    *,
+    colour: int | str = 0,
+    **more: Any,
+) -> None:
+    """Points of means on a line, with their confidence intervals, which set no axis."""
+    shade = colour_of(colour)
+    axes.plot(x, means, color=shade, label=label, **{"marker": "o", "linewidth": 1.1, **more})
+    plots.intervals(axes, x, intervals, colour=shade, linewidth=0.9, cap=2)
 
 
 def bars(
     axes: Axes,
     places: Sequence[str],
-    heights: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    heights: Mapping[str, tuple[Sequence[float], Sequence[Ends]]],
     *,
     colours: Sequence[int | str] | None = None,
     paper: Mapping[str, Sequence[float | None]] | None = None,
 ) -> None:
-    """Bars side by side at each place, with their confidence intervals; by name: heights and half widths.
+    """Bars side by side at each place, with their confidence intervals; by name: heights and intervals.
 
     ``paper`` holds the values that the paper prints, by name as ``heights``; None where it prints none.
     """
     width = 0.8 / len(heights)
     marks: list[tuple[float, float]] = []
-    for number, (name, (mean, half_width)) in enumerate(heights.items()):
+    for number, (name, (mean, intervals)) in enumerate(heights.items()):
         colour = colour_of(number if colours is None else colours[number])
         x = [place + (number + 0.5) * width - 0.4 for place in range(len(places))]
         axes.bar(x, mean, 0.92 * width, color=colour, label=name)
-        axes.errorbar(x, mean, half_width, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
+        plots.intervals(axes, x, intervals, colour=INK, linewidth=0.8, cap=1.5)
         values = (paper or {}).get(name, ())
         marks += [(at, value) for at, value in zip(x, values, strict=False) if value is not None]
     if marks:

@@ -54,7 +54,21 @@ def verdict(row: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     return {**{key: row[key] for key in COLUMNS}, "fitted": row["id"] in profile.fitted}
 
 
-COLUMNS = ("measured", "unit", "ci95", "n", "verdict", "reason", "quantities", "checks")
+COLUMNS = (
+    *(
+        "measured",
+        "quantity",
+        "unit",
+        "low",
+        "high",
+        "limit",
+        "n",
+        "verdict",
+        "reason",
+        "quantities",
+        "checks",
+    ),
+)
 """Columns of a claim in a profile."""
 
 

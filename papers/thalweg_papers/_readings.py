@@ -202,7 +202,7 @@ def compare(
         quick=quick,
         seed=seed,
         claim=claim,
-        notes=_runner.notes(paper, scale, claim),
+        notes=_runner.notes(paper, scale, None, claim),
     )
 
 
@@ -272,21 +272,27 @@ def _rows(
             yield {**{key: before[key] for key in COLUMNS}, "options": found}
 
 
-RESULT = ("verdict", "measured", "ci95", "unit", "n", "checks")
+RESULT = ("verdict", "measured", "quantity", "low", "high", "unit", "limit", "n", "checks")
 COLUMNS = ("id", "source", "statement", "expected", *RESULT)
 """Columns of a claim in a comparison."""
 
 
 def differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether a claim's verdict is another, or the 95 % intervals of its first quantity do not overlap."""
-    if before["verdict"] != after["verdict"]:
+    """Whether a claim's verdict is another, or another quantity decides, or the 95 % intervals of that do not overlap."""
+    if before["verdict"] != after["verdict"] or before["quantity"] != after["quantity"]:
         return True
     if before["measured"] is None or after["measured"] is None:
         return bool(before["measured"] != after["measured"])
-    apart = abs(before["measured"] - after["measured"])
     # the same number but for the order of a sum
     floor = 1e-9 * max(abs(before["measured"]), abs(after["measured"]))
-    return bool(apart > max(floor, (before["ci95"] or 0.0) + (after["ci95"] or 0.0)))
+    (low, high), (other_low, other_high) = _ends(before), _ends(after)
+    return bool(other_low - high > floor or low - other_high > floor)
+
+
+def _ends(claim: Mapping[str, Any]) -> tuple[float, float]:
+    """The interval of what decides a claim; twice the number without an interval."""
+    low, high = claim["low"], claim["high"]
+    return (claim["measured"], claim["measured"]) if low is None or high is None else (low, high)
 
 
 def _unchanged(

@@ -19,8 +19,9 @@ from thalweg import Scenario, plots
 from thalweg.errors import ClusterError
 from thalweg.jobs import POLL_INTERVAL_S, Control, Job, JobProgress, SampleFile, digest
 from thalweg.jobs import run as run_jobs
+from thalweg.sweep import value_text
 
-from . import _claims, _common, _cost, _judge, _mutants, _profiles, _read
+from . import _claims, _common, _cost, _judge, _mutants, _profiles, _read, _scenarios
 from ._base import (
     Experiment,
     ExperimentKey,
@@ -103,22 +104,15 @@ def reproduce_study(
     out: Path | None,
     progress: Progress | None,
     on: str | Client | None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Reproduction:
     """See `thalweg_papers.reproduce`."""
-    if figure is not None and claim is not None:
-        raise ValueError("a figure and a claim exclude each other")
-    figure_specs = list(study.figure_specs()) if figure is None else [find_figure(study, figure)]
-    experiments = study.experiments()
-    claims = check_measures(study.claims(), experiments) if isinstance(study, Paper) else []
-    selected = set(experiments)
-    if figure is not None:
-        selected = {name for spec in figure_specs for name in spec.experiments}
-    if claim is not None:
-        one = find_claim(study, claims, claim)
-        claim, claims, figure_specs = one.id, [one], []
-        selected = set(one.measure.experiments) if one.measure else set()
-    scale = Scale(study.quick_factor, fewer=True) if quick else Scale()
-    profiles = study.profiles() if isinstance(study, Paper) and figure is None else ()
+    chosen = select(study, figure, claim, changes)
+    experiments, selected, figure_specs = chosen.experiments, chosen.selected, chosen.figure_specs
+    claims, claim = chosen.claims, chosen.claim
+    scale = scale_of(study, quick=quick)
+    whole_paper = isinstance(study, Paper) and figure is None and not changes
+    profiles = study.profiles() if isinstance(study, Paper) and whole_paper else ()
     measured_keys = {name for row in claims if row.measure for name in row.measure.experiments}
     planned = [plan(experiments.values(), selected, scale, seed)]
     planned += [
@@ -129,7 +123,9 @@ def reproduce_study(
     samples, *others = [list(itertools.islice(done, len(runs))) for runs in planned]
     collected = collect(samples)
 
-    figures, tables = draw_figures((spec.id, partial(spec.draw, collected, scale)) for spec in figure_specs)
+    figures, tables = draw_figures(
+        (spec.id, partial(_draw, spec, collected, scale, experiments)) for spec in figure_specs
+    )
     verdicts = list(judge_claims(claims, collected, experiments, whole=figure is None, quick=quick))
     for profile, found in zip(profiles, others, strict=True):
         combined = Samples({**collected.by_case, **collect(found).by_case})
@@ -148,14 +144,82 @@ def reproduce_study(
             for run, sample in found
         ],
         choices=dict(study.choices()),
-        notes=notes(study, scale, figure or claim),
+        notes=notes(study, scale, None if figure is None else figure_specs[0].id, claim, changes),
         quick=quick,
         seed=seed,
         figure=None if figure is None else figure_specs[0].id,
         claim=claim,
+        changes=dict(changes or {}),
         of_paper=study.of_paper,
         profiles={profile.name: profile.sentence for profile in profiles},
     )
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The part of a study that is run."""
+
+    experiments: Mapping[ExperimentKey, Experiment]
+    """All experiments; those selected have changed keys, if there are any."""
+    selected: set[ExperimentKey]
+    figure_specs: list[FigureSpec]
+    claims: Sequence[_claims.Claim]
+    claim: str | None
+    """The id of the only claim."""
+
+
+def select(
+    study: Study, figure: str | None, claim: str | None, changes: Mapping[str, Any] | None
+) -> Selection:
+    """What a figure or a claim needs, or everything; with changed keys only a named claim is judged.
+
+    Raises ``ValueError`` for a figure and a claim, and for changed keys of the whole study.
+    """
+    if figure is not None and claim is not None:
+        raise ValueError("a figure and a claim exclude each other")
+    if changes and figure is None and claim is None:
+        raise ValueError("settings can be changed for one figure or one claim only")
+    figure_specs = list(study.figure_specs()) if figure is None else [find_figure(study, figure)]
+    experiments = study.experiments()
+    claims = check_measures(study.claims(), experiments) if isinstance(study, Paper) else []
+    selected = set(experiments)
+    if figure is not None:
+        selected = {name for spec in figure_specs for name in spec.experiments}
+    if claim is not None:
+        one = find_claim(study, claims, claim)
+        claim, claims, figure_specs = one.id, [one], []
+        selected = set(one.measure.experiments) if one.measure else set()
+    if changes:
+        experiments = _scenarios.with_changes(experiments, selected, changes)
+        claims = claims if claim is not None else []
+    return Selection(experiments, selected, figure_specs, claims, claim)
+
+
+def scale_of(study: Study, *, quick: bool) -> Scale:
+    """The length and the number of runs."""
+    return Scale(study.quick_factor, fewer=True) if quick else Scale()
+
+
+def study_scenarios(
+    study: Study,
+    *,
+    figure: str | None,
+    claim: str | None,
+    quick: bool,
+    seed: int,
+    changes: Mapping[str, Any] | None,
+) -> list[_scenarios.StudyScenario]:
+    """See `Study.scenarios`."""
+    chosen = select(study, figure, claim, changes)
+    scale = scale_of(study, quick=quick)
+    return _scenarios.listed(plan(chosen.experiments.values(), chosen.selected, scale, seed))
+
+
+def _draw(
+    spec: FigureSpec, samples: Samples, scale: Scale, experiments: Mapping[ExperimentKey, Experiment]
+) -> Figure | Table | None:
+    """A figure or table that says how its runs are shorter or fewer."""
+    return _scenarios.marked(spec.draw(samples, scale), [experiments[key] for key in spec.experiments], scale)
 
 
 def draw_figures(
@@ -205,7 +269,7 @@ def plan(
         for experiment in experiments
         if experiment.name in selected
         for variant in experiment.variants
-        for number in range(_seeds(experiment, variant, scale))
+        for number in range(seeds_of(experiment, variant, scale))
     ]
     return sorted(runs, key=lambda run: -run.experiment.weight)
 
@@ -301,7 +365,8 @@ def _add_used(known: dict[str, ModuleType], module: ModuleType | None) -> None:
             _add_used(known, used)
 
 
-def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:
+def seeds_of(experiment: Experiment, variant: str, scale: Scale) -> int:
+    """The number of seeds of a variant."""
     seeds = experiment.quick_seeds if scale.quick else experiment.seeds
     return min(seeds, dict(experiment.fewer).get(variant, seeds))
 
@@ -316,17 +381,30 @@ def _run_record(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:
     }
 
 
-def notes(study: Study, scale: Scale, only: str | None) -> list[str]:
-    """Notes at the start of a report: fewer or shorter runs, or a single figure or claim."""
+def notes(
+    study: Study,
+    scale: Scale,
+    figure: str | None,
+    claim: str | None,
+    changes: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """Notes at the start of a report: fewer or shorter runs, a single figure or claim, changed settings."""
     of_paper = study.of_paper
     lines = []
     if scale.quick:
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
         time = f"runs take {scale.factor:.0%} of {whose} time, with" if scale.factor < 1.0 else "runs take"
         lines.append(f"Quick: {time} fewer seeds; {what} are indicative.")
-    if only is not None:
-        claims = "; only the claims that rest on it are listed" if of_paper else ""
-        lines.append(f"Only what {only} needs was run{claims}.")
+    if figure is not None:
+        shown = figure.replace("-", " ", 1) if figure.startswith(("figure-", "table-")) else figure
+        claims = "; only the claims that rest on it are listed" if of_paper and not changes else ""
+        lines.append(f"Only {shown} was run{claims}.")
+    if claim is not None:
+        lines.append(f"Only claim {claim} was judged.")
+    if changes:
+        settings = ", ".join(f"{key} = {value_text(value)}" for key, value in changes.items())
+        what = "the verdict is of these settings" if claim is not None else "no claim is judged"
+        lines.append(f"Changed settings: {settings}. The scenarios are not those of the study; {what}.")
     return lines
 
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .result import Progress, Result
     from .scenario import Scenario, load
     from .scheme import CongestionControl, Parameter, WindowUpdate, load_schemes, register_scheme
-    from .stats import Estimate, estimate, paired
+    from .stats import Estimate, estimate, paired, percentile, proportion
     from .sweep import Sweep, SweepResult, run_many
 
 _HOME = {
@@ -99,6 +99,8 @@ _HOME = {
     "load_schemes": "scheme",
     "metrics": "catalogue",
     "paired": "stats",
+    "percentile": "stats",
+    "proportion": "stats",
     "register_scheme": "scheme",
     "run_many": "sweep",
     "schema": "catalogue",
@@ -149,6 +151,8 @@ __all__ = [
     "load_schemes",
     "metrics",
     "paired",
+    "percentile",
+    "proportion",
     "register_scheme",
     "run_many",
     "schema",
@@ -166,4 +170,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted(__all__)

@@ -207,6 +207,12 @@ class Plan:
         Each time that `control` says `keep`, the tables as they are go to `folder`.
         """
 
+    def record(self, control: Control, folder: str) -> Run:
+        """Runs as `run`, and writes the record of every packet to `folder`. Releases the interpreter lock.
+
+        Raises `OSError` if the record is not complete. `docs/reference/packet-record.md` defines its files.
+        """
+
     def controlled(self, *, emulated: bool = False) -> list[str]:
         """Names of the flows with a congestion controller of this library; fewer in an emulation."""
 

@@ -63,6 +63,10 @@ class ScenarioWarning(UserWarning):
     """A part of a scenario has no effect, or an expectation cannot be measured. The scenario runs nevertheless."""
 
 
+class InvariantWarning(UserWarning):
+    """A number of a run violates an invariant that holds in every run: it is wrong. See `thalweg.invariants`."""
+
+
 class ResultError(ValueError):
     """A folder holds no readable result, or a result cannot be written."""
 

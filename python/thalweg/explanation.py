@@ -219,11 +219,16 @@ class Explanation:
                 axes.set_subplotspec(grid[0])
                 self._draw_holders(figure.add_subplot(grid[1]), holders)
             times = [span.begin_s for span in self.spans]
-            if any(span.window is not None for span in self.spans):
-                window = [math.nan if span.window is None else span.window / 1e3 for span in self.spans]
-                axes.step(times, window, where="post", label="congestion window", color=COLOURS[0])
             in_flight = [span.in_flight / 1e3 for span in self.spans]
-            axes.step(times, in_flight, where="post", label="in flight", color=COLOURS[1], linewidth=0.8)
+            axes.fill_between(
+                times, in_flight, step="post", label="in flight", color=COLOURS[1], alpha=0.45, linewidth=0
+            )
+            if any(span.window is not None for span in self.spans):
+                # in front of what is in flight, which a full window covers
+                window = [math.nan if span.window is None else span.window / 1e3 for span in self.spans]
+                axes.step(
+                    times, window, where="post", label="congestion window", color=COLOURS[0], linewidth=1.2
+                )
             top = max([*in_flight, *(span.window / 1e3 for span in self.spans if span.window), 1e-3])
             axes.set_ylim(-0.3 * top, 1.08 * top)
             used: dict[str, str] = {}
@@ -246,8 +251,9 @@ class Explanation:
                 axes.plot(drops, [1.03 * top] * len(drops), "|", color="#c01515", markersize=5, label="drop")
             axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
             axes.set_xlabel("time (s)")
-            axes.set_ylabel(f"{self.flow} (kB)")
+            axes.set_ylabel("window and data in flight (kB)")
             place_legend(axes, rows=look.legend_rows)
+            figure.suptitle(f"What limited {self.flow}", x=0.01, ha="left", fontweight="bold")
         if out is not None:
             figure.savefig(out)
         return figure

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from importlib.metadata import EntryPoint
     from os import PathLike
 
@@ -100,8 +100,20 @@ class Study(Protocol):
         out: str | PathLike[str] | None = None,
         progress: Callable[[int, int, str], object] | None = None,
         on: Any = None,
+        changes: Mapping[str, Any] | None = None,
     ) -> Any:
         """Simulates the experiments, draws the figures and judges the claims."""
+
+    def scenarios(
+        self,
+        *,
+        figure: str | None = None,
+        claim: str | None = None,
+        quick: bool = False,
+        seed: int = 1,
+        changes: Mapping[str, Any] | None = None,
+    ) -> Sequence[Any]:
+        """The scenarios, without running them: each has `name`, `toml` and `seeds`."""
 
     def emulate(
         self,

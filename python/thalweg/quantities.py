@@ -28,6 +28,14 @@ def quantity(text: str) -> tuple[float, str] | None:
     return (float(found[1].replace("_", "")), found[2]) if found and found[2] in _SIZES else None
 
 
+def base_value(text: str) -> float:
+    """The number in the base unit of its kind: bit/s, seconds, bytes, packets. ``ValueError`` if it is no quantity."""
+    found = quantity(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no quantity")
+    return found[0] * _SIZES[found[1]][1]
+
+
 def numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     """The values as numbers, and their unit; None unless all are quantities of one kind, or all are plain numbers.
 

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import time
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native, catalogue
+from ._folder_names import run_of_cell
 from ._names import unknown_name
-from .errors import ResultError
+from .errors import InvariantWarning, ResultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -55,8 +57,11 @@ PAGE = "report.html"
 KEYS_IN_TITLE = 4
 """Maximum number of changed keys in a title."""
 
-VALUE_IN_TITLE = 40
+VALUE_IN_TITLE = 24
 """Maximum characters of a value in a title."""
+
+CHANGES_IN_TITLE = 72
+"""Maximum characters of all changed keys in a title; of those that do not fit, the number is there."""
 
 
 class TableSource(Protocol):
@@ -111,6 +116,7 @@ class Result:
         self._source = source
         self._texts = texts
         self._frames: dict[str, polars.DataFrame] = {}
+        self._unchecked = isinstance(source, _native.Run)
 
     @classmethod
     def of(cls, plan: Plan, native: _native.Run, wall_s: float, cpu_s: float) -> Result:
@@ -134,9 +140,11 @@ class Result:
         """Reads a run folder. Raises `ResultError` if it holds no run, or one of a later format.
 
         Of a killed run the last checkpoint is read; its status is `unfinished`. A run of a dataset is named as if it had a
-        folder: `STUDY/NAME-DIGEST/seed=7`.
+        folder: `STUDY/NAME-DIGEST/seed=7`. A run of a sweep is also found by its values:
+        `STUDY/bottleneck.buffer=2bdp,seed=7`.
         """
         folder = Path(folder)
+        folder = run_of_cell(folder) or folder
         if (stored := stored_run(folder)) is not None:
             return stored
         try:
@@ -268,6 +276,10 @@ class Result:
         import polars
 
         self._known(table)
+        if self._unchecked:
+            self._unchecked = False
+            for sentence in self.violated_invariants:
+                warnings.warn(f"violated invariant: {sentence}", InvariantWarning, stacklevel=2)
         if table not in self._frames:
             if isinstance(self._source, _native.Run):
                 self._frames[table] = polars.DataFrame(self._source.table(table))
@@ -297,16 +309,77 @@ class Result:
             schema={row["name"]: types.get(row["unit"], polars.UInt64) for row in columns}
         )
 
+    def table(self, name: str = "flows", *, full: bool = False) -> polars.DataFrame:
+        """A table with the columns that `thalweg run` prints, in their order, and without those that have no values.
+
+        With `full` all columns that have values. Units are the base units of the names, as in `frame`. `KeyError` for an
+        unknown name.
+        """
+        from .report.columns import ONLY_IN_FULL, TABLES, table_rows
+
+        frame = self._by_use(name)
+        if full or name not in TABLES or name == "summary":
+            return frame.select([one for one in frame.columns if not frame[one].is_null().all()])
+        headings, _ = table_rows(frame, TABLES[name], full=full)
+        return frame.select([key for key, _ in headings if key not in ONLY_IN_FULL])
+
+    def latex(self, name: str = "flows", *, labels: Mapping[str, str] | None = None, digits: int = 3) -> str:
+        """A LaTeX table (`booktabs`) of a table, in the columns and units that `thalweg run` prints.
+
+        `labels` gives headings and names other words; `digits` are the significant digits. `KeyError` for a table that is
+        not printed.
+        """
+        from .latex import tabular
+        from .report._page import number
+        from .report.columns import TABLES, table_rows
+
+        known = [table for table in TABLES if table != "summary"]
+        if name not in known:
+            raise KeyError(unknown_name("printed table", name, known))
+        headings, rows = table_rows(self.frame(name), TABLES[name], full=False)
+        names = labels or {}
+        cells = [
+            [
+                number(row[key], digits)
+                if isinstance(row[key], float)
+                else "–"
+                if row[key] is None
+                else names.get(str(row[key]), str(row[key]))
+                for key, _ in headings
+            ]
+            for row in rows
+        ]
+        numeric = [all(isinstance(row[key], int | float | None) for row in rows) for key, _ in headings]
+        return tabular([names.get(key, heading) for key, heading in headings], cells, numeric)
+
+    def _by_use(self, name: str) -> polars.DataFrame:
+        """A table with the columns that are printed first, and those without values last."""
+        import polars
+
+        from .report.columns import ONLY_IN_FULL, TABLES
+
+        frame = self.frame(name)
+        printed = [key for key, _, _ in TABLES.get(name, ()) if key in frame.columns]
+        names = [key for key in printed if key not in ONLY_IN_FULL]
+        names = list(dict.fromkeys([*names, *printed, *frame.columns]))
+
+        def has_values(one: str) -> bool:
+            known = frame[one].drop_nulls()
+            return not known.is_empty() and (known.dtype != polars.String or bool((known != "").any()))
+
+        empty = [one for one in names if frame.height > 0 and not has_values(one)]
+        return frame.select([*(one for one in names if one not in empty), *empty])
+
     def to_pandas(self, table: str = "flows") -> Any:
-        """A table as a pandas DataFrame; counts that were not measured turn its column into floats."""
+        """A table as a pandas DataFrame, with columns as in `flows`; counts that were not measured become floats."""
         pandas = import_module("pandas")
-        frame = self.frame(table)
+        frame = self._by_use(table)
         return pandas.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
 
     @property
     def flows(self) -> polars.DataFrame:
-        """One row per flow."""
-        return self.frame("flows")
+        """One row per flow; columns that are used most are first, and those without values last."""
+        return self._by_use("flows")
 
     @property
     def groups(self) -> polars.DataFrame:
@@ -335,13 +408,13 @@ class Result:
 
     @property
     def receivers(self) -> polars.DataFrame:
-        """One row per receiver of a flow."""
-        return self.frame("receivers")
+        """One row per receiver of a flow; columns as in `flows`."""
+        return self._by_use("receivers")
 
     @property
     def links(self) -> polars.DataFrame:
-        """One row per direction of a link."""
-        return self.frame("links")
+        """One row per direction of a link; columns as in `flows`."""
+        return self._by_use("links")
 
     @property
     def nodes(self) -> polars.DataFrame:
@@ -394,6 +467,19 @@ class Result:
         return bool(self.expect["pass"].all())
 
     @cached_property
+    def violated_invariants(self) -> list[str]:
+        """Invariants that its numbers break, one sentence each: see `thalweg.invariants`. Empty if all hold.
+
+        A run of this version is checked when the first of its tables is read, which gives a `InvariantWarning` for each.
+        """
+        from . import invariants
+
+        self._unchecked = False
+        if int(self.record["format"]) != FORMAT:
+            return []
+        return [broken.sentence for broken in invariants.check(self)]
+
+    @cached_property
     def values(self) -> dict[str, float | None]:
         """The summary as a dict: dotted key → value, None where it could not be measured. For single values take `get`."""
         return self._source.values if isinstance(self._source, _native.Run) else dict(self.summary.rows())
@@ -429,6 +515,7 @@ class Result:
         series: str,
         subjects: Sequence[str] | None = None,
         *,
+        labels: Mapping[str, str] | None = None,
         out: str | Path | None = None,
         style: str = "page",
         width: str | float | None = None,
@@ -436,6 +523,7 @@ class Result:
     ) -> Figure:
         """Plots a recorded series over time, one line per subject; writes it to `out` (SVG, PDF, PNG …) if given.
 
+        `labels` gives subjects and the series other names: ``{"flow.cubic": "CUBIC", "rate": "sending rate (Mbit/s)"}``.
         A flow has the same colour in every figure, that of its scheme if no other flow has that scheme. Dashed lines are
         events of the scenario. `style="paper"` makes a figure for print of an exact `width`, by default "acm-column", with
         text by LaTeX on demand: see `thalweg.styles`. Raises ``ValueError`` with the nearest names for an unknown series,
@@ -451,8 +539,11 @@ class Result:
             colours=self.colours,
             marks=event_marks(self.plan),
             title=self.title_of(series),
+            labels=labels,
             look=styles.get_style(style, width, latex=latex),
         )
+        if labels and series in labels:
+            figure.axes[0].set_ylabel(labels[series])
         if out is not None:
             figure.savefig(out)
         return figure
@@ -567,12 +658,20 @@ def begin(plan: Plan, folder: str | Path) -> Path:
 def with_overrides(title: str, overrides: Mapping[str, Any]) -> str:
     """A title and the changed keys: `A first run · bottleneck.buffer = 0.2 bdp`."""
     words = [f"{key.removeprefix('topology.')} = {_shown(value)}" for key, value in overrides.items()]
-    if len(words) > KEYS_IN_TITLE:
-        words[KEYS_IN_TITLE:] = [f"{len(words) - KEYS_IN_TITLE} more"]
+    kept = KEYS_IN_TITLE
+    while kept > 1 and len(", ".join(words[:kept])) > CHANGES_IN_TITLE:
+        kept -= 1
+    if len(words) > kept:
+        words[kept:] = [f"{len(words) - kept} more"]
     return " · ".join(filter(None, [title, ", ".join(words)]))
 
 
 def _shown(value: Any) -> str:
+    """A value in a few words: of a table its kind, of a list of tables their number."""
+    if isinstance(value, dict):
+        return str(value.get("kind", f"{len(value)} keys"))
+    if isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        return "1 entry" if len(value) == 1 else f"{len(value)} entries"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= VALUE_IN_TITLE else f"{text[: VALUE_IN_TITLE - 1]}…"
 

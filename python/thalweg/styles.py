@@ -85,6 +85,9 @@ DASHES: tuple[Any, ...] = (
 MARKS = 6
 """Markers along a printed line of many points."""
 
+PRINT_DPI = 300
+"""Dots per inch of an image of style `paper`."""
+
 LATEX = ("pdflatex", "xelatex", "lualatex")
 """Programs that set text, in the order in which they are looked for."""
 
@@ -97,13 +100,24 @@ _ESCAPES = str.maketrans(
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        "²": r"\textsuperscript{2}",
+        **{
+            sign: rf"\textsuperscript{{{digit}}}"
+            for sign, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)
+        },
+        "−": r"\ensuremath{-}",
+        "–": "--",
+        "…": r"\ldots{}",
         "µ": r"\textmu{}",
         "·": r"\textperiodcentered{}",
         "±": r"\ensuremath{\pm}",
         "\u202f": r"\,",
     }
 )
+
+
+def escape_latex(text: str) -> str:
+    """A text with the characters that have a meaning in LaTeX escaped."""
+    return text.translate(_ESCAPES)
 
 
 @dataclass(frozen=True)
@@ -192,6 +206,8 @@ def paper(width: str | float = "acm-column", *, latex: bool = False) -> Style:
         "lines.linewidth": 1.0,
         "lines.markersize": 3.2,
         "lines.markeredgewidth": 0.5,
+        # an image, such as a PNG, has the resolution of print
+        "savefig.dpi": PRINT_DPI,
         # outlines, because another computer lacks the fonts
         "svg.fonttype": "path",
         "xtick.labelsize": 7,

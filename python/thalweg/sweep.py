@@ -8,15 +8,17 @@ grid therefore runs only what is missing. The folder also has the index of the l
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from . import cluster, dataset
+from . import _sweep_output, cluster, dataset
+from ._folder_names import joined
 from ._names import unknown_name
 from .dataset import RunDataset, StoredRun
 from .errors import Interrupted, ResultError
@@ -26,6 +28,7 @@ from .packed import PackedRun
 from .quantities import numbers as as_numbers
 from .result import Result
 from .scenario import Plan, Scenario
+from .stats import Estimate, estimate, few_seeds
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -77,23 +80,28 @@ class Point:
     values: dict[str, Any]
     """The point of the grid."""
     seeds: int
-    """Seeds of the runs."""
+    """Different seeds of the runs."""
     distinct: int
     """Number of runs that differ, by their trace hash."""
 
+    @property
+    def random(self) -> bool:
+        """Whether its runs differ, so that their mean has an interval."""
+        return self.distinct > 1
 
-def group_by_point(runs: Iterable[tuple[Mapping[str, Any], str]]) -> list[Point]:
-    """The points of the runs; each run is given by the keys that its grid sets and its trace hash."""
-    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
-    for values, trace_hash in runs:
-        found.setdefault(repr(values), (dict(values), []))[1].append(trace_hash)
-    return [Point(values, len(hashes), len(set(hashes))) for values, hashes in found.values()]
+
+def group_by_point(runs: Iterable[tuple[Mapping[str, Any], int, str]]) -> list[Point]:
+    """The points of the runs; each run is given by the keys that its grid sets, its seed and its trace hash."""
+    found: dict[str, tuple[dict[str, Any], dict[int, str]]] = {}
+    for values, seed, trace_hash in runs:
+        found.setdefault(repr(values), (dict(values), {}))[1][seed] = trace_hash
+    return [Point(values, len(hashes), len(set(hashes.values()))) for values, hashes in found.values()]
 
 
 def sameness(points: Sequence[Point]) -> str | None:
-    """A sentence about seeds that make no difference; None if each seed gave another run."""
+    """A sentence about seeds that gave equal runs; None if each seed gave another run."""
     several = [point for point in points if point.seeds > 1]
-    same = [point for point in several if point.distinct == 1]
+    same = [point for point in several if not point.random]
     fewer = [point for point in several if point.distinct < point.seeds]
     if not fewer:
         return None
@@ -103,7 +111,16 @@ def sameness(points: Sequence[Point]) -> str | None:
         return f"{several[0].seeds} seeds, 1 distinct run{where}: nothing in this scenario is random. {mend}"
     if same:
         return f"At {len(same)} of {len(points)} points all seeds gave 1 distinct run: nothing is random there. {mend}"
-    return f"At {len(fewer)} of {len(points)} points some seeds gave the same run; n counts distinct runs."
+    if len(points) == 1:
+        return f"{points[0].seeds} seeds, {points[0].distinct} distinct runs: every seed counts."
+    return f"At {len(fewer)} of {len(points)} points some seeds gave the same run; every seed counts."
+
+
+def notes(points: Sequence[Point]) -> list[str]:
+    """Sentences about what the seeds can tell: those that make no difference, and too few of them."""
+    random = [point.seeds for point in points if point.random]
+    few = few_seeds(min(random)) if random else None
+    return [note for note in (sameness(points), f"{few}." if few else None) if note]
 
 
 class Sweep:
@@ -244,44 +261,58 @@ class SweepResult:
         """Whether every run is complete."""
         return len(self.runs) == self.planned and all(run.result.complete for run in self.runs)
 
+    @cached_property
+    def failures(self) -> polars.DataFrame:
+        """The expectations that do not hold: the grid's keys, `seed`, `key`, `expected`, `measured`; a row per run and key.
+
+        `measured` is in the base unit of the key, and null where the run does not have it.
+        """
+        import polars
+
+        rows = self._table("expect", self.runs)
+        if rows.is_empty():
+            return rows
+        return rows.filter(~polars.col("pass")).drop("pass")
+
     @property
     def points(self) -> list[Point]:
-        """Each point of the grid, with the number of its seeds that gave distinct runs."""
-        return group_by_point((run.values, run.result.trace_hash) for run in self.runs)
+        """Each point of the grid, with the number of its seeds and of distinct runs."""
+        return group_by_point((run.values, run.seed, run.result.trace_hash) for run in self.runs)
 
     @property
     def sameness(self) -> str | None:
-        """A sentence about seeds that make no difference; None if each seed gave another run."""
+        """A sentence about seeds that gave equal runs; None if each seed gave another run."""
         return sameness(self.points)
 
-    def _distinct(self) -> list[SweepRun]:
-        """The first run of each trace hash of a point."""
-        found: dict[tuple[str, str], SweepRun] = {}
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about what the seeds can tell: those that make no difference, and too few of them."""
+        return notes(self.points)
+
+    def _each_seed(self) -> list[SweepRun]:
+        """The first run of each seed of a point: a seed that is listed twice is one observation."""
+        found: dict[tuple[str, int], SweepRun] = {}
         for run in self.runs:
-            found.setdefault((repr(run.values), run.result.trace_hash), run)
+            found.setdefault((repr(run.values), run.seed), run)
         return list(found.values())
 
     @cached_property
     def summary(self) -> polars.DataFrame:
-        """One row per point and metric: the grid's keys, `metric`, `n`, `mean`, `sd`, `ci95` (Student t, over seeds).
+        """One row per point and metric: the grid's keys, `metric`, `n`, `mean`, `sd`, `low`, `high`.
 
-        `n` counts distinct runs: seeds whose runs have the same trace hash are one run.
+        `n` counts the seeds that measured the metric, and `low` and `high` are the ends of the 95 % confidence interval of
+        the mean over seeds (`thalweg.stats`). They are null for one seed, and where all seeds gave the same run: nothing is
+        random there.
         """
         import polars
 
-        from .stats import half_width
-
-        frame = self._table("summary", self._distinct())
+        runs = self._each_seed()
+        frame = self._numbered("summary", runs)
         if frame.is_empty():
-            return frame
-        value = polars.col("value")
-        means = frame.group_by(*self.keys, "metric", maintain_order=True).agg(
-            n=value.count(), mean=value.mean(), sd=value.std()
-        )
-        # once per number of runs: a sweep over many flows has a hundred thousand rows
-        of_one = {n: half_width(n, 1.0) for n in means["n"].unique() if n > 1}
-        factor = means["n"].replace_strict(of_one, default=None, return_dtype=polars.Float64)
-        return means.with_columns(ci95=polars.col("sd") * factor)
+            return polars.DataFrame()
+        at = {repr(point.values): point.random for point in self.points}
+        random = polars.Series([at[repr(run.values)] for run in runs])
+        return summarise(frame.with_columns(random=random.gather(frame[NUMBER])), self.keys)
 
     @cached_property
     def units(self) -> dict[str, str]:
@@ -329,22 +360,24 @@ class SweepResult:
         by: str | Sequence[str] | None = None,
         *,
         where: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
         out: str | Path | None = None,
         style: str = "page",
         width: str | float | None = None,
         latex: bool = False,
     ) -> Figure:
-        """Plots the mean of the metric `y` over the key `x` of the grid, with its 95 % interval over distinct runs.
+        """Plots the mean of the metric `y` over the key `x` of the grid, with its 95 % confidence interval over seeds.
 
         There is one line per value of the keys in `by`: all other keys with several values, unless `where` fixes them. A key
-        is named in full or by its last words: `plot("buffer", "flows.fairness", by="scheme", where={"count": 2})`. The other
-        arguments are those of `Result.plot`.
+        is named in full or by its last words: `plot("buffer", "flows.fairness", by="scheme", where={"count": 2})`. `labels`
+        gives keys, values and metrics other names: ``{"buffer": "buffer size", "reno": "NewReno"}``. The other arguments are
+        those of `Result.plot`.
 
         Raises ``KeyError`` with the nearest name for an unknown key, value or metric, and ``ValueError`` if a key with
         several values is neither in `by` nor in `where`.
         """
         from . import plots, styles
-        from .report.sweeps import axis_label, points
+        from .report.sweeps import add_samples, axis_label, points
 
         look = styles.get_style(style, width, latex=latex)
         kept = self._where(where or {})
@@ -364,7 +397,10 @@ class SweepResult:
             raise KeyError(unknown_name("result", y, known))
         keys = [across, *lines]
         rows = points(summary.to_dicts(), keys, [y])
-        figure = plots.grid(rows, keys, y, axis_label(y), look=look)
+        add_samples(rows, keys, [y], kept._samples(y, keys))
+        names = labels or {}
+        rows, keys = _sweep_output.rename(rows, keys, names)
+        figure = plots.grid(rows, keys, y, names.get(y, axis_label(y)), look=look)
         if out is not None:
             figure.savefig(out)
         return figure
@@ -381,7 +417,7 @@ class SweepResult:
         width: str | float | None = None,
         latex: bool = False,
     ) -> Figure:
-        """Plots two metrics of groups of flows against each other, a point per distinct run, with an ellipse over the seeds.
+        """Plots two metrics of groups of flows against each other, a point per run, with an ellipse over the seeds.
 
         `x` and `y` are the last words of the metrics ``flows.GROUP.x``; `groups` are all that have both, unless they are
         named. The ellipse of a point of the grid is the contour at one standard deviation of the normal distribution that
@@ -404,9 +440,95 @@ class SweepResult:
             figure.savefig(out)
         return figure
 
+    def heatmap(
+        self,
+        x: str,
+        y: str,
+        metric: str,
+        *,
+        where: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        out: str | Path | None = None,
+        style: str = "page",
+        width: str | float | None = None,
+        latex: bool = False,
+    ) -> Figure:
+        """Plots the mean of a metric over two keys of the grid, as a map of colours with numbers.
+
+        All other keys must have one value, or be fixed by `where`. Arguments and errors are those of `plot`.
+        """
+        from . import styles
+
+        look = styles.get_style(style, width, latex=latex)
+        kept = self._where(where or {})
+        figure = _sweep_output.heatmap(kept, self._key(x), self._key(y), metric, labels or {}, look)
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def cdf(
+        self,
+        metric: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        flows: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        logarithmic: bool = False,
+        labels: Mapping[str, str] | None = None,
+        out: str | Path | None = None,
+        style: str = "page",
+        width: str | float | None = None,
+        latex: bool = False,
+    ) -> Figure:
+        """Plots cumulative distributions: a line for each value of the keys in `by`, by default of all with several values.
+
+        A key of the summary, such as `flows.short.fct_p95`, is distributed over the seeds. A column of the flows, such as
+        `fct` or `goodput`, is distributed over the flows of a run, of the group `flows` only if it is named: the line is the
+        mean of the runs' distributions, and the band its 95 % confidence interval, from three seeds on. Arguments and errors
+        are those of `plot`; `logarithmic` is the horizontal axis.
+        """
+        from . import styles
+
+        look = styles.get_style(style, width, latex=latex)
+        kept = self._where(where or {})
+        names = _sweep_output.several(kept) if by is None else [by] if isinstance(by, str) else by
+        lines = [self._key(name) for name in names]
+        figure = _sweep_output.cdf(kept, metric, lines, flows, labels or {}, look, logarithmic=logarithmic)
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def latex(
+        self,
+        *metrics: str,
+        where: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        digits: int = 3,
+    ) -> str:
+        """A LaTeX table (`booktabs`) of means with their 95 % confidence intervals, a row per point of the grid.
+
+        Headings have units; `labels` renames as in `plot`, and `digits` are the significant digits of a mean. Without
+        metrics it has those of the table that `thalweg run` prints. Raises ``KeyError`` as `plot` does.
+        """
+        from .report.sweeps import key_metrics
+
+        kept = self._where(where or {})
+        shown = metrics or (key_metrics(kept.runs[0].result) if kept.runs else ())
+        return _sweep_output.latex(kept, shown, labels or {}, digits)
+
+    def results(self, where: Mapping[str, Any] | None = None, *, seed: int | None = None) -> list[Result]:
+        """The results of the runs in which keys have these values, with one seed or all; `.folder` of each is its folder.
+
+        Raises ``KeyError`` with the nearest name for an unknown key or value, and for a seed without a run.
+        """
+        runs = [run for run in self._where(where or {}).runs if seed is None or run.seed == seed]
+        if not runs:
+            raise KeyError(f"no run has the seed {seed}")
+        return [run.result for run in runs]
+
     def labelled(self) -> list[tuple[str, Result]]:
-        """The distinct runs, each with the values of the keys that have several, as a label."""
-        runs = self._distinct()
+        """The run of each seed, with the values of the keys that have several, as a label."""
+        runs = self._each_seed()
         texts = {key: [value_text(run.values[key]) for run in runs] for key in self.keys}
         several = [key for key in self.keys if len(set(texts[key])) > 1]
         return [
@@ -500,20 +622,43 @@ class SweepResult:
         return {key: [cells[key](run.values[key]) for run in runs] for key in self.keys}
 
     def values(self, metric: str, **point: Any) -> list[float | None]:
-        """A metric of each seed at one point of the grid, for `paired`; seeds with equal runs are included each.
+        """A metric of each seed at one point of the grid, for `paired`.
 
         A key of the grid is named by its last word: `values("flows.fairness", buffer="1 bdp")`.
         """
+        return [run.result[metric] for run in self._at(point)]
+
+    def estimate(self, metric: str, **point: Any) -> Estimate:
+        """The mean of a metric over the seeds of one point of the grid, with its interval; see `values`.
+
+        There is no interval if all seeds gave the same run.
+        """
+        runs = SweepResult(self.keys, self._at(point), self.planned)
+        found = estimate([run.result[metric] for run in runs._each_seed()], metric)
+        if any(at.random for at in runs.points):
+            return found
+        return replace(found, low=math.nan, high=math.nan)
+
+    def _at(self, point: Mapping[str, Any]) -> list[SweepRun]:
+        """The runs of a point of the grid, whose keys are named by their last words."""
         known = {key.rsplit(".", 1)[-1] for key in self.keys}
         if unknown := set(point) - known:
             raise KeyError(
                 f"the grid has no {', '.join(sorted(unknown))}; it has {', '.join(sorted(known)) or 'nothing'}"
             )
         return [
-            run.result[metric]
+            run
             for run in self.runs
             if all(run.values[key] == point.get(key.rsplit(".", 1)[-1], run.values[key]) for key in self.keys)
         ]
+
+    def _samples(self, metric: str, keys: Sequence[str]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """For `report.sweeps.add_samples`: the keys of each run, and the value of a metric in it."""
+        runs = self._each_seed()
+        columns = self._key_columns(runs)
+        for number, run in enumerate(runs):
+            value = run.result.get(metric)
+            yield {key: columns[key][number] for key in keys}, {"seed": run.seed, "metrics": {metric: value}}
 
     def _repr_html_(self) -> str:
         """The output in a notebook."""
@@ -574,20 +719,63 @@ def run_plans(
     every_s = None if watch is None else POLL_INTERVAL_S
     settings: dict[str, Any] = {"at_once": jobs, "every_s": every_s, "on": on}
     if folder is None or len(plans) <= dataset.BATCH:
+        places = [None] * len(plans) if folder is None else run_folders(folder, plans)
         listed = [
-            Job(
-                label,
-                partial(_run, plan),
-                None if folder is None else RunFolder(folder / run_folder_name(plan), plan),
-            )
-            for plan, label in zip(plans, labels, strict=True)
+            Job(label, partial(_run, plan), None if place is None else RunFolder(place, plan))
+            for plan, label, place in zip(plans, labels, places, strict=True)
         ]
         return run_jobs(listed, progress=report_progress, **settings)
     return _run_into_dataset(plans, labels, folder, report_progress, settings)
 
 
+def summarise(frame: polars.DataFrame, keys: Sequence[str]) -> polars.DataFrame:
+    """Means over seeds of rows with the grid's `keys`, `metric`, `value`, and `random`: see `SweepResult.summary`.
+
+    The same numbers as those of `stats.estimate` with the name of the metric, for a hundred thousand rows at once.
+    """
+    import numpy
+    import polars
+
+    from .stats import ROUNDING, is_skewed, mean_interval, possible_range
+
+    value = polars.col("value")
+    known = value.drop_nulls()
+    equal = known.max() - known.min() <= ROUNDING * known.abs().max()
+    moments = frame.group_by(*keys, "metric", maintain_order=True).agg(
+        n=value.count(),
+        mean=value.mean(),
+        sd=polars.when(equal).then(0.0).otherwise(known.std()),
+        skewness=polars.when(equal).then(0.0).otherwise(known.skew()),
+        random=polars.col("random").first(),
+    )
+    metrics = moments["metric"].unique()
+    kinds = polars.DataFrame(
+        {
+            "metric": metrics,
+            "skewed": [is_skewed(metric) for metric in metrics],
+            "minimum": [possible_range(metric)[0] for metric in metrics],
+            "maximum": [possible_range(metric)[1] for metric in metrics],
+        }
+    )
+    rows = moments.join(kinds, on="metric", how="left", maintain_order="left")
+    mean, sd, skewness = (
+        rows[name].cast(polars.Float64).fill_null(math.nan).to_numpy() for name in ("mean", "sd", "skewness")
+    )
+    skewness = numpy.where(rows["skewed"], skewness, 0.0)
+    ends = numpy.full((2, rows.height), math.nan)
+    of_kind = rows.select("n", "minimum", "maximum", polars.int_range(polars.len()).alias("row"))
+    for (n, minimum, maximum), part in of_kind.filter(rows["random"]).group_by("n", "minimum", "maximum"):
+        at = part["row"].to_numpy()
+        ends[:, at] = mean_interval(int(n), mean[at], sd[at], skewness[at], (minimum, maximum))
+    return moments.drop("skewness", "random").with_columns(
+        polars.Series(name, values).fill_nan(None) for name, values in zip(("low", "high"), ends, strict=True)
+    )
+
+
 def _run(plan: Plan, control: Control) -> Result | None:
     result = plan.carry_out(control)
+    if result.violated_invariants:
+        result.record["violated_invariants"] = result.violated_invariants
     return result if result.complete else None
 
 
@@ -606,7 +794,8 @@ def _run_into_dataset(
     """Runs many plans. Finished runs are compacted in the order of the plans, while others run."""
     folder.mkdir(parents=True, exist_ok=True)
     stored = RunDataset.at(folder)
-    names = [run_folder_name(plan) for plan in plans]
+    places = run_folders(folder, plans, stored.names)
+    names = [f"{place.parent.name}/{place.name}" for place in places]
     listed: list[Job[PackedRun | str]] = [
         Job(label, partial(_run_packed, plan), DatasetRun(stored, name, plan))
         for plan, label, name in zip(plans, labels, names, strict=True)
@@ -720,13 +909,39 @@ def load_if_complete(folder: Path, plan: Plan) -> Result | None:
 
 
 def run_folder_name(plan: Plan) -> str:
-    """Folder of a run below a sweep's: title, digest of scenario and program, seed.
+    """Folder of a run below a sweep's: changed keys or else the title, digest of scenario and program, seed.
 
-    Only the seeds of one scenario share a folder; other settings or another program never do.
+    `bottleneck.buffer=0.2bdp,flows.reno.count=2-3c3aba329c49/seed=1`. Only the seeds of one scenario share a folder; other
+    settings or another program never do. `Result.load` and the commands also find it as
+    `bottleneck.buffer=0.2bdp,flows.reno.count=2,seed=1`.
     """
-    digest = hashlib.sha256(f"{core_digest()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
-    words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
+    digest = hashlib.sha256(f"{core_digest()}\n{plan.scenario.identity}".encode()).hexdigest()[:_DIGITS]
+    words = joined(plan.scenario.overrides, MAX_NAME_BYTES)
+    words = words or "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
     return f"{words or 'run'}-{digest}/seed={plan.seed}"
+
+
+def run_folders(folder: Path, plans: Iterable[Plan], stored: Iterable[str] = ()) -> list[Path]:
+    """The folders of runs below a sweep's; those that are there already, or have names in a dataset, keep their names.
+
+    What a folder's name says of a scenario depends on the sweep that made it, the digest at its end does not.
+    """
+    there = [name.partition("/")[0] for name in stored]
+    if folder.is_dir():
+        there += sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    by_digest = {name[-_DIGITS:]: name for name in there if re.search(rf"-[0-9a-f]{{{_DIGITS}}}$", name)}
+    found = []
+    for plan in plans:
+        name, _, seed = run_folder_name(plan).partition("/")
+        found.append(folder / by_digest.setdefault(name[-_DIGITS:], name) / seed)
+    return found
+
+
+_DIGITS = 12
+"""Hexadecimal digits of the digest in the name of a run's folder."""
+
+MAX_NAME_BYTES = 120
+"""Maximum length of what the name of a run's folder says, before its digest."""
 
 
 def plan_digest(toml: str) -> str:

@@ -132,7 +132,7 @@ def test_a_mean_over_networks_has_the_interval_of_the_seeds():
     found = measures.over([np.array([1.0, 2.0, 3.0]), np.array([3.0, 4.0, 5.0])])
     assert found.values == (2.0, 3.0, 4.0)
     # Student: 4.303 · 1/√3
-    assert found.ci95 == pytest.approx(2.484, abs=1e-3)
+    assert found.interval == (pytest.approx(3 - 2.484, abs=1e-3), pytest.approx(3 + 2.484, abs=1e-3))
 
 
 def test_waits_of_both_routes_are_one():

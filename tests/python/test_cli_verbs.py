@@ -78,9 +78,19 @@ def test_reproduce_judges_the_claims_of_a_figure_and_writes_the_page(
     out = tmp_path / "mca"
     words = ["reproduce", "mca", "--figure", "figure-8", "--quick", "--out", str(out)]
     answer = asked(capsys, *words)
-    assert {"id", "source", "statement", "expected", "measured", "ci95", "n", "verdict", "reason"} <= set(
-        answer["claims"][0]
-    )
+    assert {
+        "id",
+        "source",
+        "statement",
+        "expected",
+        "measured",
+        "low",
+        "high",
+        "limit",
+        "n",
+        "verdict",
+        "reason",
+    } <= set(answer["claims"][0])
     assert {claim["verdict"] for claim in answer["claims"]} <= {
         "reproduced",
         "partly",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,23 @@ import report_cards
 from thalweg import Scenario, WindowUpdate, catalogue, register_scheme
 from thalweg._native import Control
 from thalweg.cli import call
+from thalweg.cli.evaluate import _print as print_card
 from thalweg.evaluation import Subject, batteries, evaluate, runner
 from thalweg.evaluation.networks import Lab
-from thalweg.evaluation.rows import FAIL, NOT_APPLICABLE, PASS, UNDECIDED, Limit, NotWorse, Row, decide
+from thalweg.evaluation.rows import (
+    FAIL,
+    NOT_APPLICABLE,
+    PASS,
+    UNDECIDED,
+    UNITS,
+    Limit,
+    NotWorse,
+    Row,
+    Unfinished,
+    decide,
+)
 from thalweg.jobs import run as run_jobs
+from thalweg.report import _evaluation as card_page
 from thalweg.scheme import Ack, Cut, registered
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -24,8 +38,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 EVERY = [(battery, row) for battery in batteries() for row in battery.rows]
 
 
-def row(band: Limit | NotWorse) -> Row:
-    return Row("id", "title", "source", "what", band=band)
+def row(band: Limit | NotWorse, unit: str = "ratio") -> Row:
+    return Row("id", "title", "source", "what", unit, band=band)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +89,88 @@ def test_only_standards_track_references_count_where_the_document_says_so() -> N
     assert decide(row(band), [0.1] * 3, {"bbr": [0.2] * 3}).verdict == PASS
 
 
+def test_the_interval_that_is_printed_is_the_one_that_decides() -> None:
+    # the interval of the scheme alone is far above the limit; that of the difference is not
+    references = {"cubic": [3.9e6, 4.8e6, 5.5e6], "bbr": [0.5e6, 0.6e6, 0.4e6]}
+    outcome = decide(
+        row(NotWorse("higher", "rate", standards=True), "bit/s"), [5.9e6, 5.8e6, 5.8e6], references
+    )
+    assert outcome.verdict == UNDECIDED
+    found = outcome.comparison
+    assert found is not None
+    assert (found.reference, found.worst, found.relation) == ("cubic", True, "undecided")
+    assert found.difference.interval is not None
+    assert found.difference.low < found.limit < found.difference.high
+    # differences 2.0, 1.0, 0.3; t(0.975, 2) = 4.3027, deviation 0.8544, half width 2.122; limit 5 % of 4.7333
+    assert outcome.decision == (
+        "difference to cubic, the worst reference: +1.1 ± 2.1 Mbit/s; limit −0.237 Mbit/s: undecided"
+    )
+    assert outcome.counting == ("cubic",)
+    assert outcome.references.keys() == {"cubic", "bbr"}
+
+
+def test_a_scheme_passes_beside_itself_whatever_the_worst_reference_does() -> None:
+    own = [5.7, 5.2, 6.3]
+    references = {"worst": [5.9, 4.1, 6.2], "own": own, "best": [9.0, 9.0, 9.0]}
+    outcome = decide(row(NotWorse("higher", "rate")), own, references)
+    assert outcome.verdict == PASS
+    assert outcome.comparison is not None
+    assert (outcome.comparison.reference, outcome.comparison.worst) == ("own", False)
+    assert outcome.decision == "difference to own: 0 ± 0 (ratio); limit −0.287 (ratio): equal to own"
+    # worse than each of them: the largest difference that decides nothing is 5 % of the reference
+    assert (
+        decide(row(NotWorse("higher", "rate")), [0.9 * value for value in own], {"own": own}).verdict == FAIL
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "relation", "verdict"),
+    [
+        ([346.0, 347.1, 347.0], "equal to", PASS),  # 1.7 % above, and 15 % decides nothing
+        ([300.0, 301.0, 299.5], "better than", PASS),
+        ([300.0, 390.0, 330.0], "undecided", UNDECIDED),
+        ([450.0, 451.0, 449.0], "worse than", FAIL),
+    ],
+)
+def test_a_pass_within_the_margin_is_called_equal(values: list[float], relation: str, verdict: str) -> None:
+    outcome = decide(row(NotWorse("lower", "delay"), "s"), values, {"cubic": [341.0, 340.5, 341.2]})
+    assert outcome.verdict == verdict
+    assert outcome.comparison is not None
+    assert outcome.comparison.relation == relation
+    assert "limit +51.1 s" in outcome.decision
+    if verdict == PASS:
+        assert outcome.decision.endswith(f": {relation} the worst reference")
+
+
+def test_the_interval_of_a_share_stays_within_its_limits() -> None:
+    outcome = decide(row(Limit("at least 95 %", low=0.95), "share"), [1.0, 0.99, 0.8], {})
+    assert outcome.verdict == UNDECIDED
+    assert outcome.measured is not None
+    assert outcome.measured.high == 1.0
+    assert outcome.decision.endswith(", 100] %; minimum 95 %")
+    both = decide(row(Limit("half to twice", low=0.5, high=2.0)), [1.0, 1.1, 0.9], {})
+    assert both.decision == "1 ± 0.25 (ratio); limits 0.5 (ratio) to 2 (ratio)"
+
+
+def test_what_did_not_happen_is_not_printed_as_a_time() -> None:
+    cap = Unfinished(50.0, "not taken up")
+    outcome = decide(
+        row(NotWorse("lower", "delay"), "s"), [cap, cap, cap], {"cubic": [6.0, 6.1, 5.9], "reno": [cap] * 3}
+    )
+    assert outcome.verdict == PASS
+    record = runner.row_record(outcome)
+    assert card_page.measured(record) == "not taken up within 50 s in 3 of 3 runs"
+    assert card_page.references(record) == "cubic 6 s, reno not taken up within 50 s in 3 of 3 runs"
+    finished = decide(row(NotWorse("lower", "delay"), "s"), [7.0, 7.1, 7.2], {"cubic": [6.0, 6.1, 5.9]})
+    assert card_page.measured(runner.row_record(finished)) == "7.1 s"
+
+
+def test_values_that_differ_by_rounding_are_equal() -> None:
+    values = [0.969, 0.969 + 1e-16, 0.969 - 1e-16]
+    outcome = decide(row(NotWorse("higher", "rate")), values, {"cubic": [0.969] * 3})
+    assert outcome.decision.startswith("difference to cubic, the worst reference: 0 ± 0 (ratio)")
+
+
 def test_references_that_do_not_count_are_shown_only() -> None:
     band = NotWorse("lower", "delay", without=frozenset({"fifo"}))
     references = {"fifo": [0.1] * 3, "codel": [0.01] * 3}
@@ -82,6 +178,8 @@ def test_references_that_do_not_count_are_shown_only() -> None:
     assert outcome.verdict == FAIL
     assert outcome.band == "at most the highest of codel; 15 % or 2 ms decides nothing"
     assert outcome.references.keys() == {"fifo", "codel"}
+    assert outcome.counting == ("codel",)
+    assert card_page.references(runner.row_record(outcome)) == "(fifo 0.1 (ratio)), codel 0.01 (ratio)"
     assert decide(row(band), [0.05] * 3, {"fifo": [0.1] * 3}).verdict == PASS
 
 
@@ -96,6 +194,7 @@ def test_rows_have_unique_names_and_say_what_they_are() -> None:
             assert one.cases is not None, one.id
             assert one.value is not None, one.id
             assert one.band is not None, one.id
+            assert one.unit in UNITS, one.id
             assert one.traits >= battery.traits, one.id
 
 
@@ -406,8 +505,39 @@ def test_the_command_writes_a_page_and_one_object(tmp_path: Path, capsys: pytest
     assert "It is a duty of the document" not in page.split("do not apply")[0]
     assert "thalweg evaluate vegas --set alpha=3 --against cubic,reno --seed 1 --quick" in page
     assert "http" not in page.replace("http://www.w3.org", "")
+    decision = rows["6.3-wired"]["decision"]
+    assert re.fullmatch(
+        r"difference to (cubic|reno)(, the worst reference)?: \S+ ± \S+ percentage points; limit −\S+ .*",
+        decision,
+    )
+    assert decision in page
+    assert "3 seeds: too few for an interval to mean much" in page
     assert call(words) == 0
-    assert "✓ pass 1" in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert "✓ pass 1" in text
+    assert decision in text
+    assert "3 seeds: too few for an interval to mean much" in text
+
+
+def test_the_terminal_prints_what_does_not_pass_and_counts_the_rest(
+    measurements: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["rfc9743/6.3-wired", "rfc9743/7.5-high-delay"]
+    card = evaluate("reno", against=("reno", "cubic"), rows=rows, quick=True, cache=measurements)
+    assert set(card.verdicts().values()) == {PASS}
+    print_card(card, Path("report.html"), 1.0, every=False)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "✓ pass 2" in text
+    assert "6.3-wired" not in text
+    equal = [
+        outcome for _, outcomes in card.outcomes for outcome in outcomes if "equal to" in outcome.decision
+    ]
+    assert f"{len(equal)} of the rows that pass are equal to a reference, not better." in text
+    print_card(card, Path("report.html"), 1.0, every=True)
+    text = " ".join(capsys.readouterr().out.split())
+    for _, outcomes in card.outcomes:
+        for outcome in outcomes:
+            assert outcome.decision in text
 
 
 @pytest.mark.parametrize(
@@ -442,9 +572,9 @@ def test_cards_of_stacks_are_added_to_the_page_and_stay_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def folder(scheme: str, verdict: str) -> str:
-        row: dict[str, Any] = {"id": "1", "title": "Title", "source": "RFC", "unit": "1", "band": ""}
+        row: dict[str, Any] = {"id": "1", "title": "Title", "source": "RFC", "unit": "share", "band": ""}
         row |= {"verdict": verdict}
-        row |= {"measured": {"mean": 0.5}, "references": {}}
+        row |= {"measured": {"mean": 0.5}, "references": {}, "counting": [], "decision": "50 %; minimum 60 %"}
         record: dict[str, Any] = {
             "scheme": scheme,
             "kind": "transport stack",
@@ -467,5 +597,6 @@ def test_cards_of_stacks_are_added_to_the_page_and_stay_there(
     assert [row.partition("]")[0] for row in rows] == ["| [cubic", "| [noq:cubic", "| [quinn:cubic"]
     assert rows[2].startswith("| [quinn:cubic](#quinncubic) | 3 |")
     assert rows[2].endswith("| 1 ✗ |")
+    assert "| 50 %; minimum 60 % |" in page
     assert page.count("## quinn:cubic\n") == 1
     assert "quinn:cubic" in (tmp_path / "picture.svg").read_text(encoding="utf-8")

@@ -93,7 +93,24 @@ def test_losses_and_queues_agree_with_the_tables() -> None:
         row["throughput_bps"] * row["queueing_delay_s"] / 8 for row in result.flows.iter_rows(named=True)
     )
     queue = result.links.filter(result.links["link"] == "bottleneck")["queue_bytes"][0]
-    assert waiting == pytest.approx(queue, rel=0.1), "Little's law"
+    assert waiting == pytest.approx(queue, rel=0.02), "Little's law"
+
+
+def test_in_one_queue_the_shares_are_those_of_the_throughput() -> None:
+    """A limited flow and an unlimited one wait equally long in one FIFO, so that each holds what it sends."""
+    tree = alone("2 bdp").tree
+    tree |= {"duration": "40 s", "warmup": "5 s"}
+    tree["flows"] = [
+        {"name": "limited", "scheme": "reno", "tcp": {"receive_window": "40 kB"}},
+        {"name": "cubic", "scheme": "cubic"},
+    ]
+    answer = explain(tw.Scenario.from_tree(tree), "cubic")
+    rates = {row["flow"]: row["throughput_bps"] for row in answer.result.flows.iter_rows(named=True)}
+    shares = answer.queue_shares()
+    assert rates["limited"] < 0.6 * rates["cubic"]
+    for flow, share in shares.items():
+        assert share == pytest.approx(rates[flow] / sum(rates.values()), abs=0.01), flow
+    assert f"{100 * shares['cubic']:.0f} % of what waits in queues" in answer.sentence
 
 
 def test_the_figure_shows_who_filled_the_queues() -> None:
@@ -145,6 +162,20 @@ def test_the_command_explains_a_folder_and_a_file(tmp_path: Path, capsys: pytest
     assert told["flow"] == "two.2"
     assert sum(told["limits"].values()) == pytest.approx(1)
     assert Path(told["figure"]).exists()
+
+
+def test_the_command_explains_a_flow_with_a_scheme_of_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scheme = tmp_path / "halving.py"
+    starter = Path(tw.__file__).with_name("starters") / "scheme.py"
+    scheme.write_text(starter.read_text("utf-8").replace("MyScheme", "HalvingToExplain"), encoding="utf-8")
+    file = tmp_path / "pair.toml"
+    file.write_text(pair().toml.replace('"cubic"', '"halving_to_explain"'))
+    assert call(["explain", str(file), "--flow", "one"]) == 2
+    assert "halving_to_explain" in capsys.readouterr().err
+    assert call(["explain", str(file), "--flow", "one", "--scheme-file", str(scheme), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["flow"] == "one"
 
 
 def test_mistakes_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,7 @@ from conftest import SMALL
 from thalweg import plots, quantities, styles
 from thalweg.cli import call
 from thalweg.errors import FigureError
+from thalweg.plots._intervals import IntervalBars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,21 +127,58 @@ def test_a_plot_of_a_sweep_shows_means_and_intervals_at_their_quantities(sweep: 
     assert axes.get_xlabel() == "bottleneck.buffer (bdp)"
     assert axes.get_ylabel() == "utilisation (%)"
     assert [tick.get_text() for tick in axes.get_legend().get_texts()] == ["reno", "cubic"]
-    for container, scheme in zip(axes.containers, ("reno", "cubic"), strict=True):
-        line, _, (bars,) = container.lines
+    bars = [bars for bars in axes.collections if isinstance(bars, IntervalBars)]
+    for line, bar, scheme in zip(axes.lines, bars, ("reno", "cubic"), strict=True):
         assert list(line.get_xdata()) == [0.5, 2.0]
         rows = sweep.summary.filter(
             (pl.col("metric") == UTILISATION) & (pl.col("flows.reno.scheme") == scheme)
         )
         rows = rows.sort("topology.bottleneck.buffer")
         assert list(line.get_ydata()) == pytest.approx([100 * mean for mean in rows["mean"]])
-        low_high = [segment[:, 1] for segment in bars.get_segments()]
-        half = [(high - low) / 2 for low, high in low_high]
-        assert half == pytest.approx([100 * interval for interval in rows["ci95"]])
-        assert min(half) > 0
+        assert [place for place, *_ in bar.intervals] == [0.5, 2.0]
+        assert [low for _, low, _ in bar.intervals] == pytest.approx([100 * low for low in rows["low"]])
+        assert [high for *_, high in bar.intervals] == pytest.approx([100 * high for high in rows["high"]])
+        assert all(low < high <= 100 for _, low, high in bar.intervals)
 
 
-def test_equal_runs_count_once() -> None:
+def test_intervals_never_set_an_axis_and_end_at_its_edge_with_an_arrow(tmp_path: Path) -> None:
+    rows = [
+        {
+            "rate": rate,
+            "n": 2,
+            "flows.x": (mean, mean - 80, mean + 80),
+            "samples": {"flows.x": [mean - 1, mean + 1]},
+        }
+        for rate, mean in (("1 Mbit/s", 8.0), ("2 Mbit/s", 9.0))
+    ]
+    axes = plots.grid(rows, ["rate"], "flows.x", "x").axes[0]
+    low, high = axes.get_ylim()
+    assert 6 < low < 7, "the values of the seeds are in the axis"
+    assert 10 < high < 11
+    (bars,) = (bars for bars in axes.collections if isinstance(bars, IntervalBars))
+    assert bars.clipped() == [(1.0, low, high, True, True), (2.0, low, high, True, True)]
+    drawn = tmp_path / "x.svg"
+    axes.figure.savefig(drawn)
+    assert axes.get_ylim() == (low, high)
+    assert "NaN" not in drawn.read_text()
+    assert "nan" not in drawn.read_text()
+
+
+def test_an_interval_below_zero_ends_at_the_bottom_of_a_logarithmic_axis(tmp_path: Path) -> None:
+    figure = plots.figure_class()()
+    axes = figure.subplots()
+    axes.plot([0, 1], [10.0, 400.0], "o")
+    bars = plots.intervals(axes, [0, 1], [(9.0, 11.0), (-100.0, 900.0)])
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    assert bars.clipped() == [(0, 9.0, 11.0, False, False), (1, low, high, True, True)]
+    figure.savefig(tmp_path / "x.svg")
+    assert axes.get_ylim() == (low, high)
+    points = [word for word in (tmp_path / "x.svg").read_text().lower().split() if "nan" in word]
+    assert points == []
+
+
+def test_runs_without_chance_have_no_interval() -> None:
     link = tw.Link(rate="5 Mbit/s", delay="10 ms", buffer="1 bdp")
     still = tw.Scenario(
         duration="1 s", topology=tw.Dumbbell(bottleneck=link), flows=[tw.Flow("f", scheme="reno")]
@@ -149,14 +187,13 @@ def test_equal_runs_count_once() -> None:
     axes = done.plot("rate", UTILISATION).axes[0]
     assert axes.get_xscale() == "log"
     assert axes.get_xlabel() == "bottleneck.rate (Mbit/s)"
-    (container,) = axes.containers
-    # one distinct run has no interval
-    assert all(segment[0, 1] == segment[1, 1] for segment in container.lines[2][0].get_segments())
+    (bars,) = (bars for bars in axes.collections if isinstance(bars, IntervalBars))
+    assert bars.intervals == []
 
 
 def test_a_plot_of_a_sweep_takes_lines_by_name_and_fixes_the_other_keys(sweep: tw.SweepResult) -> None:
     axes = sweep.plot("bottleneck.buffer", UTILISATION, where={"scheme": "cubic"}).axes[0]
-    assert len(axes.containers) == 1
+    assert len(axes.lines) == 1
     axes = sweep.plot("scheme", UTILISATION, by="buffer").axes[0]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["2 bdp", "0.5 bdp"]
     with pytest.raises(ValueError, match=r"flows\.reno\.scheme has several values.*`by`.*where"):

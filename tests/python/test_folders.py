@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 import thalweg as tw
 from thalweg.cli import call
 from thalweg.cli.result_folders import MAX_NAME_BYTES, finalize_run, folder_name, locate_run
+from thalweg.sweep import run_folder_name
 
 pytestmark = pytest.mark.usefixtures("there")
 
@@ -305,3 +307,53 @@ def test_names_of_folders_are_safe_short_and_distinct() -> None:
         assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=,+-")
         assert "seed=1" in name.split(",")
     assert folder_name({"a": 1, "b": 2}) == folder_name({"b": 2, "a": 1})
+
+
+CELLS = """
+[sweep]
+"topology.bottleneck.buffer" = ["0.2 bdp", "1 bdp"]
+"flows.reno.count" = [1, 2]
+"""
+
+
+def test_a_run_of_a_sweep_is_called_by_its_values(
+    small: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    small.write_text(small.read_text(encoding="utf-8") + CELLS, encoding="utf-8")
+    assert call(["run", str(small), "--runs", "2", "--out", "study"]) == 0
+    study = Path("study")
+    names = sorted(folder.name for folder in study.iterdir() if folder.is_dir())
+    assert [name.rpartition("-")[0] for name in names] == [
+        f"flows.reno.count={count},bottleneck.buffer={buffer}"
+        for count in (1, 2)
+        for buffer in ("0.2bdp", "1bdp")
+    ]
+    for name in names:
+        values = name.rpartition("-")[0]
+        for seed in (3, 4):
+            run = tw.Result.load(study / f"{values},seed={seed}")
+            assert run.folder == study / name / f"seed={seed}"
+    # the last words of a key suffice, in any order; what several runs have is none of them
+    short = tw.Result.load(study / "seed=4,buffer=1bdp,count=2")
+    assert short.overrides == {"topology.bottleneck.buffer": "1 bdp", "flows.reno.count": 2}
+    assert call(["report", str(study / "count=2,buffer=1bdp,seed=3")]) == 0
+    assert (study / names[3] / "seed=3" / "report.html").is_file()
+    capsys.readouterr()
+    for wrong in (
+        "count=2,seed=3",
+        "buffer=1bdp,count=2",
+        "buffer=9bdp,count=2,seed=3",
+        "uffer=1bdp,count=2,seed=3",
+    ):
+        with pytest.raises(tw.ResultError, match="does not exist"):
+            tw.Result.load(study / wrong)
+
+
+def test_names_of_runs_are_unique_valid_and_short(small: Path) -> None:
+    scenario = tw.load(small)
+    grid = {"title": ["é" * 300, "a/b", "a b", "x" * 300, "x" * 301], "flows.reno.count": [1, 2]}
+    names = [run_folder_name(plan) for _, plan in scenario.sweep(grid).plans]
+    assert len(set(names)) == 10
+    for name in names:
+        assert re.fullmatch(r"[A-Za-z0-9._+=,-]+/seed=3", name)
+        assert len(name.encode()) < 200

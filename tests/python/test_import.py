@@ -1,9 +1,14 @@
 """What `import thalweg` costs, and what it offers."""
 
+import inspect
+import re
 import subprocess
 import sys
 
+import pytest
+
 import thalweg as tw
+from thalweg import parts
 from thalweg.cli import call
 from thalweg.scheme import registered
 
@@ -110,3 +115,70 @@ def test_without_matplotlib_only_pictures_are_missing(tmp_path):
         "hint: pip install matplotlib",
     ]
     assert not list(tmp_path.rglob("*.html"))
+
+
+# --- builders --------------------------------------------------------------------------------------------------------
+
+
+def builders():
+    """Every class of `thalweg.parts`."""
+    return [getattr(parts, name) for name in parts.__all__] + [parts._files.File]
+
+
+@pytest.mark.parametrize("builder", builders(), ids=lambda one: one.__name__)
+def test_the_signature_of_a_builder_has_the_keys_of_its_table(builder):
+    schema = tw.schema()
+    name = builder.__name__
+    if name == "File":
+        keys = set(schema["properties"])
+    elif name in schema["$defs"]:
+        keys = set(schema["$defs"][name]["properties"])
+    else:
+        kinds = schema["$defs"]["Topology"]["allOf"]
+        word = builder()["kind"]
+        (row,) = [row for row in kinds if row["if"]["properties"]["kind"]["const"] == word]
+        keys = set(row["then"]["propertyNames"]["enum"]) - {"kind"}
+    parameters = inspect.signature(builder).parameters
+    assert {key.removesuffix("_") for key in parameters} == keys
+    assert all(one.kind is not one.VAR_KEYWORD for one in parameters.values())
+
+
+def test_completion_of_a_notebook_offers_the_keys():
+    from IPython.core.completer import IPCompleter, provisionalcompleter
+
+    completer = IPCompleter(namespace={"tw": tw}, use_jedi=False)
+    with provisionalcompleter():
+        offered = {one.text for one in completer.completions("tw.Link(ra", 10)}
+    assert "rate=" in offered
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: tw.Link(rte="1 Mbit/s"), "did you mean `rate`"),
+        (lambda: tw.Scenario(durtion="3 s"), "Scenario has no key 'durtion'"),
+        (lambda: tw.Scenario(duration=30), "a text such as '60 s'"),
+        (lambda: tw.Link(rate=20e6), "a text such as '50 Mbit/s'"),
+        (lambda: tw.Flow("f", start=2), "a text such as"),
+        (lambda: tw.Dumbbell(bottlneck={}), "did you mean `bottleneck`"),
+    ],
+)
+def test_mistakes_are_refused_at_construction(make, message):
+    with pytest.raises(TypeError, match=re.escape(message)):
+        make()
+
+
+def test_numbers_where_numbers_belong_are_taken():
+    assert tw.Link(loss=0.01, mark_above=20, classes=(1, 2)) == {
+        "loss": 0.01,
+        "mark_above": 20,
+        "classes": [1, 2],
+    }
+    assert tw.Flow("f", count=3, from_="a") == {"name": "f", "count": 3, "from": "a"}
+    assert tw.Scenario(seed=4, slow=True).tree == {"seed": 4, "slow": True}
+
+
+def test_the_names_of_the_package_are_those_that_it_offers():
+    assert dir(tw) == sorted(tw.__all__)
+    assert set(tw._HOME) == set(tw.__all__)
+    assert all(hasattr(tw, name) for name in tw.__all__)

@@ -153,15 +153,25 @@ def test_rows_are_means_over_seeds_with_intervals():
     value = {"throughput_mbps": figures.VALUES["throughput_mbps"]}
     # the half width of 1, 2, 3 by Student: 4.303 · 1/√3
     assert figures.rows(samples, "dumbbell", {"aimd": "AIMD"}, value) == [
-        {"scheme": "AIMD", "throughput_mbps": 3.0, "throughput_mbps_ci95": 2.484}
+        {
+            "scheme": "AIMD",
+            "throughput_mbps": 3.0,
+            "throughput_mbps_low": 0.516,
+            "throughput_mbps_high": 5.484,
+        }
     ]
 
 
 def test_people_see_a_mean_with_its_interval_in_one_column():
-    rows = [{"scheme": "AIMD", "delay_ms": 10.25, "delay_ms_ci95": 0.1234, "n_ci95": 5.0}]
+    rows = [
+        {"scheme": "AIMD", "delay_ms": 10.25, "delay_ms_low": 10.1266, "delay_ms_high": 10.3734, "n_low": 5.0}
+    ]
     shown = with_intervals(rows, lambda value: f"{value:g}")
-    assert shown == [{"scheme": "AIMD", "delay_ms": "10.25 ± 0.12", "n_ci95": 5.0}]
-    assert with_intervals([{"x": 1.0, "x_ci95": None}], lambda value: f"{value:g}") == [{"x": "1"}]
+    assert shown == [{"scheme": "AIMD", "delay_ms": "10.25 ± 0.12", "n_low": 5.0}]
+    one = {"x": 1.0, "x_low": None, "x_high": None}
+    assert with_intervals([one], lambda value: f"{value:g}") == [{"x": "1"}]
+    cut = {"x": 0.98, "x_low": 0.9123, "x_high": 1.0}
+    assert with_intervals([cut], lambda value: f"{value:g}") == [{"x": "0.98 [0.912, 1]"}]
     assert [column_heading(name) for name in ("lost_percent", "long_mbps", "feedback_per_s")] == [
         "lost (%)",
         "long (Mbit/s)",
@@ -171,7 +181,7 @@ def test_people_see_a_mean_with_its_interval_in_one_column():
 
 def test_names_of_points_do_not_cover_each_other():
     figure, wide, _ = drawing.sheet(3)
-    points = [drawing.Point(f"scheme number {i}", 100 + i, 10.0, 0.0, 0.0, COLOURS[i], i) for i in range(8)]
+    points = [drawing.Point(f"scheme number {i}", 100 + i, 10.0, None, None, COLOURS[i], i) for i in range(8)]
     drawing.scatter(wide, points, "x", "y", (50, 100, 200), 20.0)
     drawing.name_points(figure, wide, points)
     boxes = [text.get_window_extent() for text in wide.texts]

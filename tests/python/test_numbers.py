@@ -11,7 +11,7 @@ from thalweg.cli import call
 from thalweg.report import write
 from thalweg.report.columns import FLOWS, GROUPS, table_rows
 from thalweg.report.sweeps import key_metrics, mean_text, points
-from thalweg.sweep import Point, sameness
+from thalweg.sweep import Point, notes, sameness
 
 SAME = """
 title = "Nothing is random"
@@ -24,6 +24,18 @@ bottleneck = { rate = "10 Mbit/s", delay = "10 ms", buffer = "1 bdp" }
 name = "reno"
 count = 2
 scheme = "reno"
+"""
+
+RARE = """
+title = "A transfer that rarely loses a packet"
+duration = "10 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "20 ms", buffer = "100 packets", loss = 0.01 }
+[[flows]]
+name = "f"
+scheme = "cubic"
+size = "30 kB"
 """
 
 SHORT = """
@@ -80,13 +92,16 @@ def test_seeds_without_effect_are_one_run_and_have_no_interval(tmp_path: Path, c
     assert "3 seeds, 1 distinct run: nothing in this scenario is random." in page
     assert "±" not in page
     assert "95 %" not in page
+    assert "all seeds gave the same run" in text
     assert call(["run", str(file), "--runs", "3", "--out", str(tmp_path / "out"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["seeds"] == [{"values": {}, "seeds": 3, "distinct_runs": 1}]
-    assert told["note"].startswith("3 seeds, 1 distinct run")
+    assert len(told["notes"]) == 1
+    assert told["notes"][0].startswith("3 seeds, 1 distinct run")
     rows = {row["metric"]: row for row in told["summary"]}
-    assert rows["flows.throughput"]["n"] == 1
-    assert rows["flows.throughput"]["ci95"] is None
+    assert rows["flows.throughput"]["n"] == 3
+    assert rows["flows.throughput"]["sd"] == 0
+    assert rows["flows.throughput"]["low"] is rows["flows.throughput"]["high"] is None
 
 
 def test_seeds_with_random_starts_are_runs_of_their_own(tmp_path: Path, capsys) -> None:
@@ -100,6 +115,49 @@ def test_seeds_with_random_starts_are_runs_of_their_own(tmp_path: Path, capsys) 
     assert done.points == [Point({}, 3, 3)]
     assert done.sameness is None
     assert set(done.summary["n"]) <= {0, 3}
+    assert done.notes == ["3 seeds: too few for an interval to mean much."]
+    assert done.notes[0] in text
+    assert done.notes[0].removesuffix(".") in write(tmp_path / "out").read_text(encoding="utf-8")
+
+
+def test_every_seed_counts_where_a_scenario_is_random(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "rare.toml"
+    file.write_text(RARE)
+    assert call(["run", str(file), "--runs", "40", "--jobs", "2", "--out", str(tmp_path / "out")]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    done = tw.SweepResult.load(tmp_path / "out")
+    (point,) = done.points
+    assert 1 < point.distinct < point.seeds == 40, "most runs lose nothing, and are equal"
+    assert f"40 seeds, {point.distinct} distinct runs: every seed counts." in text
+    times = [run.result["flows.f.fct"] for run in done.runs]
+    row = done.summary.row(by_predicate=polars.col("metric") == "flows.f.fct", named=True)
+    assert row["n"] == 40
+    assert row["mean"] == pytest.approx(sum(times) / 40, rel=1e-12)
+    # as if the runs that are equal were one, the rare losses would count more
+    distinct = {run.result.trace_hash: run.result["flows.f.fct"] for run in done.runs}.values()
+    assert sum(distinct) / len(distinct) > row["high"]
+    found = done.estimate("flows.f.fct")
+    assert (found.n, found.mean) == (40, pytest.approx(row["mean"]))
+    assert (found.low, found.high) == (pytest.approx(row["low"]), pytest.approx(row["high"]))
+    samples = json.loads((tmp_path / "out" / "sweep.json").read_text())["runs"]
+    assert len(samples) == 40
+
+
+def test_a_seed_that_is_dropped_changes_the_mean() -> None:
+    done = tw.Scenario.from_toml(RARE).sweep({"flows.f.size": ["30 kB", "60 kB"]}, runs=20).run(jobs=2)
+    for size in ("30 kB", "60 kB"):
+        values = [value for value in done.values("flows.f.fct", size=size) if value is not None]
+        row = done.summary.row(
+            by_predicate=(polars.col("metric") == "flows.f.fct") & (polars.col("flows.f.size") == size),
+            named=True,
+        )
+        exact = tw.estimate(values, "flows.f.fct")
+        assert (row["n"], row["mean"], row["low"], row["high"]) == (
+            20,
+            pytest.approx(exact.mean, rel=1e-12),
+            pytest.approx(exact.low, rel=1e-9),
+            pytest.approx(exact.high, rel=1e-9),
+        )
 
 
 def test_points_of_a_grid_are_distinguished() -> None:
@@ -112,14 +170,23 @@ def test_points_of_a_grid_are_distinguished() -> None:
     assert some is not None
     assert some.startswith("At 1 of 2 points all seeds gave 1 distinct run")
     part = sameness([Point({"a": 1}, 3, 2), Point({"a": 2}, 3, 3)])
-    assert part == "At 1 of 2 points some seeds gave the same run; n counts distinct runs."
+    assert part == "At 1 of 2 points some seeds gave the same run; every seed counts."
+
+
+def test_too_few_seeds_are_said_where_there_is_an_interval() -> None:
+    few = "4 seeds: too few for an interval to mean much."
+    assert notes([Point({}, 1, 1)]) == []
+    assert notes([Point({}, 4, 4)]) == [few]
+    assert notes([Point({}, 5, 5)]) == []
+    assert len(notes([Point({}, 4, 1)])) == 1, "nothing is random, so that there is no interval"
+    assert notes([Point({}, 4, 3)])[1] == few
 
 
 def test_a_repeated_seed_does_not_make_an_interval_narrower() -> None:
     scenario = tw.Scenario.from_toml(SAME + 'start_spread = "100 ms"\n')
     twice = scenario.sweep({}, seeds=[1, 2, 2, 2]).run()
     once = scenario.sweep({}, seeds=[1, 2]).run()
-    assert twice.points == [Point({}, 4, 2)]
+    assert twice.points == [Point({}, 2, 2)]
     assert twice.summary.equals(once.summary)
 
 
@@ -178,6 +245,9 @@ def test_consumers_send_interests_in_headings(tmp_path: Path) -> None:
 
 
 def test_a_point_without_an_interval_shows_its_mean_alone() -> None:
-    rows = points([{"metric": "flows.count", "n": 1, "mean": 2.0, "ci95": None}], [], ["flows.count"])
-    assert rows == [{"n": 1, "flows.count": (2.0, None)}]
+    row = {"metric": "flows.count", "n": 1, "mean": 2.0, "low": None, "high": None}
+    rows = points([row], [], ["flows.count"])
+    assert rows == [{"n": 1, "flows.count": (2.0, None, None)}]
     assert mean_text(rows[0]["flows.count"]) == "2"
+    assert mean_text((2.0, 1.5, 2.5)) == "2 ± 0.5"
+    assert mean_text((0.98, 0.9123, 1.0)) == "0.98 [0.912, 1]"

@@ -24,7 +24,11 @@ KEYS = {
     "statement",
     "expected",
     "measured",
-    "ci95",
+    "quantity",
+    "low",
+    "high",
+    "limit",
+    "checks",
     "n",
     "verdict",
     "reason",
@@ -171,8 +175,12 @@ def test_a_measure_of_an_unknown_experiment_is_refused():
 
 
 def test_a_confidence_interval_is_that_of_student():
-    assert Quantity((1.0, 2.0, 3.0)).ci95 == pytest.approx(2.4841, abs=1e-3)
-    assert Quantity((1.0,)).ci95 is None
+    assert Quantity((1.0, 2.0, 30.0), within=(0.0, 40.0)).interval == (0.0, 40.0)
+    low, high = Quantity((11.0, 12.0, 13.0)).interval
+    assert (low, high) == (pytest.approx(12 - 2.4841, abs=1e-3), pytest.approx(12 + 2.4841, abs=1e-3))
+    assert Quantity((1.0, 2.0, 3.0)).interval[0] == 0, "no seed is negative"
+    assert Quantity((-0.1, 2.0, 3.0)).interval[0] < -1
+    assert Quantity((1.0,)).interval is None
 
 
 def test_a_figure_is_found_under_its_short_names():

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from thalweg.report.claims import check_texts
 from thalweg_papers import _claims, _judge, _mutants
 from thalweg_papers._base import Experiment, ExperimentKey, Measure, Quantity, Samples
 
@@ -78,6 +79,55 @@ def test_ratios_are_measured_over_printed_values():
     assert judged["quantities"]["x"]["published"] == 2.0
     with pytest.raises(ValueError, match="'z' of `printed` is not measured"):
         _judge.judge(claim(printed={"z": 2.0}), {"x": Quantity((1.0,))}, quick=False)
+
+
+def test_the_number_that_decides_is_printed_with_its_limit_and_unit():
+    row = claim("R", accept=("spike_over_steady >= 1.2", "recovery_s <= 20"))
+    spike, recovery = Quantity((2.2, 2.3, 2.1), "times"), Quantity((8.0, 9.0, 8.5), "s")
+    judged = _judge.judge(row, {"spike_over_steady": spike, "recovery_s": recovery}, quick=False)
+    assert judged["verdict"] == "reproduced"
+    assert [check["text"] for check in judged["checks"]] == [
+        "spike over steady 2.2 ± 0.25 times, limit ≥ 1.2 times",
+        "recovery 8.5 ± 1.2 s, limit ≤ 20 s",
+    ]
+    # what fails decides, whatever is measured first
+    slow = Quantity((28.0, 29.0, 28.5))
+    judged = _judge.judge(row, {"spike_over_steady": spike, "recovery_s": slow}, quick=False)
+    assert (judged["quantity"], judged["measured"], judged["limit"], judged["unit"]) == (
+        "recovery_s",
+        28.5,
+        "<= 20",
+        "s",
+    )
+    assert check_texts(judged)[0].startswith("recovery 28.5")
+
+
+def test_what_is_measured_first_decides_nothing_if_no_check_names_it():
+    judged = _judge.judge(
+        claim(accept=("y <= 3",)), {"x": Quantity((9.0,)), "y": Quantity((2.0,))}, quick=False
+    )
+    assert (judged["quantity"], judged["measured"], judged["limit"]) == ("y", 2.0, "<= 3")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "low", "high"),
+    [
+        ("drops", (0.0, 7.0), 0.0, 47.97),  # counts are not negative
+        ("jain_1_s", (0.9, 0.99), 0.373, 1.0),  # an index is at most 1
+        ("ratio", (0.9, 0.99), 0.373, 1.517),
+        ("longer_by_s", (2.0, 4.0), -9.706, 15.706),  # a difference has any sign
+        ("offset", (-1.0, 1.0), -12.706, 12.706),
+    ],
+)
+def test_the_interval_of_a_quantity_stays_in_its_range(name, values, low, high):
+    row = claim("R", accept=(f"{name} >= 0.000001",))
+    (check,) = _judge.judge(row, {name: Quantity(values)}, quick=False)["checks"]
+    assert (check["low"], check["high"]) == (pytest.approx(low, abs=1e-2), pytest.approx(high, abs=1e-2))
+
+
+def test_limits_are_written_for_readers():
+    texts = [_judge._limit_text(text) for text in ("<= 3", ">= 0.5", "in 0.9..1.1", "in 2..2", "> 0")]
+    assert texts == ["≤ 3", "≥ 0.5", "0.9 to 1.1", "= 2", "> 0"]
 
 
 # --- counts ----------------------------------------------------------------------------------------------------------

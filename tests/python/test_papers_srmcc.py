@@ -194,10 +194,12 @@ def test_an_order_of_feedback_is_a_matter_of_quotients():
 
 
 def test_an_interval_over_seeds_is_that_of_student_at_each_point():
-    mean, half_width = _common.over_seeds([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
-    np.testing.assert_allclose(mean, [2.0, 5.0])
-    # t = 4.3027 for two degrees of freedom, over √3
-    np.testing.assert_allclose(half_width, [2.4841, 0.0], atol=1e-3)
+    mean, low, high = _common.over_seeds([[1.0, 5.0, 11.0], [2.0, 5.0, 12.0], [3.0, 5.0, 13.0]])
+    np.testing.assert_allclose(mean, [2.0, 5.0, 12.0])
+    # t = 4.3027 for two degrees of freedom, over √3: 2.4841; nothing is below zero
+    np.testing.assert_allclose(low, [0.0, 5.0, 9.5159], atol=1e-3)
+    np.testing.assert_allclose(high, [4.4841, 5.0, 14.4841], atol=1e-3)
+    assert np.isnan(_common.over_seeds([[1.0], [2.0]])[1]).all(), "two values have none"
 
 
 # --- scenarios -------------------------------------------------------------------------------------------------------

@@ -175,7 +175,12 @@ def drawn(name: str) -> Any:
             _plot.legend(figure, axes[0][0])
         return figure
     grid = [
-        {keys[0]: buffer, keys[1]: scheme, "n": 3, "m": (19.99 + 0.0001 * number, 0.00002)}
+        {
+            keys[0]: buffer,
+            keys[1]: scheme,
+            "n": 3,
+            "m": (mean := 19.99 + 0.0001 * number, mean - 2e-5, mean + 2e-5),
+        }
         for number, (buffer, scheme) in enumerate((b, s) for b in ("0.5 bdp", "1 bdp") for s in schemes[name])
     ]
     return plots.grid(grid, keys, "m", "utilisation (%)")

@@ -125,17 +125,26 @@ def test_an_option_affects_the_experiments_whose_scenarios_it_changes():
     [
         (("partly", 1.0, None), ("partly", 1.0, None), False),
         (("partly", 1.0, None), ("reproduced", 1.0, None), True),
-        (("partly", 1.0, 0.3), ("partly", 1.5, 0.3), False),
-        (("partly", 1.0, 0.2), ("partly", 1.5, 0.2), True),
+        (("partly", 1.0, (0.7, 1.3)), ("partly", 1.5, (1.2, 1.8)), False),
+        (("partly", 1.0, (0.8, 1.2)), ("partly", 1.5, (1.3, 1.7)), True),
+        (("partly", 1.0, (0.9, 1.6)), ("partly", 1.5, (1.4, 1.5)), False),
         (("partly", 1.0, None), ("partly", 1.01, None), True),
         (("partly", None, None), ("partly", None, None), False),
         (("partly", None, None), ("partly", 1.0, None), True),
     ],
 )
 def test_a_claim_changes_with_its_verdict_or_beyond_both_intervals(before, after, changed):
-    names = ("verdict", "measured", "ci95")
-    first, second = dict(zip(names, before, strict=True)), dict(zip(names, after, strict=True))
+    first, second = (
+        {
+            "verdict": verdict,
+            "quantity": "x",
+            "measured": mean,
+            **dict(zip(("low", "high"), ends or (None, None), strict=True)),
+        }
+        for verdict, mean, ends in (before, after)
+    )
     assert _readings.differs(first, second) is changed
+    assert _readings.differs(first, {**second, "quantity": "y"}) is True
 
 
 def test_each_option_is_judged_by_the_claims_that_its_experiments_feed(tmp_path):

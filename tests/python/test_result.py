@@ -208,7 +208,7 @@ def test_a_saved_run_reads_back_as_it_was(tmp_path, result, text):
     for table in results.TABLES:
         assert again.frame(table).equals(result.frame(table)), table
     assert again["flows.fairness"] == result["flows.fairness"]
-    assert polars.DataFrame(again.arrow("links")).equals(result.links)
+    assert polars.DataFrame(again.arrow("links")).equals(result.frame("links"))
     copied = tw.Result.load(again.save(tmp_path / "copy"))
     assert copied.flows.equals(result.flows)
     record = json.loads((folder / "run.json").read_text())
@@ -334,3 +334,26 @@ def test_a_plot_is_one_call(tmp_path, result):
     assert len(figure.axes[0].lines) == 3
     with pytest.raises(ValueError, match="backlog"):
         result.plot("window")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "title"),
+    [
+        ({"topology.bottleneck.buffer": "0.2 bdp"}, "T · bottleneck.buffer = 0.2 bdp"),
+        (
+            {"events": [{"at": "0 s", "link": "n1-n31", "rate": "1 Mbit/s"}], "flows.group.scheme": "mca"},
+            "T · events = 1 entry, flows.group.scheme = mca",
+        ),
+        ({"topology.bottleneck.queue": {"kind": "red", "adaptive": True}}, "T · bottleneck.queue = red"),
+        (
+            {f"flows.a.params.key{n}": n for n in range(6)},
+            "T · flows.a.params.key0 = 0, flows.a.params.key1 = 1, 4 more",
+        ),
+        ({"title": "x" * 99}, f"T · title = {'x' * 23}…"),
+        ({}, "T"),
+    ],
+)
+def test_a_title_names_what_was_changed_in_a_few_words(overrides, title):
+    found = results.with_overrides("T", overrides)
+    assert found == title
+    assert len(found) <= 100

@@ -46,7 +46,7 @@ def test_a_sweep_goes_over_its_grid_the_last_key_fastest(short):
     assert "buffer 1 bdp, count 2, seed 8" in {news[2] for news in told}
     assert done.complete
     summary = done.summary
-    assert summary.columns == [*GRID, "metric", "n", "mean", "sd", "ci95"]
+    assert summary.columns == [*GRID, "metric", "n", "mean", "sd", "low", "high"]
     row = summary.filter(
         (summary["metric"] == "flows.goodput")
         & (summary["topology.bottleneck.buffer"] == "1 bdp")

@@ -157,7 +157,7 @@ async function scattered(page, name) {
   const chart = page.locator(`[data-chart="${name}"]`);
   await chart.scrollIntoViewIfNeeded();
   const said = [];
-  for (const [x, y] of await chart.locator("svg rect[width='4']").evaluateAll((all) => all.map((one) => [one.getBoundingClientRect().x + 2, one.getBoundingClientRect().y + 2]))) {
+  for (const [x, y] of await chart.locator("svg rect[width='8']").evaluateAll((all) => all.map((one) => [one.getBoundingClientRect().x + 4, one.getBoundingClientRect().y + 4]))) {
     await page.mouse.move(x, y);
     said.push((await chart.locator(".legend .at").innerText()).replace(/\s+/g, " "));
   }
@@ -168,14 +168,14 @@ async function scattered(page, name) {
 async function comparison() {
   const page = await open(WIDE);
   seen.charts = await page.locator("[data-chart] .chart").count();
-  const rate = page.locator('[data-chart="rate-3"]');
+  const rate = page.locator('[data-chart="rate"]');
   const over = rate.locator(".u-over");
   await over.scrollIntoViewIfNeeded();
   const box = await over.boundingBox();
   await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
-  for (const name of ["rate-3", "rate-0"]) await page.locator(`[data-chart="${name}"] .legend .at`, { hasText: /^at / }).waitFor();
+  for (const name of ["rate", "window"]) await page.locator(`[data-chart="${name}"] .legend .at`, { hasText: /^at / }).waitFor();
   seen.hover = await rate.locator(".legend").innerText();
-  seen.hoverOther = await page.locator('[data-chart="rate-0"] .legend').innerText();
+  seen.hoverOther = await page.locator('[data-chart="window"] .legend').innerText();
   const range = () => page.locator(".tools .range").innerText();
   seen.whole = await range();
   await rate.locator(".chart").focus();

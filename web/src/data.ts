@@ -9,8 +9,10 @@ export interface Subject {
   readonly colour: string;
   /** The flows that one entry of the scenario makes; null for a subject that is no flow. */
   readonly group: string | null;
-  /** Its mean is so near zero that it is hidden first. */
+  /** It is hidden first: its mean is near zero, or other lines say more. */
   readonly quiet: boolean;
+  /** Lengths of dashes and gaps in turn, in pixels; a solid line without. */
+  readonly dash?: readonly number[] | undefined;
 }
 
 /** One series of a run, over time. */
@@ -43,6 +45,8 @@ export interface PortData {
   readonly subject: string;
   /** Bits per second; null where a trace has the rate. */
   readonly rate_bps: number | null;
+  /** Limit of its queue in packets; null if the plan has none in packets. */
+  readonly queue_packets: number | null;
 }
 
 /** Recorded packets by the time at which each reached the end of its link or was dropped. */

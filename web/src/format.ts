@@ -24,3 +24,11 @@ export function ticks(low: number, high: number, count: number): number[] {
   // from whole multiples, so that 0.3 is not 0.30000000000000004
   return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
 }
+
+/** An interval after its mean: ` ± 0.1`, or ` [0.8, 1]` where its sides differ. */
+export function intervalWords(mean: number, low: number, high: number): string {
+  const half = (high - low) / 2;
+  if (Math.abs(high - mean - (mean - low)) <= 0.02 * half) return ` ± ${number(half, 2)}`;
+  const step = 10 ** (Math.floor(Math.log10(half)) - 1);
+  return ` [${[low, high].map((end) => number(Math.round(end / step) * step, 6)).join(", ")}]`;
+}

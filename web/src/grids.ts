@@ -1,15 +1,17 @@
 // The data of a sweep's page: each metric over the first key of the grid. `python/thalweg/report/_charts.py` writes it.
 
-import { number } from "./format";
+import { intervalWords, number } from "./format";
 import type { Sketch } from "./scene";
 
-/** Place on the axis, value of the key, mean, half of the 95 % interval or null, number of distinct runs, their values in order. */
-export type GridPoint = readonly [place: number, value: string, mean: number, interval: number | null, n: number, samples: readonly number[]];
+/** Place on the axis, value of the key, mean, ends of the 95 % interval or null, number of seeds, their values in order. */
+export type GridPoint = readonly [place: number, value: string, mean: number, low: number | null, high: number | null, n: number, samples: readonly number[]];
 
 export interface GridLine {
   /** Values of the other keys. */
   readonly label: string;
   readonly colour: string;
+  /** Lengths of dashes and gaps in turn, in pixels; a solid line without. */
+  readonly dash?: readonly number[];
   readonly points: readonly GridPoint[];
 }
 
@@ -19,6 +21,8 @@ export interface Grid {
   /** With its unit. */
   readonly label: string;
   readonly lines: readonly GridLine[];
+  /** The least and the greatest possible value; null where there is none. */
+  readonly limits: readonly [number | null, number | null];
   readonly python: string;
 }
 
@@ -33,7 +37,7 @@ export interface Grids {
   readonly charts: readonly Grid[];
 }
 
-const FORMAT = 3;
+const FORMAT = 4;
 /** More values than this have round numbers as ticks. */
 const TICKS = 10;
 /** Minimum height of the axis, as a share of its largest value: almost equal values look equal. */
@@ -83,7 +87,12 @@ export function boxOf(sorted: readonly number[]): Box | null {
 
 /** Whether a chart has enough values over seeds for box plots. */
 export function hasBoxes(chart: Grid): boolean {
-  return chart.lines.some((line) => line.points.some((point) => boxOf(point[5]) !== null));
+  return chart.lines.some((line) => line.points.some((point) => boxOf(point[6]) !== null));
+}
+
+/** The 95 % confidence interval after the mean of a point; nothing where there is none. */
+export function intervalText([, , mean, low, high]: GridPoint): string {
+  return low === null || high === null ? "" : intervalWords(mean, low, high);
 }
 
 /** How many boxes' widths the boxes of a line stand aside; words have places of their own. */
@@ -96,9 +105,10 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
   const drawn = chart.lines.map((line, index) => ({ line, index })).filter(({ line }) => shown(line.label));
   const place = (point: GridPoint, index: number) => placeOf(data, point[0], index, chart.lines.length);
   const all = chart.lines.flatMap((line, index) => line.points.map((point) => place(point, index)));
-  const extent = ([, , mean, interval, , samples]: GridPoint) => (boxes && samples.length > 0 ? [samples[0]!, samples.at(-1)!] : [mean - (interval ?? 0), mean + (interval ?? 0)]);
+  // the values of the seeds, never the intervals: those end at the edge of the axis
+  const extent = ([, , mean, , , , samples]: GridPoint) => (samples.length > 0 ? [mean, samples[0]!, samples.at(-1)!] : [mean]);
   const values = drawn.flatMap(({ line }) => line.points.flatMap(extent));
-  const boxed = (point: GridPoint) => (boxes ? boxOf(point[5]) : null);
+  const boxed = (point: GridPoint) => (boxes ? boxOf(point[6]) : null);
   const x = padded(all, 0.06, 0);
   const ticks = new Map(chart.lines.flatMap((line) => line.points.map((point) => [placeOf(data, point[0], 0, 1), data.x.numeric ? number(point[0]) : point[1]] as const)));
   return {
@@ -106,22 +116,30 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
     xLabel: data.x.label,
     yLabel: chart.label,
     x,
-    y: padded(values, 0.05, STEADY),
+    y: held(padded(values, 0.05, STEADY), values, chart.limits),
     lines: drawn.map(({ line, index }) => ({
       label: line.label,
       colour: line.colour,
+      dash: line.dash ?? [],
       runs: data.x.joined && !boxes ? [line.points.flatMap((point) => [place(point, index), point[2]])] : [],
       points: line.points.filter((point) => !boxed(point)).map((point) => [place(point, index), point[2]] as const),
       boxes: line.points.flatMap((point) => {
         const box = boxed(point);
         return box ? [[place(point, index), box, asideOf(data, index, chart.lines.length)] as const] : [];
       }),
-      bars: line.points.filter((point) => !boxed(point) && point[3] !== null && point[3] > 0).map((point) => [place(point, index), point[2] - point[3]!, point[2] + point[3]!] as const),
+      bars: line.points.filter((point) => !boxed(point) && point[3] !== null && point[4] !== null && point[3] < point[4]).map((point) => [place(point, index), point[3]!, point[4]!] as const),
     })),
     marks: [],
     ...(!data.x.numeric || data.x.logarithmic || ticks.size <= TICKS ? { xTicks: [...ticks] } : {}),
     shade: null,
   };
+}
+
+/** An axis without values that cannot be, unless there are such values. */
+function held([low, high]: [number, number], values: readonly number[], [least, greatest]: Grid["limits"]): [number, number] {
+  const bottom = least !== null && values.every((value) => value >= least) ? Math.max(low, least) : low;
+  const top = greatest !== null && values.every((value) => value <= greatest) ? Math.min(high, greatest) : high;
+  return top > bottom ? [bottom, top] : [low, high];
 }
 
 function padded(values: readonly number[], share: number, steady: number): [number, number] {
@@ -137,15 +155,15 @@ function padded(values: readonly number[], share: number, steady: number): [numb
 export function gridCsv(data: Grids, chart: Grid, boxes = false): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
   const several = data.others !== "";
-  const head = [data.x.key, ...(several ? [data.others] : []), chart.label, "ci95", "n"];
+  const head = [data.x.key, ...(several ? [data.others] : []), chart.label, "low", "high", "n"];
   const rows = chart.lines.flatMap((line) => line.points.map((point) => {
-    const [, value, mean, interval, n] = point;
-    return [quoted(value), ...(several ? [quoted(line.label)] : []), mean, interval ?? "", n, ...(boxes ? boxColumns(point) : [])].join(",");
+    const [, value, mean, low, high, n] = point;
+    return [quoted(value), ...(several ? [quoted(line.label)] : []), mean, low ?? "", high ?? "", n, ...(boxes ? boxColumns(point) : [])].join(",");
   }));
   return `${[[...head, ...(boxes ? ["minimum", "q1", "median", "q3", "maximum"] : [])].map(quoted).join(","), ...rows].join("\r\n")}\r\n`;
 }
 
-function boxColumns([, , , , , samples]: GridPoint): (number | string)[] {
+function boxColumns([, , , , , , samples]: GridPoint): (number | string)[] {
   const box = boxOf(samples);
   return box ? [samples[0]!, box.low, box.median, box.high, samples.at(-1)!] : ["", "", "", "", ""];
 }

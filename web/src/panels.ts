@@ -2,7 +2,7 @@
 
 import { columnsOf, FORMAT } from "./data";
 import { number, ticks } from "./format";
-import { INK, type Primitive, type Scene } from "./scene";
+import { CHARACTER, INK, rowsIn, type Primitive, type Scene } from "./scene";
 
 export interface Axis {
   readonly label: string;
@@ -95,8 +95,8 @@ export interface Reading {
   readonly label: string;
   readonly place: string;
   readonly value: number;
-  /** Half of an interval, if the panel has one there. */
-  readonly interval: number | null;
+  /** The ends of an interval, if the panel has one there. */
+  readonly interval: readonly [low: number, high: number] | null;
   readonly printed: boolean;
   readonly x: number;
   readonly y: number;
@@ -104,8 +104,10 @@ export interface Reading {
 
 const LEFT = 66;
 const RIGHT = 10;
-const TOP = 24;
-const BOTTOM = 46;
+/** Titles begin beside the title of the axis. */
+const TITLE_LEFT = 26;
+const TITLE_ROW = 15;
+const LABEL_ROW = 12;
 const GRID = "#d5dae0";
 
 export interface Drawn extends Scene {
@@ -118,13 +120,21 @@ export interface Drawn extends Scene {
 /** A panel of this width in the visible range of x, with the parts that `shown` names. */
 export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [number, number], shown: (label: string) => boolean, width: number): Drawn {
   const primitives: Primitive[] = [];
-  const height = Math.round(Math.min(Math.max(0.55 * width, 170), 270));
-  const [right, bottom] = [width - RIGHT, height - BOTTOM];
+  const right = width - RIGHT;
+  const title = rowsIn(panel.title, width - TITLE_LEFT - RIGHT, 12.5 * 1.06);
+  const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
+  const room = (right - LEFT) / Math.max(words.length, 1);
+  const named = words.map(([value, word]) => [value, panel.x.words ? rowsIn(word, room - 4, 10.5, LABEL_ROWS) : [word]] as const);
+  // titles and labels take their rows from the page, not from the panel
+  const TOP = 24 + (title.length - 1) * TITLE_ROW;
+  const below = 46 + (Math.max(1, ...named.map(([, rows]) => rows.length)) - 1) * LABEL_ROW;
+  const height = Math.round(Math.min(Math.max(0.55 * width, 170), 270)) + TOP - 24 + below - 46;
+  const bottom = height - below;
   const x = scaled(panel.x, range, LEFT, right);
   const y = scaled(panel.y, panel.y.range, bottom, TOP);
   const text = (left: number, top: number, words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
-    primitives.push({ kind: "text", x: left, y: top, text: words, size: 11, anchor: "start", turned: false, bold: false, ...more });
-  const line = (points: readonly number[], colour: string, width: number, dash = false) => primitives.push({ kind: "line", points, colour, width, dash });
+    primitives.push({ kind: "text", x: left, y: top, text: words, size: 12, anchor: "start", turned: false, bold: false, ...more });
+  const line = (points: readonly number[], colour: string, width: number, dash: readonly number[] = []) => primitives.push({ kind: "line", points, colour, width, dash });
   const parts = panel.parts.filter((part) => {
     const owner = ownerOf(figure, part);
     return !owner || shown(owner);
@@ -142,12 +152,9 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
     line([LEFT, y(value), right, y(value)], GRID, 0.5);
     text(LEFT - 6, y(value) + 4, words, { anchor: "end" });
   }
-  const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
-  const room = (right - LEFT) / Math.max(words.length, 1);
-  for (const [value, word] of words) {
+  for (const [value, rows] of named) {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
-    const small = word.length * 6.2 > room;
-    text(x(value), bottom + 15, small ? shortened(word, room) : word, { anchor: "middle", ...(small ? { size: 9 } : {}) });
+    rows.forEach((row, index) => text(x(value), bottom + 15 + index * LABEL_ROW, row, { anchor: "middle", ...(panel.x.words ? { size: 10.5 } : {}) }));
   }
   for (const part of parts) {
     switch (part.kind) {
@@ -167,32 +174,42 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
         part.x.forEach((at, index) => {
           const [low, high] = [part.low[index]!, part.high[index]!];
           if (!inside(at) || Number.isNaN(low) || Number.isNaN(high)) return;
-          const [from, to] = [clamped(y(low), TOP, bottom), clamped(y(high), TOP, bottom)];
-          line([x(at), from, x(at), to], part.colour, 1);
-          for (const end of [from, to]) line([x(at) - 2.5, end, x(at) + 2.5, end], part.colour, 1);
+          // a logarithmic axis has no place for what is not positive: it is below its lower edge
+          const [from, to] = [low, high].map((end) => (panel.y.logarithmic && end <= 0 ? Infinity : y(end))) as [number, number];
+          const [start, stop] = [clamped(from, TOP, bottom), clamped(to, TOP, bottom)];
+          line([x(at), start, x(at), stop], part.colour, 1);
+          // an end beyond the panel is an arrow at its edge
+          for (const [end, level] of [[from, start], [to, stop]] as const) {
+            const tip = end === level ? 0 : end > level ? -3 : 3;
+            line(tip === 0 ? [x(at) - 2.5, level, x(at) + 2.5, level] : [x(at) - 2.5, level + tip, x(at), level, x(at) + 2.5, level + tip], part.colour, 1);
+          }
         });
         break;
       case "rule": {
         const upright = !Number.isNaN(part.x[0]!);
         const at = upright ? x(part.x[0]!) : y(part.y[0]!);
-        if (upright ? inside(part.x[0]!) : at >= TOP && at <= bottom) line(upright ? [at, TOP, at, bottom] : [LEFT, at, right, at], part.colour, part.width, part.dash);
+        if (upright ? inside(part.x[0]!) : at >= TOP && at <= bottom) line(upright ? [at, TOP, at, bottom] : [LEFT, at, right, at], part.colour, part.width, part.dash ? DASH : []);
         break;
       }
       case "line":
-        if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, part.dash);
-        if (part.marker) for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) primitives.push({ kind: "box", x: px - 2, y: py - 2, width: 4, height: 4, colour: part.colour });
+        if (part.width > 0) for (const run of runsOf(part, x, y, [LEFT, right, TOP, bottom])) if (run.length > 2) line(run, part.colour, part.width, part.dash ? DASH : []);
+        if (part.marker) for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) {
+          // a point that no line leads to is found by its size
+          const half = part.width > 0 ? 2 : 4;
+          primitives.push({ kind: "box", x: px - half, y: py - half, width: 2 * half, height: 2 * half, colour: part.colour });
+        }
         break;
       case "mark":
         for (const [px, py] of pointsOf(part, x, y, range, panel.y.range)) line([px, py - 5, px + 5, py, px, py + 5, px - 5, py, px, py - 5], INK, 1.2);
     }
   }
   line([LEFT, TOP, LEFT, bottom, right, bottom], INK, 0.7);
-  text(LEFT, 14, panel.title, { size: 12, bold: true });
-  text((LEFT + right) / 2, bottom + 34, panel.x.label, { anchor: "middle" });
+  title.forEach((row, index) => text(TITLE_LEFT, 14 + index * TITLE_ROW, row, { size: 12.5, bold: true }));
+  text((LEFT + right) / 2, height - 12, panel.x.label, { anchor: "middle" });
   // a label that is longer than the axis is in the middle of the panel, and smaller if need be
-  const [long, free] = [panel.y.label.length * 11 * CHARACTER, height - 12];
+  const [long, free] = [panel.y.label.length * 12 * CHARACTER, height - 12];
   const level = long > bottom - TOP ? height / 2 : (TOP + bottom) / 2;
-  text(12, level, panel.y.label, { anchor: "middle", turned: true, size: Math.min(11, Math.max((11 * free) / long, 7)) });
+  text(12, level, panel.y.label, { anchor: "middle", turned: true, size: Math.min(12, Math.max((12 * free) / long, 8)) });
   const back = panel.x.logarithmic ? (value: number) => 10 ** value : (value: number) => value;
   const [low, high] = panel.x.logarithmic ? [Math.log10(range[0]), Math.log10(range[1])] : range;
   const placeOf = (left: number) => back(low + ((left - LEFT) / (right - LEFT)) * (high - low));
@@ -200,13 +217,9 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
 }
 
 const SHADE = "#eef1f4";
-/** Average width of a character of the page's font, as a share of the size. */
-const CHARACTER = 0.54;
-
-function shortened(word: string, room: number): string {
-  const letters = Math.max(Math.floor(room / 5.2), 3);
-  return word.length > letters ? `${word.slice(0, letters - 1)}…` : word;
-}
+const DASH = [4, 3];
+/** Rows of a label below the axis. */
+const LABEL_ROWS = 3;
 
 function scaled(axis: Axis, range: readonly [number, number], from: number, to: number): (value: number) => number {
   const turn = axis.logarithmic ? Math.log10 : (value: number) => value;
@@ -292,12 +305,12 @@ function placeWords(panel: Panel, x: number): string {
   return ticks.reduce((best, one) => (Math.abs(one[0] - x) < Math.abs(best[0] - x) ? one : best), ticks[0] ?? [x, number(x)])[1];
 }
 
-function intervalAt(panel: Panel, x: number, value: number): number | null {
+function intervalAt(panel: Panel, x: number, value: number): [number, number] | null {
   for (const part of panel.parts) {
     if (part.kind !== "error") continue;
     // a bar's middle is computed from its edges
     const at = part.x.findIndex((one) => Math.abs(one - x) <= 1e-9 * Math.abs(panel.x.range[1] - panel.x.range[0]));
-    if (at >= 0 && part.low[at]! <= value && part.high[at]! >= value) return (part.high[at]! - part.low[at]!) / 2;
+    if (at >= 0 && part.low[at]! <= value && part.high[at]! >= value) return [part.low[at]!, part.high[at]!];
   }
   return null;
 }

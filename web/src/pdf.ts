@@ -30,7 +30,7 @@ export function pdf(scene: Scene): Uint8Array<ArrayBuffer> {
 function drawn(one: Primitive, height: number): string {
   switch (one.kind) {
     case "line":
-      return `${colour(one.colour)} RG ${one.width} w ${one.dash ? "[2 2]" : "[]"} 0 d ${path(one.points, height)} S`;
+      return `${colour(one.colour)} RG ${one.width} w [${one.dash.join(" ")}] 0 d ${path(one.points, height)} S`;
     case "area":
       return `${colour(one.colour, one.opacity)} rg ${path(one.points, height)} f`;
     case "box":
@@ -39,7 +39,7 @@ function drawn(one: Primitive, height: number): string {
       const shift = { start: 0, middle: 0.5, end: 1 }[one.anchor] * widthOf(one.text, one.size);
       const [x, y] = one.turned ? [one.x, height - one.y - shift] : [one.x - shift, height - one.y];
       const turn = one.turned ? "0 1 -1 0" : "1 0 0 1";
-      return `BT ${colour(INK)} rg /${one.bold ? "F2" : "F1"} ${one.size} Tf ${turn} ${round(x)} ${round(y)} Tm (${winAnsi(one.text)}) Tj ET`;
+      return `BT ${colour(one.colour ?? INK)} rg /${one.bold ? "F2" : "F1"} ${one.size} Tf ${turn} ${round(x)} ${round(y)} Tm (${winAnsi(one.text)}) Tj ET`;
     }
   }
 }

@@ -6,9 +6,11 @@ import type { Box } from "./grids";
 export interface Polyline {
   readonly label: string;
   readonly colour: string;
+  /** Lengths of dashes and gaps in turn, in pixels; a solid line without. */
+  readonly dash?: readonly number[];
   /** Runs of x and y in turn, in the units of the axes; a gap starts a new run. */
   readonly runs: readonly (readonly number[])[];
-  /** Each point is a square too, and with `bars` its x, low and high are a bar. */
+  /** Each point is a square too, and with `bars` its x, low and high are a bar, which ends in an arrow where the axis does. */
   readonly points?: readonly (readonly [number, number])[];
   readonly bars?: readonly (readonly [number, number, number])[];
   /** Box plots: position on the x axis, box, and how many boxes' widths it stands aside of that. */
@@ -31,10 +33,10 @@ export interface Sketch {
 }
 
 export type Primitive =
-  | { readonly kind: "line"; readonly points: readonly number[]; readonly colour: string; readonly width: number; readonly dash: boolean }
+  | { readonly kind: "line"; readonly points: readonly number[]; readonly colour: string; readonly width: number; readonly dash: readonly number[] }
   | { readonly kind: "area"; readonly points: readonly number[]; readonly colour: string; readonly opacity: number }
   | { readonly kind: "box"; readonly x: number; readonly y: number; readonly width: number; readonly height: number; readonly colour: string }
-  | { readonly kind: "text"; readonly x: number; readonly y: number; readonly text: string; readonly size: number; readonly anchor: "start" | "middle" | "end"; readonly turned: boolean; readonly bold: boolean };
+  | { readonly kind: "text"; readonly x: number; readonly y: number; readonly text: string; readonly size: number; readonly anchor: "start" | "middle" | "end"; readonly turned: boolean; readonly bold: boolean; readonly colour?: string };
 
 /** Primitives in points (1/72 inch), y downwards. */
 export interface Scene {
@@ -49,7 +51,7 @@ export const INK = "#1d2733";
 const GRID = "#d5dae0";
 const SHADE = "#eef1f4";
 const WIDTH = 590;
-const MIN_WIDTH = 240;
+const MIN_WIDTH = 210;
 const PLOT_HEIGHT = 170;
 const LEFT = 62;
 const RIGHT = 12;
@@ -60,14 +62,14 @@ const BOX = 8;
 export const STEP = 2.4 * BOX;
 
 /** Average width of a character of Helvetica, as a share of the size. */
-const CHARACTER = 0.54;
+export const CHARACTER = 0.54;
 
 /** Rows of a label below an axis, their distance, and the free space between two labels. */
 const [LABEL_ROWS, LABEL_ROW, LABEL_GAP] = [4, 11, 6];
 
-/** Width in points for a place of this width in pixels: text has the size of the page's smaller one in a narrow place. */
+/** Width in points for a place of this width in pixels: text has the size that it has in all charts of a page, 12 pixels. */
 export function widthFor(pixels: number): number {
-  return pixels > 0 ? Math.min(Math.max(pixels / 1.15, MIN_WIDTH), WIDTH) : WIDTH;
+  return pixels > 0 ? Math.max(0.75 * pixels, MIN_WIDTH) : WIDTH;
 }
 
 export function scene(sketch: Sketch, width = WIDTH): Scene {
@@ -79,7 +81,7 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   const y = scale(sketch.y, bottom, top);
   const text = (at: readonly [number, number], words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
     primitives.push({ kind: "text", x: at[0], y: at[1], text: words, size: 9, anchor: "start", turned: false, bold: false, ...more });
-  const line = (points: readonly number[], colour: string, thick: number, dash = false) => primitives.push({ kind: "line", points, colour, width: thick, dash });
+  const line = (points: readonly number[], colour: string, thick: number, dash: readonly number[] = []) => primitives.push({ kind: "line", points, colour, width: thick, dash });
 
   if (sketch.shade) {
     const [from, to] = [x(Math.max(sketch.shade[0], sketch.x[0])), x(Math.min(sketch.shade[1], sketch.x[1]))];
@@ -89,7 +91,7 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   rows.forEach((row, index) => {
     for (const [entry, left] of row) {
       const level = 28 + index * ROW;
-      line([left, level - 3, left + 14, level - 3], entry.colour, 2);
+      line([left, level - 3, left + 14, level - 3], entry.colour, 2, entry.dash);
       text([left + 18, level], entry.label);
     }
   });
@@ -105,11 +107,16 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   });
   const below = (Math.max(1, ...labels.map((rows) => rows.length)) - 1) * LABEL_ROW;
   line([LEFT, top, LEFT, bottom, width - RIGHT, bottom], INK, 0.7);
-  for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2);
+  for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2, one.dash);
   for (const one of sketch.lines) {
     for (const [at, low, high] of one.bars ?? []) {
-      line([x(at), y(low), x(at), y(high)], one.colour, 1);
-      for (const end of [low, high]) line([x(at) - 3, y(end), x(at) + 3, y(end)], one.colour, 1);
+      const ends = [low, high].map((end) => Math.min(Math.max(end, sketch.y[0]), sketch.y[1]));
+      line([x(at), y(ends[0]!), x(at), y(ends[1]!)], one.colour, 1);
+      for (const [end, edge] of [[low, -1], [high, 1]] as const) {
+        const beyond = edge < 0 ? end < sketch.y[0] : end > sketch.y[1];
+        const level = y(ends[edge < 0 ? 0 : 1]!);
+        line(beyond ? [x(at) - 3, level + 4 * edge, x(at), level, x(at) + 3, level + 4 * edge] : [x(at) - 3, level, x(at) + 3, level], one.colour, 1);
+      }
     }
     for (const [at, box, aside] of one.boxes ?? []) {
       const middle = x(at) + aside * STEP;
@@ -127,7 +134,7 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   }
   for (const [at, words] of sketch.marks) {
     if (at < sketch.x[0] || at > sketch.x[1]) continue;
-    line([x(at), top, x(at), bottom], INK, 0.7, true);
+    line([x(at), top, x(at), bottom], INK, 0.7, [2, 2]);
     text([x(at) + 8, top + 2], words, { size: 7.5, turned: true, anchor: "end" });
   }
   text([(LEFT + width - RIGHT) / 2, bottom + 28 + below], sketch.xLabel, { anchor: "middle" });
@@ -151,6 +158,22 @@ export function rowsOfLabels(labels: readonly (readonly [number, string])[], wid
     const cut = kept.map((row, index) => (row.length > most && words.length > most ? `${row.slice(0, most - 1)}…` : index === LABEL_ROWS - 1 && rows.length > LABEL_ROWS ? `${row.slice(0, most - 1)}…` : row));
     return cut.length > 0 ? cut : [""];
   });
+}
+
+/** A text in rows of this width, broken between words, with a text of this size; what is still too long ends in "…". */
+export function rowsIn(text: string, width: number, size: number, most = 3): string[] {
+  const letters = Math.max(Math.floor(width / (size * CHARACTER)), 3);
+  const rows: string[] = [];
+  for (const piece of text.split(/(?<=[ _/])/)) {
+    const last = rows.at(-1);
+    if (last !== undefined && (last + piece).trimEnd().length <= letters) rows[rows.length - 1] = last + piece;
+    else rows.push(piece);
+  }
+  const cut = rows.slice(0, most).map((row, index) => {
+    const short = row.trimEnd();
+    return short.length > letters || (index === most - 1 && rows.length > most) ? `${short.slice(0, letters - 1)}…` : short;
+  });
+  return cut.length > 0 ? cut : [""];
 }
 
 function legendRows(lines: readonly Polyline[], wide: number): [Polyline, number][][] {
@@ -179,14 +202,14 @@ export function svg({ width, height, primitives }: Scene): string {
   const parts = primitives.map((one) => {
     switch (one.kind) {
       case "line":
-        return `<polyline points="${pairs(one.points)}" fill="none" stroke="${one.colour}" stroke-width="${one.width}"${one.dash ? ' stroke-dasharray="2 2"' : ""} stroke-linejoin="round"/>`;
+        return `<polyline points="${pairs(one.points)}" fill="none" stroke="${one.colour}" stroke-width="${one.width}"${one.dash.length > 0 ? ` stroke-dasharray="${one.dash.join(" ")}"` : ""} stroke-linejoin="round"/>`;
       case "area":
         return `<polygon points="${pairs(one.points)}" fill="${one.colour}" fill-opacity="${one.opacity}"/>`;
       case "box":
         return `<rect x="${round(one.x)}" y="${round(one.y)}" width="${round(one.width)}" height="${round(one.height)}" fill="${one.colour}"/>`;
       case "text": {
         const place = `${round(one.x)} ${round(one.y)}`;
-        return `<text transform="translate(${place})${one.turned ? " rotate(-90)" : ""}" font-size="${one.size}" text-anchor="${one.anchor}"${one.bold ? ' font-weight="bold"' : ""} fill="${INK}">${escaped(one.text)}</text>`;
+        return `<text transform="translate(${place})${one.turned ? " rotate(-90)" : ""}" font-size="${one.size}" text-anchor="${one.anchor}"${one.bold ? ' font-weight="bold"' : ""} fill="${one.colour ?? INK}">${escaped(one.text)}</text>`;
       }
     }
   });

@@ -1,7 +1,7 @@
 // The drawing of the network, which the page has as SVG, with what moves in it: lanes, queues, drops, marks, packets, multicast trees,
 // pending Interests, orders of a controller.
 
-import type { NetworkData, PageData } from "./data";
+import type { NetworkData, PageData, PortData } from "./data";
 import { Layout, type Place } from "./layout";
 import { inTree, longest, packetsAt, recent, track, valueAt, type Track } from "./motion";
 
@@ -10,7 +10,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const ASIDE = 3.2;
 /** Space between a node's middle and the lanes. */
 const NODE = 9;
-/** Length of a full queue. */
+/** Length of the bar of a full queue. */
 const QUEUE = 30;
 /** Share of a window of packets during which a drop is shown. */
 const FLASH = 0.015;
@@ -29,6 +29,8 @@ interface Lane {
   readonly link: string;
   readonly from: string;
   readonly to: string;
+  /** Packets of a full queue. */
+  readonly limit: number;
   readonly line: SVGLineElement;
   readonly box: SVGLineElement;
   readonly queue: SVGLineElement;
@@ -61,7 +63,7 @@ export class Stage {
   readonly links: readonly string[];
   readonly nodes: readonly string[];
   /** What is recorded of ports, for the legend. */
-  readonly shows: { readonly utilisation: boolean; readonly backlog: number; readonly drops: boolean; readonly marks: boolean; readonly pending: number };
+  readonly shows: { readonly utilisation: boolean; readonly backlog: boolean; readonly limits: readonly number[]; readonly drops: boolean; readonly marks: boolean; readonly pending: number };
   onchoose: (kind: "link" | "node", name: string) => void = () => {};
 
   /** By port. */
@@ -99,7 +101,8 @@ export class Stage {
       [this.utilisation, this.backlog, this.drops, this.marks, this.pending, packets].some((one) => one !== null) || trees.length + orders.length > 0;
     this.shows = {
       utilisation: this.utilisation !== null,
-      backlog: this.backlog?.highest ?? 0,
+      backlog: (this.backlog?.highest ?? 0) > 0,
+      limits: [...new Set(this.network.ports.filter((port) => this.backlog?.columns.has(port.subject)).map((port) => this.limitOf(port)))].sort((one, other) => one - other),
       drops: (this.drops?.highest ?? 0) > 0,
       marks: (this.marks?.highest ?? 0) > 0,
       pending: this.pending?.highest ?? 0,
@@ -113,6 +116,11 @@ export class Stage {
     this.links = [...new Set(this.network.ports.map((port) => port.link))];
     this.nodes = [...new Set(this.network.ports.flatMap((port) => [port.from, port.to]))];
     if (this.moves) this.listen();
+  }
+
+  /** Packets for which the bar of a queue has its full length: the limit of the queue, or what was recorded at most where there is none. */
+  private limitOf(port: PortData): number {
+    return port.queue_packets ?? this.backlog?.highest ?? 0;
   }
 
   /** The drawing is in units of its view box. */
@@ -195,6 +203,7 @@ export class Stage {
         link: port.link,
         from: port.from,
         to: port.to,
+        limit: this.limitOf(port),
         line: element("line", { "stroke-width": width, "stroke-linecap": "round" }),
         box: element("line", { "stroke-width": 6, "stroke-opacity": 0.35 }),
         queue: element("line", { "stroke-width": 6 }),
@@ -247,11 +256,10 @@ export class Stage {
     for (const lane of this.lanes) {
       const used = Math.min(valueAt(this.utilisation, lane.subject, at), 1);
       lane.line.style.stroke = `color-mix(in srgb, var(--water, #0f6c7a) ${Math.round(100 * used)}%, var(--faint, #b8c0c8))`;
-      const highest = this.shows.backlog;
       const waiting = valueAt(this.backlog, lane.subject, at);
       const { x, y, nx, ny, scale } = lane.place;
-      const ever = highest > 0 && this.backlog?.columns.has(lane.subject);
-      const size = ever ? QUEUE * scale * Math.sqrt(waiting / highest) : 0;
+      const ever = lane.limit > 0 && this.backlog?.columns.has(lane.subject);
+      const size = ever ? QUEUE * scale * Math.sqrt(Math.min(waiting / lane.limit, 1)) : 0;
       lane.box.style.display = size > 1 ? "" : "none";
       lane.queue.style.display = size > 1 ? "" : "none";
       set(lane.queue, { x1: x + nx * 2, y1: y + ny * 2, x2: x + nx * (2 + size), y2: y + ny * (2 + size) });

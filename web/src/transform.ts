@@ -7,6 +7,8 @@ export interface Line {
   readonly key: string;
   readonly label: string;
   readonly colour: string;
+  /** Lengths of dashes and gaps in turn, in pixels; none for a solid line. */
+  readonly dash: readonly number[];
   readonly values: Float64Array;
 }
 
@@ -79,8 +81,8 @@ export function grouped(chart: ChartData, columns: readonly Float64Array[]): Lin
   });
   return [...members].map(([key, indices]) => {
     const first = chart.subjects[indices[0]!]!;
-    if (indices.length === 1) return { key: first.name, label: first.label, colour: first.colour, values: columns[indices[0]!]! };
-    return { key: `group.${key}`, label: `${key} (mean of ${indices.length})`, colour: first.colour, values: meanOf(indices.map((index) => columns[index]!)) };
+    if (indices.length === 1) return { key: first.name, label: first.label, colour: first.colour, dash: first.dash ?? [], values: columns[indices[0]!]! };
+    return { key: `group.${key}`, label: `${key} (mean of ${indices.length})`, colour: first.colour, dash: first.dash ?? [], values: meanOf(indices.map((index) => columns[index]!)) };
   });
 }
 
@@ -99,9 +101,12 @@ function meanOf(columns: readonly Float64Array[]): Float64Array {
   });
 }
 
-/** The values between two times, sorted: value `i` of `n` is at a share of (i + 1) / n. */
-export function distribution(times: Float64Array, column: Float64Array, from: number, to: number): Float64Array {
-  return column.filter((value, at) => !Number.isNaN(value) && times[at]! >= from && times[at]! <= to).sort();
+/**
+ * The values between two times and later than `after`, sorted: value `i` of `n` is at a share of (i + 1) / n. A sample is of the interval that ends
+ * at its time, so that the one at the end of a warm-up is of the warm-up.
+ */
+export function distribution(times: Float64Array, column: Float64Array, from: number, to: number, after = -Infinity): Float64Array {
+  return column.filter((value, at) => !Number.isNaN(value) && times[at]! >= from && times[at]! <= to && times[at]! > after).sort();
 }
 
 /** The smallest value of a sorted column that a share of the values does not exceed. NaN if there is none. */

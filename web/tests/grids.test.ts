@@ -1,16 +1,18 @@
 import { expect, test } from "vitest";
-import { boxOf, gridCsv, hasBoxes, placeOf, sketchOf, type Grid, type Grids } from "../src/grids";
+import { boxOf, gridCsv, hasBoxes, intervalText, placeOf, sketchOf, type Grid, type Grids } from "../src/grids";
+import { scene } from "../src/scene";
 
 const chart: Grid = {
+  limits: [0, 1],
   name: "flows.fairness",
   label: "fairness",
   python: "",
   lines: [
-    { label: "reno", colour: "#3878c7", points: [[1, "1 Mbit/s", 0.5, 0.1, 3, [0.4, 0.5, 0.6]], [100, "100 Mbit/s", 0.9, null, 1, [0.9]]] },
-    { label: "cubic, 2", colour: "#dd7a30", points: [[1, "1 Mbit/s", 0.7, 0, 3, []]] },
+    { label: "reno", colour: "#3878c7", points: [[1, "1 Mbit/s", 0.5, 0.4, 0.6, 3, [0.4, 0.5, 0.6]], [100, "100 Mbit/s", 0.9, null, null, 1, [0.9]]] },
+    { label: "cubic, 2", colour: "#dd7a30", points: [[1, "1 Mbit/s", 0.7, 0.7, 0.7, 3, []]] },
   ],
 };
-const data: Grids = { format: 3, title: "t", x: { label: "rate (Mbit/s)", key: "rate", numeric: true, joined: true, logarithmic: true }, others: "scheme", boxes: false, charts: [chart] };
+const data: Grids = { format: 4, title: "t", x: { label: "rate (Mbit/s)", key: "rate", numeric: true, joined: true, logarithmic: true }, others: "scheme", boxes: false, charts: [chart] };
 
 test("a logarithmic axis has the values of the key as ticks", () => {
   const sketch = sketchOf(data, chart, () => true);
@@ -30,7 +32,28 @@ test("a hidden line is not drawn, and words are side by side", () => {
 });
 
 test("CSV has a row per point", () => {
-  expect(gridCsv(data, chart).split("\r\n")).toEqual(["rate,scheme,fairness,ci95,n", "1 Mbit/s,reno,0.5,0.1,3", "100 Mbit/s,reno,0.9,,1", '1 Mbit/s,"cubic, 2",0.7,0,3', ""]);
+  expect(gridCsv(data, chart).split("\r\n")).toEqual(["rate,scheme,fairness,low,high,n", "1 Mbit/s,reno,0.5,0.4,0.6,3", "100 Mbit/s,reno,0.9,,,1", '1 Mbit/s,"cubic, 2",0.7,0.7,0.7,3', ""]);
+});
+
+test("an interval does not set the axis, and ends at its edge with an arrow", () => {
+  const wide: Grid = { ...chart, lines: [{ label: "", colour: "#3878c7", points: [[1, "1 Mbit/s", 8.65, -80, 97.3, 2, [6.8, 10.5]], [100, "100 Mbit/s", 9, 8.9, 9.1, 5, [8.8, 9.2]]] }] };
+  const sketch = sketchOf(data, wide, () => true);
+  expect(sketch.y[0]).toBeGreaterThan(6);
+  expect(sketch.y[1]).toBeLessThan(11);
+  const drawn = scene(sketch);
+  const [top, bottom] = [drawn.at(0, sketch.y[1])[1], drawn.at(0, sketch.y[0])[1]];
+  const own = drawn.primitives.filter((one) => one.kind === "line" && one.colour === "#3878c7");
+  const levels = own.flatMap((one) => (one.kind === "line" ? one.points.filter((_, at) => at % 2 === 1) : []));
+  expect(Math.min(...levels)).toBeCloseTo(top);
+  expect(Math.max(...levels)).toBeCloseTo(bottom);
+  // a line of the means, two bars with two ends each, of which two are arrows
+  expect(own.map((one) => (one.kind === "line" ? one.points.length : 0)).filter((length) => length === 6)).toHaveLength(2);
+});
+
+test("an interval with unequal sides is printed with its ends", () => {
+  expect(intervalText(chart.lines[0]!.points[0]!)).toBe(" ± 0.1");
+  expect(intervalText(chart.lines[0]!.points[1]!)).toBe("");
+  expect(intervalText([1, "1", 0.98, 0.9123, 1, 5, []])).toBe(" [0.912, 1]");
 });
 
 test("a box has quartiles, whiskers within 1.5 interquartile ranges, and what is beyond", () => {
@@ -46,5 +69,5 @@ test("box plots take the place of means where there are enough values", () => {
   expect(reno!.boxes!.map(([at, box, aside]) => [at, box.median, aside])).toEqual([[0, 0.5, -0.5]]);
   expect(reno!.points).toEqual([[2, 0.9]]);
   expect(cubic!.points).toEqual([[0, 0.7]]);
-  expect(gridCsv(data, chart, true).split("\r\n")[1]).toBe("1 Mbit/s,reno,0.5,0.1,3,0.4,0.45,0.5,0.55,0.6");
+  expect(gridCsv(data, chart, true).split("\r\n")[1]).toBe("1 Mbit/s,reno,0.5,0.4,0.6,3,0.4,0.45,0.5,0.55,0.6");
 });

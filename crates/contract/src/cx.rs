@@ -575,6 +575,8 @@ pub struct Notes {
     pub probing: bool,
     /// Whether events are recorded.
     pub events: bool,
+    /// Whether the driver has something to do after the call: a part records something, or the driver itself looks at every call.
+    pub due: bool,
     /// Values since the driver last drained them.
     pub pending: Vec<Note>,
 }
@@ -583,6 +585,7 @@ impl Notes {
     #[cold]
     fn push(&mut self, at: Time, from: Address, name: &'static str, value: f64, event: bool) {
         self.pending.push(Note { at, from, name, value, event });
+        self.due = true;
     }
 }
 

@@ -34,7 +34,8 @@ impl Written {
         self.failure.get().map(String::as_str)
     }
 
-    pub(crate) fn note(&self, result: io::Result<()>) {
+    /// Notes the result of a step of writing.
+    pub fn note(&self, result: io::Result<()>) {
         if let Err(error) = result {
             // the first one says it
             let _ = self.failure.set(error.to_string());

@@ -1,6 +1,6 @@
 //! Runs a plan in the simulator and builds the report.
 
-use sim::{Control, Observers, Trace, World};
+use sim::{Control, Observers, PacketLog, Trace, World};
 use units::Time;
 
 use crate::{Plan, Report, metrics};
@@ -35,7 +35,22 @@ pub fn run_observed(
     observers: Observers,
     mut save: impl FnMut(&Report),
 ) -> Outcome {
-    let world = World::shared(plan.blueprint.clone());
+    run_world(plan, control, observers, None, &mut save)
+}
+
+/// As [`run`], with a record of every packet, which is complete when this returns. It changes nothing in the run.
+pub fn run_recorded(plan: &Plan, control: &Control, log: Box<dyn PacketLog>) -> Outcome {
+    run_world(plan, control, Observers::default(), Some(log), &mut |_| {})
+}
+
+fn run_world(
+    plan: &Plan,
+    control: &Control,
+    observers: Observers,
+    log: Option<Box<dyn PacketLog>>,
+    save: &mut dyn FnMut(&Report),
+) -> Outcome {
+    let world = World::recorded(plan.blueprint.clone(), log);
     let mut world = world.expect("the parameters of a plan were checked when it was made");
     world.observe(observers);
     world.run(control);

@@ -188,6 +188,18 @@ impl Plan {
         Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
     }
 
+    /// Runs to the end, or until `control` stops it, and writes the record of every packet to `folder`. Releases the interpreter lock. Raises
+    /// `SchemeError`, and `OSError` if the record is not complete.
+    fn record(&self, py: Python<'_>, control: &Control, folder: PathBuf) -> PyResult<Run> {
+        let failed = |error: tables::Error| PyOSError::new_err(error.to_string());
+        let (log, record) = tables::record(&self.0, &folder).map_err(failed)?;
+        let (plan, control) = (self.0.clone(), control.0.clone());
+        let outcome =
+            scheme::run(py, &self.0.blueprint, &control, || lab::run_recorded(&plan, &control, log))?;
+        record.finish(&self.0, &outcome.trace).map_err(failed)?;
+        Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
+    }
+
     /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`. `began_ns` is the
     /// time of the start in a capture. `files` as in `run`.
     #[pyo3(signature = (control, files, *, spin_us = 50, poll_interval_us = 0, urgent = false, logs = None, began_ns = 0))]

@@ -9,6 +9,7 @@ mod build;
 mod delays;
 mod fabric;
 mod hosts;
+mod packet_log;
 mod rate_trace;
 mod trace;
 mod world;
@@ -21,6 +22,10 @@ pub use blueprint::{
 };
 pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;
+pub use packet_log::{
+    ActivityRow, ActivitySubject, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog,
+    PacketRow,
+};
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{
     AppRecord, Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, MAX_PACKETS, NodeRecord, NodeRole,

@@ -46,6 +46,17 @@ pub(crate) struct Step {
     cumulative: u128,
 }
 
+/// What a trace says from an instant on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TraceRow {
+    /// The rate.
+    Rate(Rate),
+    /// The bits of an opportunity at this instant.
+    Opportunity(i64),
+    /// The propagation delay above the minimum of the trace.
+    Delay(Duration),
+}
+
 impl RateTrace {
     /// Delivery opportunities at these times, in milliseconds, each for [`OPPORTUNITY_BYTES`]: the rule of mahimahi's `mm-link`. The last time is
     /// the period. A packet takes as many opportunities as it needs and several packets can share one; what is left of an opportunity when no
@@ -149,6 +160,25 @@ impl RateTrace {
     /// Bit-nanoseconds that it carries after `from` and up to `to`: bits · 10⁹.
     pub(crate) fn bit_ns(&self, from: Time, to: Time) -> u128 {
         self.bit_ns_until(to).saturating_sub(self.bit_ns_until(from))
+    }
+
+    /// What it says from the beginning of the run up to `end`, for a record: for each period its steps or opportunities, and then its delays.
+    pub(crate) fn rows(&self, end: Time) -> impl Iterator<Item = (Time, TraceRow)> + '_ {
+        let periods = (0u64..).map(|number| number * self.period_ns);
+        let periods = periods.take_while(move |start| *start < end.as_nanos());
+        let rows = periods.flat_map(|start| {
+            let (steps, opportunities): (&[Step], &[u32]) = match &self.shape {
+                Shape::Rates(steps) => (steps, &[]),
+                Shape::Opportunities(times_ms) => (&[], times_ms),
+            };
+            let rates = steps.iter().map(|step| (step.start_ns, TraceRow::Rate(Rate::from_bps(step.bps))));
+            let bits = TraceRow::Opportunity(8 * OPPORTUNITY_BYTES as i64);
+            let times = opportunities.iter().map(move |ms| (u64::from(*ms) * NANOS_PER_MS, bits));
+            let delays = self.delays.iter().map(|step| (step.start_ns, TraceRow::Delay(step.above)));
+            let rows = rates.chain(times).chain(delays);
+            rows.map(move |(within, row)| (Time::from_nanos(start + within), row))
+        });
+        rows.filter(move |(at, _)| *at < end)
     }
 
     fn bit_ns_until(&self, at: Time) -> u128 {

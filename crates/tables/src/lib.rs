@@ -2,6 +2,8 @@
 //!
 //! This is a separate crate because Arrow and Parquet take long to build; only `python` depends on it.
 
+mod record;
+
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+
+pub use record::{Record, record};
 
 /// Why a table could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
-from .._common import quick_note, short, table
+from .._common import columns, table
 from . import measures as m
 from . import scenarios as s
 from .keys import Key
@@ -17,7 +17,7 @@ Cell = Callable[[str, str], Quantity]
 
 
 def _put(row: dict[str, Any], name: str, quantity: Quantity) -> None:
-    row |= {name: short(quantity.mean), f"{name}_ci95": short(quantity.ci95)}
+    row |= columns(name, quantity)
 
 
 def network_label(case: str) -> str:
@@ -56,7 +56,7 @@ def _panel(
     heights = {}
     for name, setup in setups.items():
         found = [cell(name, case) for case in s.GRID]
-        heights[setup.label] = ([q.mean for q in found], [q.ci95 or 0.0 for q in found])
+        heights[setup.label] = ([q.mean for q in found], [q.interval for q in found])
     _plot.bars(
         axes,
         [case.replace(" ", " / ") for case in s.GRID],
@@ -107,8 +107,7 @@ def background(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         title,
         "Nine networks of 6 Mbit/s. What TCP keeps is of its throughput without the other flow. NewReno in the place of a "
-        "low-priority scheme shows one that does not yield. Whiskers: 95 % intervals over seeds."
-        + quick_note(scale),
+        "low-priority scheme shows one that does not yield. Whiskers: 95 % intervals over seeds.",
         _plot.svg(figure, "background", title),
     )
 
@@ -282,8 +281,7 @@ def real_time(samples: Samples, scale: Scale) -> Figure:
     title = "Real time: shares beside NewReno, CUBIC and BBR, and smoothness"
     return Figure(
         title,
-        "Nine networks of 6 Mbit/s; half of both is fair. Whiskers: 95 % intervals over seeds."
-        + quick_note(scale),
+        "Nine networks of 6 Mbit/s; half of both is fair. Whiskers: 95 % intervals over seeds.",
         _plot.svg(figure, "real-time", title),
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
-from .._common import inside, series_table, short, table
+from .._common import columns, inside, series_table, short, table
 from . import measures, path_measures, scenarios
 from .keys import Key
 
@@ -107,7 +107,7 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
             label=f"{kbps / 1000:g} Mbit/s",
         )
         rows += [
-            {"test": v, "share": short(q.mean), "ci95": short(q.ci95), "ratio": short(q.mean / (1 - q.mean))}
+            {"test": v, **columns("share", q), "ratio": short(q.mean / (1 - q.mean))}
             for v, q in zip(cases, shares, strict=True)
         ]
     trend = [float(measures.friendly_shares(samples, ms).mean()) for ms in scenarios.FRIENDLY_MS]
@@ -147,7 +147,7 @@ def tcp_variants(samples: Samples, _scale: Scale) -> Table:
             )
             ratios[f"ratio_at_{rtt}_ms"] = short(float(np.exp(logs.mean())))
         share = measures.quantity(measures.varied_share(samples, kind))
-        rows.append({"beside": kind, **ratios, "share": short(share.mean), "ci95": short(share.ci95)})
+        rows.append({"beside": kind, **ratios, **columns("share", share)})
     return table(
         "The real-time mode beside kinds of TCP: rate over the connection's, geometric mean of three capacities",
         rows,
@@ -176,7 +176,7 @@ def figure_5(samples: Samples, _scale: Scale) -> Figure:
     rows = []
     for variant in scenarios.ITSELF:
         ratio = samples.each(Key.ITSELF, variant, lambda s: measures.ratio(s, "one", "other"))
-        rows.append({"test": variant, "ratio": short(ratio.mean), "ci95": short(ratio.ci95)})
+        rows.append({"test": variant, **columns("ratio", ratio)})
     tables["tests"] = table("Rate of the first over that of the second, 30 tests", rows)
     found = measures.figure_5(samples)["ratio"].mean, measures.worst_pair(samples)["ratio"].mean
     return Figure(
@@ -231,8 +231,7 @@ def figure_7(samples: Samples, _scale: Scale) -> Figure:
                 {
                     "background_ms": background,
                     "real_time_ms": real,
-                    "share": short(found.mean),
-                    "ci95": short(found.ci95),
+                    **columns("share", found),
                 }
             )
         _plot.steps(
@@ -282,8 +281,7 @@ def table_2(samples: Samples, _scale: Scale) -> Figure:
                     "links_kbps": f"{first}/{second}",
                     "stream": i,
                     "paper_kbps": rate,
-                    "here_kbps": round(here.mean),
-                    "ci95_kbps": round(here.ci95 or 0),
+                    **columns("here_kbps", here),
                     "paper_sd_kbps": sd,
                     "here_sd_kbps": round(spread.mean),
                 }
@@ -292,14 +290,19 @@ def table_2(samples: Samples, _scale: Scale) -> Figure:
     figure, axes = _plot.panels(1, 2, height=2.8)
     places = list(path_measures.PRINTED_KBPS)
     for panel, key, words in zip(axes[0], ("kbps", "sd_kbps"), ("rate", "standard deviation"), strict=True):
-        heights: dict[str, tuple[list[float], list[float]]] = {}
+        heights: dict[str, tuple[list[float], list[_plot.Ends]]] = {}
         paper: dict[str, list[float | None]] = {}
         for stream in (1, 2, 3):
             found = {row["row"]: row for row in rows if row["stream"] == stream}
             name = f"stream {stream}"
             heights[name] = (
                 [found[place][f"here_{key}"] if place in found else 0 for place in places],
-                [found[place]["ci95_kbps"] if place in found and key == "kbps" else 0 for place in places],
+                [
+                    (found[place]["here_kbps_low"], found[place]["here_kbps_high"])
+                    if place in found and key == "kbps" and found[place]["here_kbps_low"] is not None
+                    else None
+                    for place in places
+                ],
             )
             paper[name] = [found[place][f"paper_{key}"] if place in found else None for place in places]
         _plot.bars(panel, places, heights, paper=paper)

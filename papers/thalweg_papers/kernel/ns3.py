@@ -80,19 +80,24 @@ def version() -> str:
 
 def build() -> Path:
     """Compiles the program against the installed ns-3 and returns it."""
+    return compiled(SOURCE, MODULES, program())
+
+
+def compiled(source: Path, modules: Sequence[str], target: Path) -> Path:
+    """Compiles a program against modules of the installed ns-3 and returns it. Raises ``Ns3Error``."""
     if shutil.which("g++") is None or not installed():
         raise Ns3Error(
             "ns-3 not found: `apt-get install g++ pkg-config libns3-dev` installs it with what it needs"
         )
-    names = [f"ns3-{module}" for module in MODULES]
+    names = [f"ns3-{module}" for module in modules]
     folder = _output(["pkg-config", "--variable=libdir", "ns3-core"]).strip()
     flags = _output(["pkg-config", "--libs-only-l", *names]).split()
     # Debian's files name libraries that its package does not bring
     libraries = [flag for flag in flags if flag.startswith("-lns3")]
-    cache().mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [
-            *("g++", "-std=c++17", "-O2", str(SOURCE), "-o", str(program()), f"-L{folder}"),
+            *("g++", "-std=c++17", "-O2", str(source), "-o", str(target), f"-L{folder}"),
             *(*libraries, "-Wl,--allow-shlib-undefined"),
         ],
         capture_output=True,
@@ -100,7 +105,7 @@ def build() -> Path:
     )
     if done.returncode:
         raise Ns3Error(f"g++ failed: {done.stderr[-2000:]}")
-    return program()
+    return target
 
 
 def _output(argv: Sequence[str]) -> str:

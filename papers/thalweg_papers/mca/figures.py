@@ -9,14 +9,14 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Samples, Scale, Table, take
-from .._common import percent, plain, quick_note, series_table, table
+from .._common import columns, percent, plain, series_table, table
 from . import measures, scenarios
 from .keys import Key
 
 BUFFERS = (("lossless", "w/o packet loss"), ("lossy", "w/ packet loss"))
 
 
-def figure_8(samples: Samples, scale: Scale) -> Figure:
+def figure_8(samples: Samples, _scale: Scale) -> Figure:
     """One bottleneck: rates, queue and utilisation as 10, 20, 30, 20 and 10 flows share it."""
     figure, axes = _plot.panels(3, 2)
     tables = {}
@@ -52,14 +52,13 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
         f"utilisation with both buffers (200 and 50 packets). Here: no phase mean is further than "
         f"{percent(deviation)} from its fair share, utilisation is {plain(used['lossless'])} and "
         f"{plain(used['lossy'])}, and the queue holds "
-        f"{plain(queue['lowest_phase'])} to {plain(queue['highest_phase'])} packets per flow in the lossless runs."
-        + quick_note(scale),
+        f"{plain(queue['lowest_phase'])} to {plain(queue['highest_phase'])} packets per flow in the lossless runs.",
         _plot.svg(figure, "figure-8", "Rates, queue and utilisation of one bottleneck over time"),
         tables,
     )
 
 
-def figure_10(samples: Samples, scale: Scale) -> Figure:
+def figure_10(samples: Samples, _scale: Scale) -> Figure:
     """Chain: average rates of the three classes, and one of the four bottlenecks."""
     figure, axes = _plot.panels(3, 2)
     tables = {}
@@ -95,8 +94,7 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
         "Average rate at t is what was sent in [0, t] over t, mean of the flows of a class; dotted, the proportionally "
         f"fair rates. Queue and utilisation are those of bottleneck {CHAIN_SHOWN}. The paper reports about 2.5 between "
         f"one and two hops and almost 2 between two and four. Here: {plain(first['lossless'])} and "
-        f"{plain(second['lossless'])} without loss, {plain(first['lossy'])} and {plain(second['lossy'])} with loss."
-        + quick_note(scale),
+        f"{plain(second['lossless'])} without loss, {plain(first['lossy'])} and {plain(second['lossy'])} with loss.",
         _plot.svg(figure, "figure-10", "Average rates, queue and utilisation in the chain over time"),
         tables,
     )
@@ -106,7 +104,7 @@ CHAIN_SHOWN = 2
 FAIR_MBPS = {1: 4 / 7, 2: 2 / 7, 4: 1 / 7}
 
 
-def figure_12(samples: Samples, scale: Scale) -> Figure:
+def figure_12(samples: Samples, _scale: Scale) -> Figure:
     """Star: the multicast flow against 192 unicast flows, and one bottleneck."""
     figure, axes = _plot.panels(3, 2)
     tables = {}
@@ -151,7 +149,7 @@ def figure_12(samples: Samples, scale: Scale) -> Figure:
         "Average sending rate from the start of the multicast flow and of the 192 unicast flows (band: 95 % confidence "
         "interval over flows); queue and utilisation of bottleneck 1. The paper finds the two almost equal with both "
         f"buffers. Here the multicast flow gets {plain(without)} times the rate of a unicast flow without loss and "
-        f"{plain(with_loss)} times with loss (means over seeds)." + quick_note(scale),
+        f"{plain(with_loss)} times with loss (means over seeds).",
         _plot.svg(figure, "figure-12", "Average rates, queue and utilisation in the star over time"),
         tables,
     )
@@ -207,7 +205,7 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         "in each period. Below, the receiver that the source follows. The paper's Figure 14 shows the rate always "
         "tracking the most congested link, with more oscillation between 400 and 1000 s. Here the representative is on "
         f"the right link for {percent(shares['lossless_worst_period'])} (lossless) and "
-        f"{percent(shares['lossy_worst_period'])} (lossy) of the worst period." + quick_note(scale),
+        f"{percent(shares['lossy_worst_period'])} (lossy) of the worst period.",
         _plot.svg(figure, "figure-14", "Multicast rate and representative over time"),
         tables,
     )
@@ -237,7 +235,7 @@ COUNTS: dict[str, tuple[int, int, int]] = {"lossless": (5605, 5135, 5147), "loss
 """§4.3: CIs of the session, per receiver without suppression and per unicast flow, as published."""
 
 
-def feedback_counts(samples: Samples, _scale: Scale) -> Figure:
+def feedback_counts(samples: Samples, scale: Scale) -> Figure:
     """§4.3: CIs of the multicast session, of one receiver without suppression, and of a unicast flow."""
     keys = ("session_indications", "receiver_indications", "unicast_indications")
     names = (
@@ -254,16 +252,19 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Figure:
                     "buffer": buffer,
                     "congestion_indications": name,
                     "paper": COUNTS[buffer][number],
-                    "measured": round(ours.mean),
-                    "ci95": None if ours.ci95 is None else round(ours.ci95),
+                    **columns("measured", ours),
                     "runs": len(ours.values),
                 }
             )
-    title = "§4.3: congestion indications in 400 s"
+    title = f"§4.3: congestion indications {scale.counted(scenarios.STAR_S)}"
     figure, axes = _plot.panels(1, 2, height=2.8)
     for panel, (buffer, words) in zip(axes[0], BUFFERS, strict=True):
         mine = [row for row in rows if row["buffer"] == buffer]
-        heights = {"measured": ([row["measured"] for row in mine], [row["ci95"] or 0.0 for row in mine])}
+        ends: list[_plot.Ends] = [
+            None if row["measured_low"] is None else (row["measured_low"], row["measured_high"])
+            for row in mine
+        ]
+        heights = {"measured": ([row["measured"] for row in mine], ends)}
         places = ["session", "per receiver,\nno suppression", "unicast receiver"]
         _plot.bars(panel, places, heights, paper={"measured": COUNTS[buffer]})
         _plot.finish(panel, f"CIs ({words})", "congestion indications", x="", margin=0.02)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table, take
-from .._common import series_table, short, table
+from .._common import columns, series_table, short, table
 from . import measures, others, scenarios
 from .keys import Key
 from .scenarios import CLOCKS_MS, FAIR_PER_S
@@ -339,7 +339,7 @@ def _means(samples: Samples, experiment: Key, variant: str, prefix: str) -> dict
     found: dict[str, Any] = {}
     for key in ("total", "variation", "delay_ms"):
         quantity = samples.each(experiment, variant, take(key))
-        found |= {f"{prefix}_{key}": short(quantity.mean), f"{prefix}_{key}_ci95": short(quantity.ci95)}
+        found |= columns(f"{prefix}_{key}", quantity)
     return found
 
 

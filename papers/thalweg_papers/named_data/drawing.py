@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from thalweg import plots
 from thalweg.plots import FAINT, INK, MARKERS, style
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+Ends = tuple[float, float] | None
+"""The ends of an interval; None for none."""
+
+
 @dataclass(frozen=True)
 class Point:
     """A mean with its intervals, by name."""
@@ -21,8 +26,8 @@ class Point:
     name: str
     x: float
     y: float
-    x_half: float
-    y_half: float
+    x_interval: Ends
+    y_interval: Ends
     colour: str
     marker: int
 
@@ -54,9 +59,9 @@ def scatter(axes: Axes, points: Sequence[Point], x: str, y: str, ticks: Sequence
     axes.set_ylabel(y)
     for point in points:
         colour = point.colour
-        axes.errorbar(
-            point.x, point.y, point.y_half, point.x_half, fmt="none", ecolor=colour, elinewidth=1.2, alpha=0.7
-        )
+        look: dict[str, Any] = {"colour": colour, "linewidth": 1.2, "cap": 0.0}
+        plots.intervals(axes, [point.x], [point.y_interval], **look)
+        plots.intervals(axes, [point.y], [point.x_interval], along="x", **look)
         axes.plot(point.x, point.y, MARKERS[point.marker], color=colour, markersize=6, alpha=0.9)
 
 
@@ -76,7 +81,7 @@ def key(axes: Axes, entries: Sequence[tuple[str, int]]) -> None:
 def bars(
     axes: Axes,
     names: Sequence[str],
-    stacks: Sequence[tuple[str, Sequence[float], Sequence[float]]],
+    stacks: Sequence[tuple[str, Sequence[float], Sequence[Ends]]],
     title: str,
     colours: Sequence[str],
     *,
@@ -84,15 +89,15 @@ def bars(
     minimum: float | None = None,
     named: bool,
 ) -> None:
-    """Bars to the right, from the top down. `stacks` are (what, values, half widths), each on the one before.
+    """Bars to the right, from the top down. `stacks` are (what, values, intervals), each on the one before.
 
-    With `least` the axis is logarithmic, and what is below it has no bar.
+    With `minimum` the axis is logarithmic, and what is below it has no bar.
     """
     from matplotlib import rc_context
 
     places = list(range(len(names)))
     left = [0.0] * len(names)
-    for number, (what, values, half) in enumerate(stacks):
+    for number, (what, values, intervals) in enumerate(stacks):
         hatch = "////" if number else None
         axes.barh(
             places,
@@ -105,8 +110,12 @@ def bars(
             linewidth=0 if not number else 0.6,
             label=what,
         )
+        ends = [
+            None if interval is None else (start + interval[0], start + interval[1])
+            for start, interval in zip(left, intervals, strict=True)
+        ]
+        plots.intervals(axes, places, ends, along="x", colour=INK, linewidth=0.8, cap=1.5)
         left = [a + b for a, b in zip(left, values, strict=True)]
-        axes.errorbar(left, places, xerr=half, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_yticks(places, list(names) if named else [""] * len(names))
     axes.tick_params(axis="y", length=0, labelsize=8.5)
@@ -129,9 +138,13 @@ def name_points(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
     frame = axes.get_window_extent()
     taken: list[Box] = []
     for point in points:
-        taken.append(_around(axes, (point.x, point.y), (0.0, 0.0), 5.0))
-        taken.append(_around(axes, (point.x, point.y), (point.x_half, 0.0), 1.0))
-        taken.append(_around(axes, (point.x, point.y), (0.0, point.y_half), 1.0))
+        middle = (point.x, point.y)
+        taken.append(_around(axes, middle, middle, 5.0))
+        if point.x_interval is not None:
+            (low, high), (left, right) = point.x_interval, axes.get_xlim()
+            taken.append(_around(axes, (max(low, left), point.y), (min(high, right), point.y), 1.0))
+        if point.y_interval is not None:
+            taken.append(_around(axes, (point.x, point.y_interval[0]), (point.x, point.y_interval[1]), 1.0))
     for point in sorted(points, key=lambda point: (-point.y, point.x)):
         at = axes.transData.transform((point.x, point.y))
         text = axes.annotate(
@@ -184,10 +197,9 @@ def _box(at: Any, place: tuple[float, float], size: tuple[float, float]) -> Box:
     return (x, y - size[1] / 2, x + size[0], y + size[1] / 2)
 
 
-def _around(axes: Axes, at: tuple[float, float], half: tuple[float, float], margin: float) -> Box:
-    """The area of a point with its intervals and a margin, in pixels."""
-    low = axes.transData.transform((at[0] - half[0], at[1] - half[1]))
-    high = axes.transData.transform((at[0] + half[0], at[1] + half[1]))
+def _around(axes: Axes, start: tuple[float, float], end: tuple[float, float], margin: float) -> Box:
+    """The area around a line to the right or upwards, with a margin, in pixels."""
+    low, high = axes.transData.transform(start), axes.transData.transform(end)
     return (low[0] - margin, low[1] - margin, high[0] + margin, high[1] + margin)
 
 

@@ -11,7 +11,7 @@ from thalweg.plots import NO_SCHEME
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table
-from .._common import jain, quick_note, short, table
+from .._common import columns, jain, table
 from . import drawing, scenarios
 from .keys import Key
 from .scenarios import SETUPS
@@ -58,15 +58,20 @@ STORES: dict[str, Value] = {
 def rows(
     samples: Samples, experiment: Key, labels: dict[str, str], values: dict[str, Value]
 ) -> list[dict[str, Any]]:
-    """A row for each variant: means over seeds, each followed by the half width of its interval."""
+    """A row for each variant: means over seeds, each followed by the ends of its interval."""
     found = []
     for variant, label in labels.items():
         row: dict[str, Any] = {"scheme": label}
         for name, value in values.items():
             quantity = samples.each(experiment, variant, value)
-            row |= {name: short(quantity.mean), f"{name}_ci95": short(quantity.ci95)}
+            row |= columns(name, quantity)
         found.append(row)
     return found
+
+
+def _ends(row: dict[str, Any], name: str) -> _plot.Ends:
+    """The interval of a column of a row; None if there is none."""
+    return None if row[f"{name}_low"] is None else (row[f"{name}_low"], row[f"{name}_high"])
 
 
 def labels() -> dict[str, str]:
@@ -89,7 +94,6 @@ def _sheet(
     line: tuple[float | None, float | None] = (None, None),
     panel: tuple[str, Value, float | None],
     more: dict[str, Value],
-    scale: Scale,
 ) -> Figure:
     """Throughput against delay above; fairness, loss and one thing more below."""
     listed = rows(samples, experiment, labels(), {**VALUES, **more})
@@ -99,8 +103,8 @@ def _sheet(
             setup.label,
             row["delay_ms"],
             row["throughput_mbps"],
-            row["delay_ms_ci95"] or 0.0,
-            row["throughput_mbps_ci95"] or 0.0,
+            _ends(row, "delay_ms"),
+            _ends(row, "throughput_mbps"),
             _colour(setup),
             LOOKS[setup.kind],
         )
@@ -114,8 +118,8 @@ def _sheet(
     names = [setup.label for setup in SETUPS.values()]
     colours = [_colour(setup) for setup in SETUPS.values()]
 
-    def column(name: str) -> tuple[list[float], list[float]]:
-        return [row[name] for row in listed], [row[f"{name}_ci95"] or 0.0 for row in listed]
+    def column(name: str) -> tuple[list[float], list[_plot.Ends]]:
+        return [row[name] for row in listed], [_ends(row, name) for row in listed]
 
     drawing.bars(narrow[0], names, [("", *column("jain"))], "Jain index", colours, top=1.0, named=True)
     drawing.bars(
@@ -133,7 +137,7 @@ def _sheet(
     drawing.bars(
         narrow[2],
         names,
-        [("", [q.mean for q in quantities], [q.ci95 or 0.0 for q in quantities])],
+        [("", [q.mean for q in quantities], [q.interval for q in quantities])],
         words,
         colours,
         top=end,
@@ -142,15 +146,13 @@ def _sheet(
     drawing.name_points(figure, wide, points)
     return Figure(
         title,
-        caption
-        + " Crosses and whiskers are 95 % intervals over seeds; hatched, refused."
-        + quick_note(scale),
+        caption + " Crosses and whiskers are 95 % intervals over seeds; hatched, refused.",
         _plot.svg(figure, experiment.replace(" ", "-"), f"{title}: throughput against delay, fairness, loss"),
         {"rows": table(title, listed)},
     )
 
 
-def dumbbell(samples: Samples, scale: Scale) -> Figure:
+def dumbbell(samples: Samples, _scale: Scale) -> Figure:
     """Four consumers of different round-trip times."""
     return _sheet(
         samples,
@@ -163,11 +165,10 @@ def dumbbell(samples: Samples, scale: Scale) -> Figure:
         line=(float(np.mean(scenarios.ROUND_TRIPS_MS)), None),
         panel=("Longest queue (packets)", VALUES["longest_queue"], None),
         more={},
-        scale=scale,
     )
 
 
-def parking_lot(samples: Samples, scale: Scale) -> Figure:
+def parking_lot(samples: Samples, _scale: Scale) -> Figure:
     """Long ways and short ones."""
     return _sheet(
         samples,
@@ -184,11 +185,10 @@ def parking_lot(samples: Samples, scale: Scale) -> Figure:
             None,
         ),
         more=LOT,
-        scale=scale,
     )
 
 
-def tree(samples: Samples, scale: Scale) -> Figure:
+def tree(samples: Samples, _scale: Scale) -> Figure:
     """One catalogue and stores."""
     return _sheet(
         samples,
@@ -200,7 +200,6 @@ def tree(samples: Samples, scale: Scale) -> Figure:
         top=70.0,
         panel=("Pending at most (Interests)", STORES["pit_peak"], None),
         more=STORES,
-        scale=scale,
     )
 
 

@@ -213,7 +213,8 @@ def places(variant: str, _scale: Scale) -> Tree:
 def placed(result: Any, _variant: str, _scale: Scale) -> Sample:
     """The second consumer's throughput."""
     return {
-        "mbps": next(row["active_throughput_bps"] for row in result.flows.to_dicts() if row["flow"] == "C1") / 1e6
+        "mbps": next(row["active_throughput_bps"] for row in result.flows.to_dicts() if row["flow"] == "C1")
+        / 1e6
     }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table, take
-from .._common import plain, series_table, short, table
+from .._common import columns, plain, series_table, short, table
 from . import measures, path_measures, scenarios
 from .extracts import BIN_S, FACES, PERCENTILES
 from .keys import Key
@@ -172,10 +172,10 @@ def delays(scene: Key, name: str, claim: str) -> Draw:
     def draw(samples: Samples, _scale: Scale) -> Figure:
         def values(setup: str, consumer: int) -> dict[str, Any]:
             found = samples.each(scene, setup, measures.delay(consumer), "ms")
-            return {"delay_ms": short(found.mean), "ci95_ms": short(found.ci95)}
+            return columns("delay_ms", found)
 
         rows = _by_consumer(scene, values)
-        figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", minimum=MIN_MS)
+        figure = _bars(scene, rows, "delay_ms", "Delay (ms)", minimum=MIN_MS)
         words = "Means over segments and seeds, with 95 % intervals; the axis is logarithmic."
         return _drawn(figure, name, title, words, claim, {"delays": table(title, rows)})
 
@@ -186,7 +186,6 @@ def _bars(
     scene: Key,
     rows: Sequence[dict[str, Any]],
     value: str,
-    half: str,
     y: str,
     *,
     minimum: float | None = None,
@@ -198,7 +197,7 @@ def _bars(
     heights = {
         scheme.label: (
             [row[value] for row in rows if row["scheme"] == scheme.label],
-            [row[half] or 0.0 for row in rows if row["scheme"] == scheme.label],
+            [_ends(row, value) for row in rows if row["scheme"] == scheme.label],
         )
         for scheme in SETUPS.values()
     }
@@ -215,6 +214,11 @@ def _bars(
         panel.set_ylim(bottom=minimum)
         _plot.whole_ticks(panel, TICKS_MS)
     return figure
+
+
+def _ends(row: dict[str, Any], name: str) -> _plot.Ends:
+    """The interval of a column of a row; None if there is none."""
+    return None if row[f"{name}_low"] is None else (row[f"{name}_low"], row[f"{name}_high"])
 
 
 def boxes(scene: Key, name: str, claim: str) -> Draw:
@@ -270,17 +274,16 @@ def losses(scene: Key, name: str, claim: str) -> Draw:
             rows.append(
                 {
                     "scheme": scheme.label,
-                    "loss_mbps": short(found.mean),
-                    "ci95_mbps": short(found.ci95),
+                    **columns("loss_mbps", found),
                     "packets": short(packets.mean),
                     "max_packets": max(packets.values),
                 }
             )
         figure, axes = _plot.panels(1, 1, height=2.8)
         panel = axes[0][0]
-        heights = {"loss": ([row["loss_mbps"] for row in rows], [row["ci95_mbps"] or 0.0 for row in rows])}
+        heights = {"loss": ([row["loss_mbps"] for row in rows], [_ends(row, "loss_mbps") for row in rows])}
         _plot.bars(panel, [scheme.label for scheme in SETUPS.values()], heights)
-        top = 1.1 * max(mean + half for mean, half in zip(*heights["loss"], strict=True))
+        top = 1.1 * max(row["loss_mbps"] for row in rows)
         _plot.finish(panel, "", "Loss (Mbit/s)", x="", margin=0.02, legend=False, top=max(top, 0.1))
         words = "Data that queues dropped because they were full, means over seeds."
         return _drawn(figure, name, title, words, claim, {"losses": table(title, rows)})
@@ -303,7 +306,7 @@ def deviations(scene: Key, name: str) -> Draw:
 
         rows = _by_consumer(scene, values)
         figure = _bars(
-            scene, rows, "deviation_ms", "ci95", "standard deviation (ms)", minimum=1.0, paper="published_ms"
+            scene, rows, "deviation_ms", "standard deviation (ms)", minimum=1.0, paper="published_ms"
         )
         return Figure(
             title,
@@ -319,8 +322,7 @@ def deviations(scene: Key, name: str) -> Draw:
 def _spread(found: Quantity, name: str) -> dict[str, Any]:
     """Mean, interval, median and range over seeds."""
     return {
-        name: short(found.mean),
-        "ci95": short(found.ci95),
+        **columns(name, found),
         "median": short(measures.middle(found)),
         "minimum": short(min(found.values)),
         "most": short(max(found.values)),
@@ -356,7 +358,7 @@ def fairness(scene: Key, name: str) -> Draw:
         _plot.bars(
             panel,
             [row["scheme"] for row in rows],
-            {words: (values, [0.0] * len(values)) for words, values in heights.items()},
+            {words: (values, [None] * len(values)) for words, values in heights.items()},
             paper={next(iter(heights)): [row["published"] for row in rows]},
         )
         _plot.finish(panel, "", "Jain index", x="", margin=0.02, top=1.2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
-from .._common import over_seeds, quick_note, series_table, short, table
+from .._common import columns, over_seeds, series_table, table
 from ..ndnsieve.figures import LOOKS
 from ..ndnsieve.scenarios import SETUPS
 from . import scenarios
@@ -90,14 +90,14 @@ def _row(samples: Samples, experiment: Key, variant: str, values: dict[str, Valu
     row: dict[str, Any] = {}
     for name, value in values.items():
         quantity = samples.each(experiment, variant, value)
-        row |= {name: short(quantity.mean), f"{name}_ci95": short(quantity.ci95)}
+        row |= columns(name, quantity)
     return row
 
 
 # --- the way to the controller -----------------------------------------------------------------------------------------
 
 
-def controller(samples: Samples, scale: Scale) -> Figure:
+def controller(samples: Samples, _scale: Scale) -> Figure:
     """Throughput, swings and moves against delay and loss."""
     title = "Scenario 3 with a controller that is far, or hears one message in some"
     figure, axes = _plot.panels(3, 2, height=2.3)
@@ -108,7 +108,7 @@ def controller(samples: Samples, scale: Scale) -> Figure:
     rows = (
         ("throughput_mbps", "Data (Mbit/s)", 20.0),
         ("swings_mbps", "deviation over 0.5 s (Mbit/s)", None),
-        ("moves", "moves in 30 s", None),
+        ("moves", f"moves in {FAR_S:g} s", None),
     )
     for column, (experiment, places, x) in enumerate(sweeps):
         for line, (key, y, top) in enumerate(rows):
@@ -127,32 +127,22 @@ def controller(samples: Samples, scale: Scale) -> Figure:
                 legend=False,
             )
     _plot.legend(figure, axes[0][0])
-    words = (
-        "Means and 95 % intervals over seeds, from 5 s on; moves from the start. Loss with 10 ms of delay."
-    )
-    return Figure(
-        title, words + quick_note(scale), _plot.svg(figure, "controller", title), {"rows": _sweep(samples)}
-    )
+    words = f"Means and 95 % intervals over seeds, from {FROM_S:g} s on; moves from the start. Loss with 10 ms of delay."
+    return Figure(title, words, _plot.svg(figure, "controller", title), {"rows": _sweep(samples)})
 
 
 def _line(
     panel: Any, x: Sequence[float], found: Sequence[Quantity], label: str, setup: str, **more: Any
 ) -> None:
     """Means with their intervals, in the colour of a scheme."""
-    panel.errorbar(
+    _plot.points(
+        panel,
         list(x),
         [quantity.mean for quantity in found],
-        [quantity.ci95 or 0.0 for quantity in found],
-        label=label,
-        color=_plot.colour_of(LOOKS.get(setup, setup)),
-        **{
-            "marker": _plot.MARKERS[list(SETUPS).index(setup)],
-            "markersize": 4,
-            "linewidth": 1.1,
-            "elinewidth": 0.8,
-            "capsize": 2,
-            **more,
-        },
+        [quantity.interval for quantity in found],
+        label,
+        colour=LOOKS.get(setup, setup),
+        **{"marker": _plot.MARKERS[list(SETUPS).index(setup)], "markersize": 4, **more},
     )
 
 
@@ -169,7 +159,7 @@ def _sweep(samples: Samples) -> Table:
     return table("The way to the controller", rows)
 
 
-def death(samples: Samples, scale: Scale) -> Figure:
+def death(samples: Samples, _scale: Scale) -> Figure:
     """The total over time, by the controller's life."""
     title = "Scenario 3 with a controller that dies"
     figure, axes = _plot.panels(2, 1, height=2.6)
@@ -177,23 +167,23 @@ def death(samples: Samples, scale: Scale) -> Figure:
     for line, setup in enumerate(PROFILES):
         panel = axes[line][0]
         times = np.arange(1, round(FAR_S / 0.5) + 1) * 0.5
-        columns = {}
+        lines = {}
         for colour, life in enumerate(scenarios.LIVES):
             rows = [
                 sample["total_mbps"].reshape(-1, 5).mean(axis=1)
                 for sample in samples[Key.DEATH, f"{setup}: {life}"]
             ]
-            mean, half = over_seeds(rows)
-            _plot.band(panel, times, mean, half, life, colour=colour)
-            columns[f"{life.replace(' ', '_').lower()}_mbps"] = mean
+            mean, low, high = over_seeds(rows)
+            _plot.band(panel, times, mean, low, high, life, colour=colour)
+            lines[f"{life.replace(' ', '_').lower()}_mbps"] = mean
         _plot.shade(panel, [(DIES_S, BACK_S)])
         _plot.finish(panel, SETUPS[setup].label, "Data (Mbit/s)", top=22.0, legend=line == 0)
-        tables[setup] = series_table(f"{title}: {SETUPS[setup].label}", times, columns)
+        tables[setup] = series_table(f"{title}: {SETUPS[setup].label}", times, lines)
     words = (
         f"Means over seeds in bins of 0.5 s with 95 % intervals. The controller dies at {DIES_S:g} s and comes "
         f"back at {BACK_S:g} s (shaded), or not; the third consumer comes at {JOINS_S:g} s."
     )
-    return Figure(title, words + quick_note(scale), _plot.svg(figure, "death", title), tables)
+    return Figure(title, words, _plot.svg(figure, "death", title), tables)
 
 
 def lives(samples: Samples, _scale: Scale) -> Table:
@@ -270,7 +260,7 @@ def operations(samples: Samples, scale: Scale) -> Figure:
     )
     return Figure(
         title,
-        words + quick_note(scale),
+        words,
         _plot.svg(figure, "operations", title),
         {"rows": sizes(samples, scale)},
     )

@@ -17,9 +17,12 @@ def _defaults() -> dict[str, str]:
     return {row["name"]: str(row["default"]) for row in found["params"]}
 
 
-def rows() -> list[dict[str, Any]]:
-    """Parameter, the paper's value, where ours is from and what it is, and whether they agree."""
-    tree = scenarios.scenario(4, "srmcc", Scale())
+def rows(scale: Scale | None = None) -> list[dict[str, Any]]:
+    """Parameter, the paper's value, where ours is from and what it is, and whether they agree.
+
+    The scenario is that of a run of this length; without one, of the paper's.
+    """
+    tree = scenarios.scenario(4, "srmcc", scale or Scale())
     cbr = next(flow for flow in tree["flows"] if flow["name"] == "cbr")
     bottleneck = next(wire for wire in tree["topology"]["links"] if wire["name"] == "bottleneck")
     group = tree["flows"][0]

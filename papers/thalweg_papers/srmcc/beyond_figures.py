@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Sample, Samples, Scale, take
-from .._common import over_seeds, quick_note, series_table, short, table
+from .._common import columns, over_seeds, plain, series_table, short, table
 from . import beyond, measures
 from .keys import Key
 from .measures import mean_and_interval
@@ -15,7 +15,7 @@ from .scenarios import NAMES, RECONSTRUCTED, SCHEMES
 TREE, LARGE, COST = Key.TREE, Key.LARGE_GROUPS, Key.COST
 
 
-def tree_figure(samples: Samples, scale: Scale) -> Figure:
+def tree_figure(samples: Samples, _scale: Scale) -> Figure:
     """64 receivers behind three bottlenecks: the group's rate, and how it leaves TCP and the links."""
     figure, axes = _plot.panels(2, 2, height=2.8)
     times, rates = _rates(samples, TREE, lambda scheme: scheme, axes[0][0])
@@ -28,9 +28,9 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
     feedback = [
         mean_and_interval(samples[TREE, scheme], lambda s: s["feedback"] / s["seconds"]) for scheme in SCHEMES
     ]
-    for row, (mean, half), (feedback_mean, feedback_half) in zip(rows, group, feedback, strict=True):
-        row |= {"rate_mbps": short(mean), "rate_ci95": short(half)}
-        row |= {"feedback_per_s": short(feedback_mean), "feedback_ci95": short(feedback_half)}
+    for row, rate, messages in zip(rows, group, feedback, strict=True):
+        row |= columns("rate_mbps", rate)
+        row |= columns("feedback_per_s", messages)
     panels = (
         (axes[0][1], "tcp_{}_bps", "(b) A TCP connection over its share", "ratio"),
         (axes[1][0], "utilisation_{}", "(c) Utilisation of the bottleneck", "share"),
@@ -44,8 +44,11 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
                 factor = {"tcp_{}_bps": 1 / beyond.fair_bps(name), "loss_{}": 100.0}.get(key, 1.0)
                 numbers.append(mean_and_interval(samples[TREE, scheme], take(key.format(name), factor)))
                 column = key.format(name).replace("_bps", "_share").replace("loss_", "loss_percent_")
-                row |= {column: short(numbers[-1][0]), f"{column}_ci95": short(numbers[-1][1])}
-            heights[NAMES[scheme]] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+                row |= columns(column, numbers[-1])
+            heights[NAMES[scheme]] = (
+                [mean for mean, *_ in numbers],
+                [(low, high) for _, low, high in numbers],
+            )
         _plot.bars(axis, [_words(name) for name in beyond.SUBTREES], heights, colours=SCHEMES)
         _plot.finish(axis, title, unit, x="bottleneck", margin=0.02, legend=False)
     return Figure(
@@ -54,12 +57,10 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
         f"single rate can use the minimum of the three equal shares, {lowest:g} Mbit/s (dashed). Utilisation of the first "
         "two is then what their TCP connections make of the rest. "
         + " · ".join(
-            f"{NAMES[scheme]} {mean:.2f} ± {half:.2f} Mbit/s"
-            for scheme, (mean, half) in zip(SCHEMES, group, strict=True)
+            f"{NAMES[scheme]} {plain(rate)} Mbit/s" for scheme, rate in zip(SCHEMES, group, strict=True)
         )
         + "."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        + RECONSTRUCTED,
         _plot.svg(figure, "beyond-a", "Rate, company, utilisation and loss in a tree with three bottlenecks"),
         {
             "rates": series_table("Rate of the group in the tree", times, rates),
@@ -75,16 +76,18 @@ def _words(name: str) -> str:
 
 def _rates(samples: Samples, experiment: Key, variant: Any, axis: Any) -> tuple[Any, dict[str, Any]]:
     """Draws the group's rate with each scheme."""
-    columns: dict[str, Any] = {}
+    lines: dict[str, Any] = {}
     times = samples[experiment, variant(SCHEMES[0])][0]["times_s"]
     for scheme in SCHEMES:
-        mean, half_width = over_seeds([s["rate_bps"] for s in samples[experiment, variant(scheme)]])
-        columns[f"{scheme}_bps"], columns[f"{scheme}_ci95_bps"] = mean, half_width
-        _plot.band(axis, times, mean / 1e6, half_width / 1e6, NAMES[scheme], colour=scheme, linewidth=0.9)
-    return times, columns
+        mean, low, high = over_seeds([s["rate_bps"] for s in samples[experiment, variant(scheme)]])
+        lines |= {f"{scheme}_bps": mean, f"{scheme}_low_bps": low, f"{scheme}_high_bps": high}
+        _plot.band(
+            axis, times, mean / 1e6, low / 1e6, high / 1e6, NAMES[scheme], colour=scheme, linewidth=0.9
+        )
+    return times, lines
 
 
-def large_figure(samples: Samples, scale: Scale) -> Figure:
+def large_figure(samples: Samples, _scale: Scale) -> Figure:
     """A thousand receivers behind one bottleneck."""
     figure, axes = _plot.panels(1, 2, height=2.9)
     size = beyond.SIZES[-1]
@@ -98,7 +101,7 @@ def large_figure(samples: Samples, scale: Scale) -> Figure:
         numbers = [
             mean_and_interval(samples[LARGE, f"{scheme}-{size}"], measures.mbps(key)) for scheme in SCHEMES
         ]
-        heights[label] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+        heights[label] = ([mean for mean, *_ in numbers], [(low, high) for _, low, high in numbers])
     for scheme in SCHEMES:
         for count in beyond.SIZES:
             row: dict[str, Any] = {"scheme": NAMES[scheme], "receivers": count}
@@ -110,21 +113,20 @@ def large_figure(samples: Samples, scale: Scale) -> Figure:
                 ("signals", take("signals")),
                 ("delivered", take("delivered")),
             ):
-                mean, half = mean_and_interval(samples[LARGE, f"{scheme}-{count}"], value)
-                row |= {name: short(mean), f"{name}_ci95": short(half)}
+                row |= columns(name, mean_and_interval(samples[LARGE, f"{scheme}-{count}"], value))
             rows.append(row)
     _plot.bars(axes[0][1], [NAMES[scheme] for scheme in SCHEMES], heights, colours=(0, "reno"))
     axes[0][1].axhline(fair, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
     axes[0][1].tick_params(axis="x", labelsize=7.5)
     _plot.finish(axes[0][1], "(b) Beside two TCP connections", "Mbit/s", x="", margin=0.02)
     ratios = " · ".join(
-        f"{NAMES[scheme]} {heights['group'][0][i]:.2f} ± {heights['group'][1][i]:.2f} Mbit/s"
+        f"{NAMES[scheme]} {plain((heights['group'][0][i], *heights['group'][1][i]))} Mbit/s"
         for i, scheme in enumerate(SCHEMES)
     )
     return Figure(
         "Not in the paper: a group of a thousand receivers",
         "Ten edge routers with a hundred receivers each, behind a bottleneck of 5 Mbit/s that two TCP connections share; "
-        f"dashed, an equal share. {ratios}." + RECONSTRUCTED + quick_note(scale),
+        f"dashed, an equal share. {ratios}." + RECONSTRUCTED,
         _plot.svg(figure, "beyond-b", "Rates of a group of a thousand receivers with five schemes"),
         {
             "rates": series_table("Rate of a group of a thousand", times, rates),
@@ -133,7 +135,7 @@ def large_figure(samples: Samples, scale: Scale) -> Figure:
     )
 
 
-def feedback_figure(samples: Samples, scale: Scale) -> Figure:
+def feedback_figure(samples: Samples, _scale: Scale) -> Figure:
     """Feedback packets that reach the source, against the size of the group."""
     figure, axes = _plot.panels(1, 1, width=6.6, height=3.6)
     rows: list[dict[str, Any]] = [{"receivers": size} for size in beyond.SIZES]
@@ -145,18 +147,18 @@ def feedback_figure(samples: Samples, scale: Scale) -> Figure:
             mean_and_interval(samples[LARGE, f"{scheme}-{size}"], take("feedback_per_s"))
             for size in beyond.SIZES
         ]
-        axis.errorbar(
+        _plot.points(
+            axis,
             beyond.SIZES,
-            [mean for mean, _ in points],
-            [half for _, half in points],
-            color=_plot.colour_of(scheme),
+            [mean for mean, *_ in points],
+            [(low, high) for _, low, high in points],
+            NAMES[scheme],
+            colour=scheme,
             marker=_plot.MARKERS[number],
-            capsize=2,
             linewidth=1.2,
-            label=NAMES[scheme],
         )
-        for row, (mean, half) in zip(rows, points, strict=True):
-            row |= {f"{scheme}_per_s": short(mean), f"{scheme}_ci95": short(half)}
+        for row, found in zip(rows, points, strict=True):
+            row |= columns(f"{scheme}_per_s", found)
         growth.append(f"{NAMES[scheme]} {points[-1][0] / points[0][0]:.3g}")
     axis.set_xticks(beyond.SIZES, [f"{size}" for size in beyond.SIZES])
     axis.minorticks_off()
@@ -172,14 +174,13 @@ def feedback_figure(samples: Samples, scale: Scale) -> Figure:
         "Both axes logarithmic; the groups of beyond-b. Growth from 10 to 1000 receivers, times: "
         + ", ".join(growth)
         + "."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        + RECONSTRUCTED,
         _plot.svg(figure, "feedback-scaling", "Feedback packets per second against group size, five schemes"),
         {"numbers": table("Feedback packets per second at the source", rows)},
     )
 
 
-def cost_figure(samples: Samples, scale: Scale) -> Figure:
+def cost_figure(samples: Samples, _scale: Scale) -> Figure:
     """Processor time against packets delivered, a simulated second, for groups of three sizes."""
     figure, axes = _plot.panels(1, 2, height=3.1)
     rows: list[dict[str, Any]] = []
@@ -228,8 +229,7 @@ def cost_figure(samples: Samples, scale: Scale) -> Figure:
         "program on the machine that drew this, in a process of its own for each point, the minimum of the runs. Time grows "
         f"with the packets delivered: {largest['ns_per_delivered']:.0f} ns each with SRMCC at a thousand receivers. At ten, "
         "where every edge router has one receiver, a packet delivered is 2.2 packets put on links; at a thousand it is one."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        + RECONSTRUCTED,
         _plot.svg(figure, "cost", "Processor time against packets delivered, for three sizes of groups"),
         {"numbers": table("Cost by size of the group", rows)},
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _plot
 from .._base import Figure, FigureSpec, Samples, Scale, Table
-from .._common import over_seeds, plain, quick_note, series_table, short, table
+from .._common import columns, over_seeds, plain, series_table, short, table
 from . import audit, beyond_figures, measures, ns2, scenarios
 from .keys import Key
 from .measures import mean_and_interval
@@ -20,7 +20,7 @@ STATED = {
 """Scenario 1, Mbit/s: what the text says, or what follows from what it says (rows S000-D1 to -D3)."""
 
 
-def figure_5(samples: Samples, scale: Scale) -> Figure:
+def figure_5(samples: Samples, _scale: Scale) -> Figure:
     """The ratio of multicast to TCP throughput, and loss, against γ."""
     figure, axes = _plot.panels(1, 2, height=2.8)
     rows: list[dict[str, Any]] = []
@@ -29,26 +29,14 @@ def figure_5(samples: Samples, scale: Scale) -> Figure:
         ratio = over_seeds(measures.gamma_curves(samples, n, measures.ratio))
         loss = over_seeds(measures.gamma_curves(samples, n, measures.loss_percent))
         curves[n] = (ratio, loss)
-        for axis, (mean, half_width) in zip(axes[0], (ratio, loss), strict=True):
-            axis.errorbar(
-                scenarios.GAMMAS,
-                mean,
-                half_width,
-                color=_plot.COLOURS[n - 1],
-                marker="o",
-                capsize=2,
-                linewidth=1.1,
-                label=f"scenario {n}",
-            )
+        for axis, (mean, low, high) in zip(axes[0], (ratio, loss), strict=True):
+            ends = list(zip(low, high, strict=True))
+            _plot.points(axis, scenarios.GAMMAS, mean, ends, f"scenario {n}", colour=n - 1)
     for i, gamma in enumerate(scenarios.GAMMAS):
         row: dict[str, Any] = {"gamma": gamma}
         for n, (ratio, loss) in curves.items():
-            row |= {
-                f"ratio_{n}": short(float(ratio[0][i])),
-                f"ratio_{n}_ci95": short(float(ratio[1][i])),
-                f"loss_percent_{n}": short(float(loss[0][i])),
-                f"loss_percent_{n}_ci95": short(float(loss[1][i])),
-            }
+            row |= columns(f"ratio_{n}", (ratio[0][i], ratio[1][i], ratio[2][i]))
+            row |= columns(f"loss_percent_{n}", (loss[0][i], loss[1][i], loss[2][i]))
         rows.append(row)
     axes[0][0].axhline(1, color=_plot.FAINT, linewidth=0.9, zorder=0)
     for axis in axes[0]:
@@ -61,36 +49,31 @@ def figure_5(samples: Samples, scale: Scale) -> Figure:
         "The paper sees ratio and loss rise with γ, and at γ = 0.15 (dashed) a ratio closest to 1 with loss at or near 0. "
         f"Here the ratio, averaged over the three scenarios, is closest to 1 at γ = {best['overall'].mean:g} "
         f"({', '.join(format(best[f'scenario_{n}'].mean, 'g') for n in measures.STATIC)} in scenarios 1, 2 and 3)."
-        + _seeds(samples, Key.GAMMA, measures.gamma_variant(1, 0.0))
-        + quick_note(scale),
+        + _seeds(samples, Key.GAMMA, measures.gamma_variant(1, 0.0)),
         _plot.svg(figure, "figure-5", "Throughput ratio and loss against the rate selection factor"),
         {"numbers": table("Figure 5", rows)},
     )
 
 
-def figure_6(samples: Samples, scale: Scale) -> Figure:
+def figure_6(samples: Samples, _scale: Scale) -> Figure:
     """Several SRMCC groups: four rates over time; loss and utilisation against the number of groups."""
     figure, axes = _plot.panels(1, 3, height=2.6)
     runs = samples[Key.GROUPS, "4"]
     times = runs[0]["times_s"]
-    lines = {}
+    lines: dict[str, Any] = {}
     for g in range(4):
-        mean, half_width = over_seeds([s["rates_bps"][g] for s in runs])
-        lines[f"group_{g + 1}_bps"], lines[f"group_{g + 1}_ci95_bps"] = mean, half_width
-        _plot.band(axes[0][0], times, mean / 1e6, half_width / 1e6, f"group {g + 1}", colour=g)
+        mean, low, high = over_seeds([s["rates_bps"][g] for s in runs])
+        lines |= dict(
+            zip((f"group_{g + 1}{end}_bps" for end in ("", "_low", "_high")), (mean, low, high), strict=True)
+        )
+        _plot.band(axes[0][0], times, mean / 1e6, low / 1e6, high / 1e6, f"group {g + 1}", colour=g)
     counts = scenarios.GROUPS
-    columns = {}
+    of_counts = {}
     for axis, key in ((axes[0][1], "loss"), (axes[0][2], "utilisation")):
         points = [over_seeds([100 * s[key] for s in samples[Key.GROUPS, str(count)]]) for count in counts]
-        columns[key] = points
-        axis.errorbar(
-            counts,
-            [float(p[0]) for p in points],
-            [float(p[1]) for p in points],
-            color=_plot.COLOURS[0],
-            marker="o",
-            capsize=2,
-            linewidth=1.1,
+        of_counts[key] = points
+        _plot.points(
+            axis, counts, [float(p[0]) for p in points], [(float(p[1]), float(p[2])) for p in points]
         )
         axis.set_xticks(list(counts))
     _plot.finish(axes[0][0], "(a) Four groups", "throughput (Mbit/s)", legend=False)
@@ -101,9 +84,9 @@ def figure_6(samples: Samples, scale: Scale) -> Figure:
         {
             "groups": count,
             **{
-                f"{key}_percent{more}": short(float(points[i][j]))
-                for key, points in columns.items()
-                for j, more in enumerate(("", "_ci95"))
+                name: cell
+                for key, points in of_counts.items()
+                for name, cell in columns(f"{key}_percent", points[i]).items()
             },
         }
         for i, count in enumerate(counts)
@@ -116,8 +99,7 @@ def figure_6(samples: Samples, scale: Scale) -> Figure:
         "The paper's four groups become even after a short adjustment; loss stays low and total utilisation hardly falls as "
         f"groups are added. Here: Jain's index of four groups {plain(fair)}, at most {plain(lost)} % of packets lost, and "
         f"{plain(drop)} points less utilisation with ten groups than with one."
-        + _seeds(samples, Key.GROUPS, "4")
-        + quick_note(scale),
+        + _seeds(samples, Key.GROUPS, "4"),
         _plot.svg(
             figure, "figure-6", "Rates of four groups; loss and utilisation against the number of groups"
         ),
@@ -131,16 +113,17 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
     tables = {}
     for n in measures.ALL:
         axis = axes[(n - 1) // 2][(n - 1) % 2]
-        columns = {}
+        lines: dict[str, Any] = {}
         times = measures.case(samples, n, "srmcc")[0]["times_s"]
         for scheme in SCHEMES:
-            mean, half_width = over_seeds([s["mc_bps"] for s in measures.case(samples, n, scheme)])
-            columns[f"{scheme}_bps"], columns[f"{scheme}_ci95_bps"] = mean, half_width
+            mean, low, high = over_seeds([s["mc_bps"] for s in measures.case(samples, n, scheme)])
+            lines |= {f"{scheme}_bps": mean, f"{scheme}_low_bps": low, f"{scheme}_high_bps": high}
             _plot.band(
                 axis,
                 times,
                 mean / 1e6,
-                half_width / 1e6,
+                low / 1e6,
+                high / 1e6,
                 NAMES[scheme],
                 colour=scheme,
                 linewidth=1.6 if scheme == "srmcc" else 0.9,
@@ -149,15 +132,16 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
             bounds = [scale.seconds(t) for t in measures.CHANGES_S]
             _plot.shade(axis, [(bounds[0], bounds[1]), (bounds[2], bounds[3])])
         _plot.finish(axis, f"({'abcd'[n - 1]}) Scenario {n}", "throughput (Mbit/s)", legend=False)
-        tables[f"scenario-{n}"] = series_table(f"Figure 7{'abcd'[n - 1]}", times, columns)
+        tables[f"scenario-{n}"] = series_table(f"Figure 7{'abcd'[n - 1]}", times, lines)
     _plot.legend(figure, axes[0][0])
     waited = measures.response(samples)
     times_s = ", ".join(f"{NAMES[s]} {plain(waited[f'{s}_s'])} s" for s in scenarios.PAPER_SCHEMES)
     return Figure(
         "Throughput of the group over time",
-        "Means over the group's receivers, 1 s each. In scenario 4 traffic comes or goes where the shade changes (30, 80, "
-        f"120 and 170 s). The paper sees the highest throughput with TFMCC and the fastest response with SRMCC. Here, mean "
-        f"time until within 20 % of the new level: {times_s}." + RECONSTRUCTED + quick_note(scale),
+        "Means over the group's receivers, 1 s each. In scenario 4 traffic comes or goes where the shade changes "
+        f"({scale.moments(*measures.CHANGES_S)}). The paper sees the highest throughput with TFMCC and the fastest response "
+        "with SRMCC. Here, mean "
+        f"time until within 20 % of the new level: {times_s}." + RECONSTRUCTED,
         _plot.svg(figure, "figure-7", "Throughput of five schemes over time in four scenarios"),
         tables,
     )
@@ -170,13 +154,13 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
     flows = (("mc", "multicast"), ("tcp1", "TCP 1"), ("tcp2", "TCP 2"))
     for n in measures.ALL:
         axis = axes[(n - 1) // 2][(n - 1) % 2]
-        heights: dict[str, tuple[list[float], list[float]]] = {}
+        heights: dict[str, tuple[list[float], list[_plot.Ends]]] = {}
         for key, label in flows:
             numbers = [
                 mean_and_interval(measures.case(samples, n, scheme), measures.mbps(f"{key}_mean_bps"))
                 for scheme in SCHEMES
             ]
-            heights[label] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+            heights[label] = ([mean for mean, *_ in numbers], [(low, high) for _, low, high in numbers])
         paper = {
             label: [STATED.get(key, {}).get(s) if n == 1 else None for s in SCHEMES] for key, label in flows
         }
@@ -195,11 +179,12 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
     listed = ", ".join(plain(mine[f"scenario_{n}"]) for n in measures.ALL)
     return Figure(
         "Average throughput of the group and of TCP",
-        "Means over 50–200 s, in scenario 4 over 80–120 s; dashed, an equal share; diamonds, what the paper's text says or "
+        f"Means over {scale.span(*scenarios.AVERAGED_S[1])}, in scenario 4 over "
+        f"{scale.span(*scenarios.AVERAGED_S[4])}; dashed, an equal share; diamonds, what the paper's text says or "
         "implies. The paper says of scenario 1 that TFMCC "
         f"takes 151.8 % of its share and leaves TCP 72.6 %; here {plain(took)} and {plain(left)} %. It sees SRMCC below TCP "
         f"everywhere; here the ratio is {listed} in scenarios 1 to 4. With a little random traffic TFMCC takes no more than "
-        "TCP: see the table of phase effects." + RECONSTRUCTED + quick_note(scale),
+        "TCP: see the table of phase effects." + RECONSTRUCTED,
         _plot.svg(figure, "figure-8", "Average throughput of multicast and TCP for five schemes"),
         {"numbers": table("Figure 8", rows)},
         marks=True,
@@ -210,10 +195,8 @@ def _shares_row(samples: Samples, n: int, scheme: str) -> dict[str, Any]:
     runs = measures.case(samples, n, scheme)
     row: dict[str, Any] = {"scenario": n, "scheme": NAMES[scheme]}
     for key in ("mc", "tcp1", "tcp2"):
-        mean, half_width = mean_and_interval(runs, measures.mbps(f"{key}_mean_bps"))
-        row |= {f"{key}_mbps": short(mean), f"{key}_ci95": short(half_width)}
-    ratio, half_width = mean_and_interval(runs, measures.ratio)
-    row |= {"ratio": short(ratio), "ratio_ci95": short(half_width)}
+        row |= columns(f"{key}_mbps", mean_and_interval(runs, measures.mbps(f"{key}_mean_bps")))
+    row |= columns("ratio", mean_and_interval(runs, measures.ratio))
     row["whole_run_mc_mbps"] = short(mean_and_interval(runs, measures.mbps("mc_whole_bps"))[0])
     row["whole_run_tcp1_mbps"] = short(mean_and_interval(runs, measures.mbps("tcp1_whole_bps"))[0])
     stated = {} if n != 1 else STATED
@@ -226,13 +209,13 @@ def _scheme_bars(
     samples: Samples, axis: Any, value_of: Any, title: str, y: str, **more: Any
 ) -> list[dict[str, Any]]:
     """Bars of the schemes at each scenario, and their numbers."""
-    heights: dict[str, tuple[list[float], list[float]]] = {}
+    heights: dict[str, tuple[list[float], list[_plot.Ends]]] = {}
     rows: list[dict[str, Any]] = [{"scenario": n} for n in measures.ALL]
     for scheme in SCHEMES:
         numbers = [mean_and_interval(measures.case(samples, n, scheme), value_of(n)) for n in measures.ALL]
-        heights[NAMES[scheme]] = ([mean for mean, _ in numbers], [half for _, half in numbers])
-        for row, (mean, half) in zip(rows, numbers, strict=True):
-            row |= {scheme: short(mean), f"{scheme}_ci95": short(half)}
+        heights[NAMES[scheme]] = ([mean for mean, *_ in numbers], [(low, high) for _, low, high in numbers])
+        for row, found in zip(rows, numbers, strict=True):
+            row |= columns(scheme, found)
     _plot.bars(axis, [str(n) for n in measures.ALL], heights, colours=SCHEMES)
     _plot.finish(axis, title, y, x="scenario", margin=0.02, **more)
     return rows
@@ -263,15 +246,16 @@ def figure_9(samples: Samples, scale: Scale) -> Figure:
     above = [plain(measures.tfmcc_above(n)(samples)["points"]) for n in measures.STATIC]
     return Figure(
         "Utilisation of the bottleneck",
-        "Scenario 4: 80–120 s. The paper's TFMCC uses 19.7, 3.8 and 7.8 points more than SRMCC in scenarios 1 to 3; here "
+        f"Scenario 4: {scale.span(*scenarios.AVERAGED_S[4])}. "
+        "The paper's TFMCC uses 19.7, 3.8 and 7.8 points more than SRMCC in scenarios 1 to 3; here "
         f"{', '.join(above)}. Its totals with SRMCC are 7.1 to 9.5 % above those with ASMP; here "
-        f"{plain(over['mean_percent'])} % in the mean." + RECONSTRUCTED + quick_note(scale),
+        f"{plain(over['mean_percent'])} % in the mean." + RECONSTRUCTED,
         _plot.svg(figure, "figure-9", "Utilisation by the group and by all traffic"),
         {"group": table("Figure 9a", own), "all": table("Figure 9b", everything)},
     )
 
 
-def figure_10(samples: Samples, scale: Scale) -> Figure:
+def figure_10(samples: Samples, _scale: Scale) -> Figure:
     """Loss of the group's packets."""
     figure, axes = _plot.panels(1, 1, height=2.6)
     rows = _scheme_bars(
@@ -280,16 +264,14 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Packet loss",
         "Share of the group's packets that a receiver missed, mean over receivers, whole run. The paper's SRMCC and "
-        "PerIfwithECN lose almost nothing, its ASMP about 2 % except in scenario 1."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        "PerIfwithECN lose almost nothing, its ASMP about 2 % except in scenario 1." + RECONSTRUCTED,
         _plot.svg(figure, "figure-10", "Loss of five schemes in four scenarios"),
         {"numbers": table("Figure 10", rows)},
     )
 
 
 def figure_11(samples: Samples, scale: Scale) -> Figure:
-    """Feedback packets that reached the source in 200 s."""
+    """Feedback packets that reached the source in the paper's time."""
     figure, axes = _plot.panels(1, 1, height=2.6)
     _plot.logarithmic(axes[0][0], "y")
     rows = _scheme_bars(
@@ -297,7 +279,7 @@ def figure_11(samples: Samples, scale: Scale) -> Figure:
         axes[0][0],
         lambda _n: measures.feedback,
         "Feedback packets at the source",
-        "packets in 200 s",
+        f"packets {scale.counted(scenarios.DURATION_S)}",
     )
     fewer = [
         plain(measures.fewer_than(scheme)(samples)["reduction_percent"])
@@ -306,17 +288,15 @@ def figure_11(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Feedback packets at the source",
         "Logarithmic. The paper's SRMCC needs 82.4, 50.8 and 94.1 % less than TFMCC, ASMP and PerIfwithECN in the mean over "
-        f"its scenarios; here {', '.join(fewer)} % less, with {scenarios.MEMBERS} receivers."
-        + RECONSTRUCTED
-        + quick_note(scale),
+        f"its scenarios; here {', '.join(fewer)} % less, with {scenarios.MEMBERS} receivers." + RECONSTRUCTED,
         _plot.svg(figure, "figure-11", "Feedback packets of five schemes in four scenarios"),
         {"numbers": table("Figure 11", rows)},
     )
 
 
-def table_1(_samples: Samples, _scale: Scale) -> Table:
+def table_1(_samples: Samples, scale: Scale) -> Table:
     """Table 1 against what the program and the scenarios say."""
-    return table("Table 1: the paper's parameters, and what runs here", audit.rows())
+    return table("Table 1: the paper's parameters, and what runs here", audit.rows(scale))
 
 
 def phase_effects(samples: Samples, _scale: Scale) -> Table:
@@ -332,8 +312,7 @@ def phase_effects(samples: Samples, _scale: Scale) -> Table:
                     ("ratio", measures.ratio),
                     ("loss_percent", measures.loss_percent),
                 ):
-                    mean, half_width = mean_and_interval(runs, value)
-                    row |= {f"{key}_{name}": short(mean), f"{key}_{name}_ci95": short(half_width)}
+                    row |= columns(f"{key}_{name}", mean_and_interval(runs, value))
             rows.append(row)
     return table(
         "Phase effects: scenarios 1 to 3 as published, and with 100 kbit/s of random traffic",

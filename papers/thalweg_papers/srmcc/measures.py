@@ -477,10 +477,10 @@ def feedback_order(samples: Samples) -> Measured:
     }
 
 
-def mean_and_interval(samples: Sequence[Sample], value: Value) -> tuple[float, float]:
-    """Mean over seeds and half width of its interval."""
-    mean, half_width = over_seeds([value(sample) for sample in samples])
-    return float(mean), float(half_width)
+def mean_and_interval(samples: Sequence[Sample], value: Value) -> tuple[float, float, float]:
+    """Mean over seeds and both ends of its interval."""
+    mean, low, high = over_seeds([value(sample) for sample in samples])
+    return float(mean), float(low), float(high)
 
 
 gamma_ratio = measure(Key.GAMMA)(rising(ratio))

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import _read
 from .._base import Quantity, Sample, Samples, Scale, Table, Tree, take
-from .._common import custom, link, mean_between, recording, short, table
+from .._common import columns, custom, link, mean_between, recording, table
 from .keys import Key
 from .profiles import STOCK_TCP
 from .scenarios import BOTTLENECK_BPS, DURATION_S, LEAF_BPS, PACKET, SENDER, dumbbell, mbps, tcp, wire
@@ -75,10 +75,10 @@ def measured() -> dict[str, list[dict[str, Any]]]:
     return runs
 
 
-QUANTITIES = {"tcp_mbps": "TCP (Mbit/s)", "utilisation": "utilisation", "drops": "drops in 200 s"}
+QUANTITIES = ("tcp_mbps", "utilisation", "drops")
 
 
-def beside(samples: Samples, _scale: Scale) -> Table:
+def beside(samples: Samples, scale: Scale) -> Table:
     """Our runs and those of ns-2, side by side."""
     rows = []
     for variant in VARIANTS:
@@ -89,9 +89,10 @@ def beside(samples: Samples, _scale: Scale) -> Table:
         for key in QUANTITIES:
             for name, runs in (("", ours), ("_ns2", theirs)):
                 quantity = Quantity(tuple(map(take(key), runs)))
-                row |= {f"{key}{name}": short(quantity.mean), f"{key}{name}_ci95": short(quantity.ci95)}
+                row |= columns(f"{key}{name}", quantity)
         rows.append(row)
-    return table("TCP on the paper's scenario 1 without a group: here, and in ns-2 2.35", rows)
+    title = "TCP on the paper's scenario 1 without a group: here, and in ns-2 2.35; drops "
+    return table(title + scale.counted(DURATION_S), rows)
 
 
 def _mean_of_two(run: Sample) -> Sample:

@@ -47,7 +47,9 @@ def keep_several(result: Any, _variant: str, _scale: Scale) -> Sample:
     rows = result.flows.to_dicts()
 
     def mean(prefix: str) -> float:
-        return float(np.mean([row["active_throughput_bps"] for row in rows if row["flow"].startswith(prefix)]))
+        return float(
+            np.mean([row["active_throughput_bps"] for row in rows if row["flow"].startswith(prefix)])
+        )
 
     return {"tcp_share": mean("tcp") / fair, "tfmcc_share": mean("g") / fair}
 

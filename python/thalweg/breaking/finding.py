@@ -227,7 +227,9 @@ class Finding:
             series = self.wanted.series
             if series not in set(self.result.series["series"]):
                 series = str(self.wanted.record["series"][0])
-            self.result.plot(series, out=files["figure"])
+            drawn = self.result.plot(series)
+            drawn.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
+            drawn.savefig(files["figure"])
         return files
 
     def as_json(self) -> dict[str, Any]:

@@ -44,6 +44,7 @@ VERBS = {
     "check": "Check a scenario and print its plan, every default and relative unit filled in.",
     "break": "Search for the networks in which a scheme fails.",
     "explain": "Explain why a flow of a run got its share.",
+    "verify": "Verify the numbers of a run: recompute each from its packets.",
     "report": "Write an HTML page about a run, a sweep or a reproduced paper.",
     "studio": "Edit, run and watch scenarios in the browser.",
     "plot": "Draw a series of a run or a metric of a sweep: a picture, a figure for print, or CSV.",
@@ -86,6 +87,10 @@ MORE = {
     ),
     "break": (
         "Exit codes: 0 done, whatever was found; 2 an error in the command; 130 interrupted, and the same command continues."
+    ),
+    "verify": (
+        "Exit codes: 0 all numbers are equal and no invariant is violated; 1 some differ, or an invariant is "
+        "violated; 2 an error in the command or its files; 130 interrupted."
     ),
     "query": (
         "The views have the rows of all runs, with the keys of the sweep and the seed before their columns: `runs` (one row "

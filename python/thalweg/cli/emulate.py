@@ -47,6 +47,7 @@ def emulate(
     poll_interval_us: int = 0,
     grain_us: Annotated[int | None, Parameter(show=False)] = None,
     clean: bool = False,
+    full: bool = False,
     json: bool = False,
 ) -> int:
     """Run a scenario in real time; flows with `kernel`, `live` or `commands` end in network namespaces. Needs root.
@@ -79,6 +80,8 @@ def emulate(
         Set `--poll-interval-us`, which is its new name.
     clean
         Remove namespaces and devices of killed emulations, and do nothing else.
+    full
+        Print all columns and all rows.
     json
         Print one JSON object; with `--kernel` it lists the flows that have the `kernel`'s TCP and those that stay
         `simulated`.
@@ -124,7 +127,7 @@ def emulate(
     if json:
         show_json({**run_as_json(result, folder), **real, "warnings": warnings})
     else:
-        print_result(result, folder, done.note)
+        print_result(result, folder, done.note, full=full)
         _print_accuracy(result.record["emulation"], folder, urgent=urgent)
     if done.interrupted:
         return 130

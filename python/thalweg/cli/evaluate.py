@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from .options import SchemeFiles, load_scheme_files
-from .output import CommandError, check_minimum, check_seed, console, nearest, number, print_table, show_json
+from .output import CommandError, check_minimum, check_seed, console, nearest, show_json
 from .overrides import parse_overrides, parse_params
 from .progress import Meter
 from .run import check_on
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from ..errors import Problem
+    from ..evaluation.rows import Outcome
     from ..evaluation.runner import Card
 
 STYLES = {
@@ -28,9 +29,6 @@ STYLES = {
     "not applicable": ("–", "dim"),
 }
 """Sign and colour of a verdict."""
-
-NARROW = 110
-"""In a narrower table only the signs of the verdicts are shown."""
 
 
 def evaluate(
@@ -47,6 +45,7 @@ def evaluate(
     jobs: int | None = None,
     on: str | None = None,
     out: Path | None = None,
+    all_rows: Annotated[bool, Parameter(name=["--full", "--all"])] = False,
     json: bool = False,
 ) -> int:
     """Evaluate a scheme, transport stack or queue discipline by every battery that applies, and write its report card.
@@ -80,6 +79,8 @@ def evaluate(
     out
         Write the report card, `report.html` and `evaluation.json`, to this folder; `out/evaluate/SCHEME` by default
         (`out/evaluate/quinn-cubic` for `quinn:cubic`). Measurements are kept beside it.
+    all_rows
+        Print every row. Otherwise rows that pass are only counted, unless `--row` names some.
     json
         Print one JSON object.
     """
@@ -137,7 +138,7 @@ def evaluate(
     if json:
         show_json({**card.as_dict(), "report": str(page), "folder": str(folder)})
     else:
-        _print(card, page, time.monotonic() - began)
+        _print(card, page, time.monotonic() - began, every=all_rows or bool(row))
     return 0
 
 
@@ -181,60 +182,83 @@ def _interrupted() -> CommandError:
     return CommandError("interrupted", "the same command again runs only what is missing", code=130)
 
 
-def _print(card: Card, page: Path, seconds: float) -> None:
+def _print(card: Card, page: Path, seconds: float, *, every: bool) -> None:
+    """Counts per battery, and the rows that do not pass with what decides them; with `every` all rows."""
     from rich.text import Text
 
-    from ..report._evaluation import shown
+    from ..stats import few_seeds
 
     screen = console()
-    narrow = screen.width < NARROW
     for battery, outcomes in card.outcomes:
         decided = [outcome for outcome in outcomes if outcome.verdict != "not applicable"]
         if not decided:
             screen.print(f"{battery.title}: not applicable", style="dim", soft_wrap=True)
             continue
-        rows = [
-            {
-                "row": outcome.row.id,
-                "title": outcome.row.title,
-                "measured": _text(outcome.measured, outcome.row.unit),
-                "references": ", ".join(
-                    f"{name} {number(shown(found.mean, outcome.row.unit))}"
-                    for name, found in outcome.references.items()
-                    if found.n
-                ),
-                "verdict": _verdict(outcome.verdict, short=narrow),
-            }
-            for outcome in decided
+        verdicts = [outcome.verdict for outcome in decided]
+        counts = [
+            _verdict(verdict, short=False).append(f" {verdicts.count(verdict)}")
+            for verdict in STYLES
+            if verdict in verdicts
         ]
-        columns = [
-            ("row", "row"),
-            ("title", "criterion"),
-            ("measured", "measured"),
-            ("references", "references"),
-            ("verdict", "" if narrow else "verdict"),
-        ]
-        first = ("row", "verdict", "measured", "title", "references")
-        print_table(battery.title, columns, rows, first=first, all_in="The report card has all")
+        screen.print(Text(f"\n{battery.title}  ", style="bold").append(Text("  ").join(counts)))
+        for outcome in decided:
+            if every or outcome.verdict != "pass":
+                _print_row(outcome)
     screen.print(
-        Text("  ").join(
-            _verdict(verdict, short=False).append(f" {count}") for verdict, count in card.counts().items()
+        Text("\n").append(
+            Text("  ").join(
+                _verdict(verdict, short=False).append(f" {count}") for verdict, count in card.counts().items()
+            )
         )
     )
+    equal = sum(
+        outcome.verdict == "pass"
+        and outcome.comparison is not None
+        and outcome.comparison.relation == "equal to"
+        for _, outcomes in card.outcomes
+        for outcome in outcomes
+    )
+    if equal:
+        screen.print(f"{equal} of the rows that pass are equal to a reference, not better.", soft_wrap=True)
+    if any(
+        set(outcome.references) - set(outcome.counting)
+        for _, outcomes in card.outcomes
+        for outcome in outcomes
+    ):
+        screen.print("References in parentheses do not count for the band.", style="dim")
+    few = few_seeds(card.seeds)
     if card.quick:
         screen.print(
-            "note: quick: fewer seeds and shorter runs, so that more rows are undecided", style="yellow"
+            f"note: quick: shorter runs, and {few or 'fewer seeds'}, so that more rows are undecided",
+            style="yellow",
         )
     screen.print(f"{card.runs} runs with {card.seeds} seeds in {seconds:.0f} s. Report: {page}")
 
 
-def _text(found: Any, unit: str) -> str:
-    if found is None or found.n == 0:
-        return "–"
-    from ..report._evaluation import shown, shown_unit
+def _print_row(outcome: Outcome) -> None:
+    """The verdict of a row; below it what decides it, and what was measured."""
+    from rich.padding import Padding
+    from rich.text import Text
 
-    interval = "" if found.ci95 != found.ci95 else f" ± {number(shown(found.ci95, unit), 2)}"
-    return f"{number(shown(found.mean, unit))}{interval}{shown_unit(unit)}"
+    from ..evaluation.runner import row_record
+    from ..report._evaluation import measured, references
+
+    screen = console()
+    record = row_record(outcome)
+    screen.print(
+        _verdict(outcome.verdict, short=True).append(
+            f" {outcome.row.id}  {outcome.row.title}", style="default"
+        ),
+        soft_wrap=True,
+    )
+    lines = [outcome.decision or outcome.reason]
+    if shown := references(record):
+        lines.append(f"measured {measured(record)}; {shown}")
+    elif outcome.unfinished:
+        lines.append(measured(record))
+    for line in lines:
+        text = Text(line, style="dim" if line is not lines[0] else "")
+        screen.print(Padding(text, (0, 0, 0, 4), expand=False))
 
 
 def _verdict(verdict: str, *, short: bool) -> Text:

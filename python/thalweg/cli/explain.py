@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ResultError
+from .options import SchemeFiles, load_scheme_files
 from .output import CommandError, console, number, print_table, show_json
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 MAX_FLOWS = 10
 
 
-def explain(run: Path, /, *, flow: str, out: Path | None = None, json: bool = False) -> int:
+def explain(
+    run: Path, /, *, flow: str, scheme_file: SchemeFiles = (), out: Path | None = None, json: bool = False
+) -> int:
     """Explain why a flow got its share: phases, limits, losses by queue, and who filled the queues.
 
     The run is repeated with a log of the flow's congestion controller, which takes as long as the run.
@@ -27,6 +30,9 @@ def explain(run: Path, /, *, flow: str, out: Path | None = None, json: bool = Fa
         Folder that `thalweg run` wrote, or a scenario file.
     flow
         Name of the flow.
+    scheme_file
+        Import this Python file and add its schemes to the catalogue, as for the run; may be repeated. It runs with your
+        rights.
     out
         Write the figure to this file: SVG, PDF or PNG. Default: `explain-FLOW.svg` in the folder, or beside the scenario.
     json
@@ -36,6 +42,7 @@ def explain(run: Path, /, *, flow: str, out: Path | None = None, json: bool = Fa
     from ..result import Result
     from ..scenario import load
 
+    load_scheme_files(scheme_file)
     source = load(run) if run.is_file() else Result.load(run)
     try:
         answer = explained(source, flow)

@@ -23,6 +23,7 @@ def run_as_json(result: Result, folder: Path) -> dict[str, Any]:
 
     Of more than `MAX_ROWS` flows, receivers, links or nodes the first are printed; `left_out` counts the others.
     """
+    wrong = result.violated_invariants
     tables = {"groups": result.groups, "flows": result.flows, "links": result.links, "expect": result.expect}
     left_out = {name: frame.height - MAX_ROWS for name, frame in tables.items() if frame.height > MAX_ROWS}
     values = first_subjects(result.values)
@@ -32,6 +33,7 @@ def run_as_json(result: Result, folder: Path) -> dict[str, Any]:
         "folder": str(folder),
         **result.record,
         "passed": result.passed,
+        "violated_invariants": wrong,
         "summary": values,
         **{name: frame.head(MAX_ROWS).to_dicts() for name, frame in tables.items()},
         "left_out": left_out,
@@ -62,7 +64,9 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
             {"values": point.values, "seeds": point.seeds, "distinct_runs": point.distinct}
             for point in done.points
         ],
-        "note": done.sameness,
+        "violated_invariants": violated_invariants(done),
+        "notes": done.notes,
+        "failures": done.failures.head(MAX_ROWS).to_dicts(),
         "runs": [
             {
                 "values": run.values,
@@ -77,6 +81,15 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
         "summary": summary.to_dicts(),
         "tables": {"summary": str(folder / "summary.parquet"), "runs": str(folder / RUNS)},
     }
+
+
+def violated_invariants(done: SweepResult) -> list[str]:
+    """The invariants that runs of a sweep break, with the cell and the seed of the run."""
+    return [
+        f"{' '.join(f'{key} = {value},' for key, value in run.values.items())} seed {run.seed}: {sentence}".strip()
+        for run in done.runs
+        for sentence in run.result.record.get("violated_invariants", [])
+    ]
 
 
 def first_subjects(values: Mapping[str, float | None]) -> dict[str, float | None]:

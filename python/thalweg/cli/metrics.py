@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .output import CommandError, nearest, print_table, show_json
+
+Rows = list[dict[str, Any]]
 
 
 def metrics(name: str | None = None, /, *, json: bool = False) -> int:
@@ -11,7 +15,8 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
     Parameters
     ----------
     name
-        Show this table, column or series only, such as `flows` or `throughput_bps`.
+        Show this table, column, series or key only, such as `flows`, `throughput_bps` or `flows.short.fct_p95`; or what a
+        printed heading means, such as `"one-way delay"`.
     json
         Print one JSON object.
     """
@@ -20,16 +25,59 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
 
     columns, series = all_metrics(), all_series()
     if name is not None:
-        known = {word for row in columns for word in (row["table"], row["name"])} | {
-            row["name"] for row in series
-        }
-        if name not in known:
-            raise CommandError(f"no table, column or series is called `{name}`", nearest(name, sorted(known)))
-        columns = [row for row in columns if name in (row["table"], row["name"])]
-        series = [row for row in series if name in (row["name"], "series")]
+        columns, series = _find(name, columns, series)
     if json:
         show_json({"metrics": columns, "series": series})
         return 0
+    _print(columns, series)
+    return 0
+
+
+def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
+    """The table, columns and series of a name, of a key of the summary, or of a printed heading."""
+    from ..report.columns import TABLES, columns_called, words_of
+
+    exact = [row for row in columns if name in (row["table"], row["name"])]
+    of_series = [row for row in series if name in (row["name"], "series")]
+    called = [] if exact or of_series else _of_key(name, columns)
+    is_table = any(row["table"] == name for row in columns)
+    if not called and not is_table and (headed := columns_called(name, exactly=bool(exact))):
+        called = [row for table, column in headed for row in _definitions(table, column, columns)]
+    if not exact and not of_series and not called:
+        known = {word for row in columns for word in (row["table"], row["name"])}
+        known |= {row["name"] for row in series}
+        known |= {words_of(heading) for shown in TABLES.values() for _, heading, _ in shown}
+        raise CommandError(
+            f"no table, column, series or heading is called `{name}`", nearest(name, sorted(known))
+        )
+    unique = {(row["table"], row["name"]): row for row in [*exact, *called]}
+    return list(unique.values()), of_series
+
+
+def _of_key(key: str, columns: Rows) -> Rows:
+    """The meaning of a key of the summary, such as `flow.video.goodput` or `link.bottleneck.queue_p95`."""
+    kind, dot, rest = key.partition(".")
+    tables = {"flow": "flows", "receiver": "receivers", "link": "links", "node": "nodes", "app": "apps"}
+    if not dot or kind not in {*tables, "flows"}:
+        return []
+    return _definitions(tables.get(kind, "summary"), rest.rpartition(".")[2], columns)
+
+
+def _definitions(table: str, column: str, columns: Rows) -> Rows:
+    """The rows of a column; a key of the summary without a row of its own has the meaning of the flows' column."""
+    units = ("", "_bps", "_s")
+    for place in dict.fromkeys((table, "flows" if table == "summary" else table)):
+        found = [
+            row
+            for row in columns
+            if row["table"] == place and row["name"] in [f"{column}{unit}" for unit in units]
+        ]
+        if found:
+            return found
+    return []
+
+
+def _print(columns: Rows, series: Rows) -> None:
     headings = [("name", "name"), ("unit", "unit"), ("definition", "definition")]
     for table in dict.fromkeys(row["table"] for row in columns):
         rows = [row for row in columns if row["table"] == table]
@@ -46,4 +94,3 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
             ],
             series,
         )
-    return 0

@@ -105,11 +105,13 @@ def print_table(
     limit: int | None = None,
     first: Sequence[str] = (),
     all_in: str = "`--json` has all",
+    whole: bool = False,
 ) -> None:
     """A table on the terminal; `columns` are (key, heading) pairs, numbers are aligned to the right.
 
     If the terminal is too narrow for all columns, those in `first` are kept in order of importance. A line below the
-    table lists the omitted columns, and where they are: `all_in`.
+    table lists the omitted columns, and where they are: `all_in`. With `whole` they follow in further tables instead, each
+    with the first column.
     """
     from rich import box
     from rich.table import Table
@@ -149,7 +151,10 @@ def print_table(
     screen.print(table)
     if len(listed) > len(shown):
         screen.print(f"… and {len(listed) - len(shown)} more", style="dim")
-    if chosen.omitted:
+    if chosen.omitted and whole and len(chosen.columns) > 1:
+        kept = [column for column in columns if column[0] in (columns[0][0], *chosen.omitted)]
+        print_table("", kept, shown, first=(columns[0][0],), all_in=all_in, whole=True)
+    elif chosen.omitted:
         headings = dict(columns)
         names = ", ".join(headings[key] or key for key in chosen.omitted)
         screen.print(Text(f"Not shown at this width: {names}. {all_in}.", style="dim"))

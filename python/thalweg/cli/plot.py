@@ -1,10 +1,10 @@
-"""`thalweg plot`: a series of a run over time, or a metric of a sweep over its grid, as a picture or as CSV."""
+"""`thalweg plot`: a series of a run over time, or a metric of a sweep as lines, map or distribution; or as CSV."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -25,6 +25,10 @@ def plot(
     only: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     x: str | None = None,
     by: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    kind: Literal["lines", "heatmap", "cdf"] = "lines",
+    where: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    flows: str | None = None,
+    label: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     style: str = "page",
     width: str | None = None,
     latex: bool = False,
@@ -45,7 +49,17 @@ def plot(
     x
         Draw over this key of the grid; by default the first. For sweeps.
     by
-        Draw a line for each value of this key; by default of every other key. May be repeated. For sweeps.
+        One line per value of KEY; may be repeated. Without it: one line per combination of all other keys. Of a map, the
+        key of the vertical axis. For sweeps.
+    kind
+        Draw lines over a key, a map of two keys (`--x` and `--by`), or cumulative distributions: of a metric over the seeds,
+        or of a column such as `fct` over the flows. For sweeps.
+    where
+        Take the runs with this value of a key only, `KEY=VALUE`; may be repeated. For sweeps.
+    flows
+        Take the flows of this group only, for the distribution of a column of flows.
+    label
+        Write another name, `NAME=TEXT`, for a key, a value, a metric, a series or a subject; may be repeated.
     style
         Use this style: `page`, or `paper` for print, with the exact width of a column, outline fonts, and lines that differ
         in greyscale.
@@ -69,18 +83,31 @@ def plot(
     sweep = is_sweep(folder)
     if sweep and only:
         raise CommandError("--only is for runs", "`--by KEY` and `--x KEY` choose from a sweep")
-    if not sweep and (x or by):
-        raise CommandError(f"--{'x' if x else 'by'} is for sweeps", "`--only SUBJECT` chooses from a run")
+    if not sweep and (x or by or where or flows or kind != "lines"):
+        option = next(
+            name
+            for name, given in {"x": x, "by": by, "where": where, "flows": flows, "kind": True}.items()
+            if given
+        )
+        raise CommandError(f"--{option} is for sweeps", "`--only SUBJECT` chooses from a run")
+    if csv and kind == "cdf":
+        raise CommandError("--csv prints means of a metric", "`thalweg query` prints what each run measured")
     if csv and (json or out):
         raise CommandError("--csv prints numbers and draws nothing", "leave --json and --out out")
     target = out or folder / f"{what}.{'pdf' if style == 'paper' else 'svg'}"
-    options: dict[str, Any] = {"style": style, "width": _parse_width(width), "latex": latex}
+    options: dict[str, Any] = {
+        "style": style,
+        "width": _parse_width(width),
+        "latex": latex,
+        "labels": _pairs("label", label),
+    }
     try:
         if sweep:
             done = SweepResult.load(folder)
-            frame = _sweep_table(done, what)
+            fixed = _pairs("where", where)
+            frame = None if kind == "cdf" else _sweep_table(done, what)
             if not csv:
-                done.plot(x or _default_key(done), what, by or None, out=target, **options)
+                _draw_sweep(done, what, x, by, kind, flows, {"where": fixed, "out": target, **options})
         else:
             run = Result.load(folder)
             frame = _run_table(run, what, only)
@@ -89,12 +116,44 @@ def plot(
     except (KeyError, ValueError) as error:
         raise CommandError(str(error.args[0])) from error
     if csv:
+        assert frame is not None
         sys.stdout.write(frame.write_csv())
     elif json:
-        show_json({"figure": str(target), "bytes": target.stat().st_size, "rows": frame.height})
+        rows = {} if frame is None else {"rows": frame.height}
+        show_json({"figure": str(target), "bytes": target.stat().st_size, **rows})
     else:
         print(f"written to {target}")
     return 0
+
+
+def _draw_sweep(
+    done: SweepResult,
+    what: str,
+    x: str | None,
+    by: tuple[str, ...],
+    kind: str,
+    flows: str | None,
+    options: dict[str, Any],
+) -> None:
+    if kind == "cdf":
+        done.cdf(what, by or None, flows=flows, **options)
+        return
+    across = x or _default_key(done)
+    if kind == "lines":
+        done.plot(across, what, by or None, **options)
+        return
+    others = [key for key in done.keys if key != across and not key.endswith(f".{across}")]
+    if len(by) > 1 or (not by and not others):
+        raise CommandError("a map has two keys", "name them with `--x KEY` and `--by KEY`")
+    done.heatmap(across, by[0] if by else others[0], what, **options)
+
+
+def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
+    """Names and texts of `--label`, keys and values of `--where`."""
+    for text in texts:
+        if not text.partition("=")[1]:
+            raise CommandError(f"--{option} {text}: not KEY=VALUE")
+    return {text.partition("=")[0].strip(): text.partition("=")[2].strip() for text in texts}
 
 
 def _parse_width(text: str | None) -> str | float | None:

@@ -148,9 +148,7 @@ def _changed_result(outcome: dict[str, Any] | None) -> Text | str:
 def _result(claim: dict[str, Any]) -> Text:
     from rich.text import Text
 
+    from ..report.claims import check_texts
+
     sign = SIGNS.get(claim["verdict"], claim["verdict"])
-    if claim["measured"] is None:
-        return Text(f"{sign} –")
-    spread = "" if claim["ci95"] is None else f" ± {number(claim['ci95'])}"
-    unit = "" if claim["unit"] in ("", "1") else f" {claim['unit']}"
-    return Text(f"{sign} {number(claim['measured'], 4)}{spread}{unit}")
+    return Text(f"{sign} {next(iter(check_texts(claim)), '–')}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +12,25 @@ from cyclopts import Parameter
 
 from . import execute
 from .emulate import NOT_VALID
-from .output import CommandError, check_minimum, check_seed, console, nearest, number, print_table, show_json
+from .output import (
+    CommandError,
+    check_minimum,
+    check_seed,
+    console,
+    nearest,
+    number,
+    print_table,
+    quoted,
+    show_json,
+)
+from .overrides import parse_overrides
 from .progress import Meter
 from .readings import compare_readings
+from .result_folders import folder_name
 from .run import check_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rich.text import Text
 
@@ -42,7 +55,7 @@ COUNTS = (
     ("not", "✗ not"),
     ("untestable", "– not testable"),
     ("by_construction", "by construction"),
-    ("mutants_killed", "mutants killed"),
+    ("mutants_killed", "falsified, rejected"),
 )
 """Counts of verdicts and their headings."""
 
@@ -59,6 +72,8 @@ def reproduce(
     every: Annotated[bool, Parameter(name="--all")] = False,
     figure: str | None = None,
     claim: str | None = None,
+    changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
+    export: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     quick: bool = False,
     seed: int = 1,
     jobs: int | None = None,
@@ -88,6 +103,11 @@ def reproduce(
         Run only what this figure or table needs, such as `figure-8` or `table-1`.
     claim
         Run only what this claim needs, such as `S004-19`, and evaluate it.
+    changes
+        Set a dotted key in the scenarios of the figure or claim, such as `--set flows.mc.params.gamma=0.3`; may be repeated.
+    export
+        Write the scenarios of the figure, the claim or the whole study to this folder, as files for `thalweg run`, and run
+        nothing. `-` prints the only one.
     quick
         Use fewer seeds and shorter runs; the report says so.
     seed
@@ -126,6 +146,7 @@ def reproduce(
     check_minimum("--at-once", at_once)
     check_on(on, jobs)
     settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed, "on": on}
+    overrides = parse_overrides(changes, "flows.mc.params.gamma=0.3")
     if every:
         excluded = (
             paper,
@@ -137,6 +158,8 @@ def reproduce(
             full,
             minutes is not None,
             at_once is not None,
+            changes,
+            export,
         )
         if any(excluded):
             raise CommandError(
@@ -149,6 +172,10 @@ def reproduce(
     if paper not in known:
         raise CommandError(f"no paper or comparison is called `{paper}`", nearest(paper, known))
     study = papers.find(paper)
+    _check_changes(overrides, export, figure or claim, other=live or emulate or readings)
+    if export is not None:
+        only = {"figure": figure, "claim": claim, "quick": quick, "seed": seed, "changes": overrides}
+        return _export(study, export, only, json=json)
     if readings and (live or emulate):
         raise CommandError(
             "`--readings` works with simulations only", f"thalweg reproduce {paper} --readings"
@@ -180,17 +207,77 @@ def reproduce(
         )
     if figure is not None and claim is not None:
         raise CommandError("`--figure` and `--claim` exclude each other", "write one of them")
-    folder = out or Path("out") / paper
+    folder = out or Path("out") / (f"{paper},{folder_name(overrides)}" if overrides else paper)
     if readings:
         return compare_readings(
             paper, folder, figure=figure, settings={**settings, "claim": claim}, json=json
         )
     began = time.monotonic()
-    done, page = _reproduce_study(study, folder, {**settings, "figure": figure, "claim": claim}, json=json)
+    only = {"figure": figure, "claim": claim, "changes": overrides}
+    if overrides:
+        _scenarios(study, {**only, "quick": quick, "seed": seed})
+    done, page = _reproduce_study(study, folder, {**settings, **only}, json=json)
     if json:
         show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
     else:
         _print(done, page, time.monotonic() - began)
+    return 0
+
+
+def _check_changes(overrides: dict[str, Any], export: Path | None, only: str | None, *, other: bool) -> None:
+    """Refuses changes of a whole study, and changes and exports of what is not simulated once."""
+    option = "--set" if overrides else "--export"
+    if other and (overrides or export is not None):
+        raise CommandError(
+            f"`{option}` does not work with `--emulate`, `--live` or `--readings`", "leave them out"
+        )
+    if overrides and only is None:
+        raise CommandError(
+            "`--set` changes the scenarios of one figure or claim", "add `--figure` or `--claim`"
+        )
+
+
+def _scenarios(study: Study, only: dict[str, Any]) -> Sequence[Any]:
+    """The scenarios of a figure, of a claim or of all. Refuses unknown ones, and changes that they do not take."""
+    from ..errors import ScenarioError
+
+    try:
+        return study.scenarios(**only)
+    except ScenarioError:
+        raise
+    except (KeyError, ValueError) as error:
+        raise CommandError(str(error.args[0])) from error
+
+
+def _export(study: Study, folder: Path, only: dict[str, Any], *, json: bool) -> int:
+    """Writes scenarios as files, each with a comment about its origin."""
+    found = _scenarios(study, only)
+    if not found:
+        raise CommandError("no scenario belongs to it", "name another figure or claim")
+    if str(folder) == "-":
+        if len(found) > 1:
+            names = ", ".join(row.name for row in found)
+            raise CommandError(f"`--export -` prints one scenario, and there are {len(found)}: {names}")
+        sys.stdout.write(found[0].toml)
+        return 0
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{row.name}.toml" for row in found]
+    for file, row in zip(files, found, strict=True):
+        if file.exists() and file.read_text(encoding="utf-8") != row.toml:
+            raise CommandError(f"{file}: there is another file of this name", "name another folder")
+        file.write_text(row.toml, encoding="utf-8")
+    rows = [
+        {"file": str(file), "experiment": row.experiment, "seeds": list(row.seeds)}
+        for file, row in zip(files, found, strict=True)
+    ]
+    if json:
+        show_json({"scenarios": rows})
+        return 0
+    columns = [("file", "scenario"), ("experiment", "experiment"), ("seeds", "seeds")]
+    print_table(
+        "", columns, [{**row, "seeds": ", ".join(map(str, row["seeds"]))} for row in rows], first=("file",)
+    )
+    console().print(f"Run one of them: thalweg run {quoted(files[0])}", soft_wrap=True, markup=False)
     return 0
 
 
@@ -304,7 +391,7 @@ def _print(done: Any, page: Path, seconds: float) -> None:
         drawn = [table for figure in done.figures.values() for table in figure.tables.values()]
         for table in done.tables.values() or drawn:
             _print_rows(table)
-    for note in done.notes:
+    for note in done.all_notes:
         screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
     screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
 
@@ -320,6 +407,8 @@ def _print_rows(table: Any) -> None:
 
 def _print_claims(done: Any) -> None:
     from rich.text import Text
+
+    from ..report._paper import rejected_words
 
     screen = console()
     columns = [
@@ -371,9 +460,12 @@ def _print_claims(done: Any) -> None:
         lines.append(Text(f"{evidence}: {each}", style="dim"))
     if counts["by_construction"]:
         lines.append(Text(f"by construction, in no count: {counts['by_construction']}", style="dim"))
-    lines.append(Text(f"mutants killed: {counts['mutants_killed']}", style="dim"))
+    if counts["mutants_killed"] != "0/0":
+        rejected = rejected_words(counts["mutants_killed"])
+        lines.append(Text(f"the checks reject {rejected}", style="dim"))
     if record["no_mutant_kills"]:
-        lines.append(Text(f"no mutant kills: {', '.join(record['no_mutant_kills'])}", style="yellow"))
+        unharmed = ", ".join(record["no_mutant_kills"])
+        lines.append(Text(f"none of those of {unharmed}", style="yellow"))
     for name, what in done.profiles.items():
         each = ", ".join(
             f"{count} {verdict}" for verdict, count in done.profile_counts(name).items() if count
@@ -437,14 +529,9 @@ def _sign(verdict: str) -> Text:
 def _measured(claim: dict[str, Any]) -> Text:
     from rich.text import Text
 
-    if claim["measured"] is None:
-        return Text("–")
-    text = number(claim["measured"], SIGNIFICANT_DIGITS)
-    if claim.get("ci95") is not None:
-        text += f" ± {number(claim['ci95'])}"
-    if claim.get("unit") and claim["unit"] != "1":
-        text += f" {claim['unit']}"
-    return Text(text)
+    from ..report.claims import check_texts
+
+    return Text("\n".join(check_texts(claim)) or "–")
 
 
 def _verdict(verdict: str) -> Text:

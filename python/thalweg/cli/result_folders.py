@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._folder_names import QUANTITY, pair, sanitize, short_key, value_text
 from ..dataset import INCOMING, LOCK, RUNS
 from ..result import MANIFEST, PAGE, PART, manifest
 from .output import CommandError
@@ -68,12 +69,12 @@ def folder_name(overrides: Mapping[str, Any], *last: str) -> str:
     """
     seeded = any(word.startswith("seed=") for word in last)
     pairs = {key: value for key, value in sorted(overrides.items()) if key != "seed" or not seeded}
-    words = [f"{_sanitize(_short_key(key))}={_sanitize(_value_text(value))}" for key, value in pairs.items()]
     exact = all(
-        _sanitize(_short_key(key)) == _short_key(key) and _is_exact(value, _sanitize(_value_text(value)))
+        sanitize(short_key(key)) == short_key(key) and _is_exact(value, sanitize(value_text(value)))
         for key, value in pairs.items()
     )
     tail = list(last)
+    words = [pair(key, value) for key, value in pairs.items()]
     if not exact or len(",".join([*words, *tail]).encode()) > MAX_NAME_BYTES:
         tail = [*last, f"set={_digest(json.dumps(pairs, sort_keys=True, default=str))}"]
     room = MAX_NAME_BYTES - len(",".join(tail)) - 1
@@ -264,32 +265,10 @@ def _move_run(work: Path, folder: Path) -> None:
     work.rmdir()
 
 
-def _short_key(key: str) -> str:
-    """A dotted key without the word that most keys have; `*` is each entry of a list."""
-    return key.removeprefix("topology.").replace("*", "each")
-
-
-def _value_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-def _sanitize(text: str) -> str:
-    """Only characters that every file system accepts. A quantity is written without its space: `0.2bdp`, `5Mbps`."""
-    if quantity := re.fullmatch(_QUANTITY, text):
-        unit = quantity[2].replace("bit/s", "bps").replace("/", "_per_")
-        return f"{quantity[1]}{unit}"
-    return re.sub(r"[^A-Za-z0-9._+-]+", "_", text)
-
-
-_QUANTITY = r"([0-9.]+) ([A-Za-z]+(?:/s)?)"
-
-
 def _is_exact(value: Any, shown: str) -> bool:
     """Whether the name of a value is unique."""
-    written = _value_text(value)
-    return shown == written or bool(re.fullmatch(_QUANTITY, written))
+    written = value_text(value)
+    return shown == written or bool(re.fullmatch(QUANTITY, written))
 
 
 def _digest(text: str, digits: int = DIGEST_DIGITS) -> str:

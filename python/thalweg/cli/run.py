@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ..result import with_overrides
 from . import studio
 from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
-from .json_output import run_as_json, sweep_as_json
+from .json_output import run_as_json, sweep_as_json, violated_invariants
 from .options import SchemeFiles, load_scheme_files
 from .output import (
     CommandError,
@@ -30,13 +30,20 @@ from .progress import Meter, format_progress, format_speed
 from .scenario_warnings import print_warnings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..result import Progress, Result
     from ..scenario import Plan, Scenario
     from ..sweep import SweepResult
 
 MAX_LINKS = 12
-MAX_FLOWS = 40
+MAX_FLOWS = 20
+"""Flows that are printed one by one; of more, only their groups."""
 MAX_NODES = 12
+MAX_VIOLATIONS = 10
+MAX_FAILURES = 12
+IDLE = 0.05
+"""Utilisation below which a link without drops is only counted."""
 
 SIGNIFICANT_DIGITS = 4
 """Significant digits of a number that is compared with a bound."""
@@ -57,6 +64,7 @@ def run(
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     qlog: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     live: bool = False,
+    full: bool = False,
     json: bool = False,
 ) -> int:
     """Run a scenario, or every cell of its `[sweep]`; print tables and the folder of the results.
@@ -89,6 +97,8 @@ def run(
         Log the congestion controller of this flow in `FLOW.sqlog`, which qvis reads; may be repeated.
     live
         Show the run in the browser: its charts while it runs, then its page. It stays until it is closed, or Ctrl-C.
+    full
+        Print all columns and all rows: every flow, links that are nearly idle, all percentiles.
     json
         Print one JSON object.
     """
@@ -114,11 +124,12 @@ def run(
             on,
             results_folder(scenario),
             out,
+            full=full,
             json=json,
         )
     if on is not None:
         raise CommandError("--on is for many runs", "add --runs N, or a `[sweep]` to the scenario")
-    return _run_once(loaded, seed, scenario, out, pcap, qlog, live=live, json=json)
+    return _run_once(loaded, seed, scenario, out, pcap, qlog, live=live, full=full, json=json)
 
 
 def apply_overrides(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
@@ -170,6 +181,7 @@ def _run_once(
     qlog: tuple[str, ...],
     *,
     live: bool,
+    full: bool,
     json: bool,
 ) -> int:
     plan = scenario.plan(seed)
@@ -191,63 +203,34 @@ def _run_once(
         if json:
             show_json({**run_as_json(done.result, done.folder), "warnings": warnings})
         else:
-            print_result(done.result, done.folder, done.note)
+            print_result(done.result, done.folder, done.note, full=full)
     if done.interrupted:
         return 130
     return 0 if done.result.passed else 1
 
 
-def print_result(result: Result, folder: Path, note: str = "") -> None:
-    """Prints the main tables, and where the rest is."""
-    from ..report.columns import (
-        APPS,
-        FIRST,
-        FIRST_OF_GROUPS,
-        FLOWS,
-        GROUPS,
-        LINKS,
-        NODES,
-        drops_by_reason,
-        table_rows,
-    )
+def print_result(result: Result, folder: Path, note: str = "", *, full: bool = False) -> None:
+    """Prints the main tables, and where the rest is. Unless `full`, without columns and rows that say little."""
+    from ..report.columns import APPS, FIRST, NODES, table_rows
 
     screen = console()
-    groups = result.groups
-    if groups.height < result.flows.height:
-        columns, rows = table_rows(groups, GROUPS)
-        print_table(
-            f"{result.heading}: groups of flows",
-            columns,
-            rows,
-            limit=MAX_FLOWS,
-            first=FIRST_OF_GROUPS,
-            all_in="summary.parquet has all",
-        )
-    columns, rows = table_rows(result.flows, FLOWS)
-    print_table(
-        f"{result.heading}: flows",
-        columns,
-        rows,
-        limit=MAX_FLOWS,
-        first=FIRST,
-        all_in="flows.parquet has all",
-    )
+    wrong = result.violated_invariants
+    _print_flows(result, full=full)
     if not result.apps.is_empty():
-        columns, rows = table_rows(result.apps, APPS)
+        columns, rows = table_rows(result.apps, APPS, full=full)
+        limit = None if full else MAX_FLOWS
         print_table(
-            "Applications", columns, rows, limit=MAX_FLOWS, first=FIRST, all_in="apps.parquet has all"
+            "Applications", columns, rows, limit=limit, first=FIRST, all_in="apps.parquet has all", whole=full
         )
-    busy = result.links.filter(result.links["sent_packets"] > 0)
-    columns, rows = table_rows(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
-    print_table(
-        "Links, by utilisation", columns, rows, limit=MAX_LINKS, first=FIRST, all_in="links.parquet has all"
-    )
-    if reasons := drops_by_reason(result.flows):
-        screen.print(f"Dropped packets by reason: {reasons}")
+    _print_links(result, full=full)
     if not result.nodes.is_empty():
-        columns, rows = table_rows(result.nodes, NODES)
-        print_table("Nodes", columns, rows, limit=MAX_NODES, first=FIRST, all_in="nodes.parquet has all")
+        columns, rows = table_rows(result.nodes, NODES, full=full)
+        limit = None if full else MAX_NODES
+        print_table(
+            "Nodes", columns, rows, limit=limit, first=FIRST, all_in="nodes.parquet has all", whole=full
+        )
     _print_expectations(result)
+    print_violations(wrong)
     record = result.record
     simulated = "emulation" not in record
     speed = (
@@ -264,11 +247,95 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
     print_folder(folder, note)
 
 
+def _print_flows(result: Result, *, full: bool) -> None:
+    """Groups and flows: of many flows the groups only, of few flows the groups that have several."""
+    import polars
+
+    from ..report.columns import FIRST, FIRST_OF_GROUPS, FLOWS, GROUPS, table_rows
+
+    flows, groups = result.flows, result.groups
+    grouped = groups.height < flows.height
+    many = flows.height > MAX_FLOWS and grouped and not full
+    if grouped:
+        shown = groups if full or many else groups.filter(polars.col("count") > 1)
+        columns, rows = table_rows(shown, GROUPS, full=full)
+        print_table(
+            f"{result.heading}: groups of flows",
+            columns,
+            rows,
+            limit=None if full else MAX_FLOWS,
+            first=FIRST_OF_GROUPS,
+            all_in="summary.parquet has all",
+            whole=full,
+        )
+    if many:
+        count = f"{flows.height:,}".replace(",", "\u202f")
+        console().print(f"{count} flows: flows.parquet has each, `--full` prints all", style="dim")
+        return
+    columns, rows = table_rows(flows, FLOWS, full=full)
+    print_table(
+        f"{result.heading}: flows",
+        columns,
+        rows,
+        limit=None if full else MAX_FLOWS,
+        first=FIRST,
+        all_in="flows.parquet has all",
+        whole=full,
+    )
+
+
+def _print_links(result: Result, *, full: bool) -> None:
+    """Links by utilisation; unless `full`, those that are nearly idle and drop nothing are only counted."""
+    import polars
+
+    from ..report.columns import FIRST, LINKS, drops_by_reason, table_rows
+
+    used = result.links.filter(polars.col("sent_packets") > 0)
+    used = used.sort("utilisation", descending=True, nulls_last=True)
+    busy = used.filter((polars.col("utilisation") >= IDLE) | (polars.col("drops") > 0))
+    shown = used if full or busy.is_empty() else busy
+    columns, rows = table_rows(shown, LINKS, full=full)
+    limit = None if full else MAX_LINKS
+    print_table(
+        "Links, by utilisation",
+        columns,
+        rows,
+        limit=limit,
+        first=FIRST,
+        all_in="links.parquet has all",
+        whole=full,
+    )
+    if idle := used.height - shown.height:
+        links = "1 link is" if idle == 1 else f"{idle} links are"
+        console().print(
+            f"{links} used below {100 * IDLE:g} % without drops: `--full` prints all", style="dim"
+        )
+    reasons = drops_by_reason(result.flows)
+    # that queues were full is what the drops of the links say
+    only_full_queues = reasons.endswith("queue full") and "," not in reasons
+    if full or (reasons and not only_full_queues):
+        console().print(f"Dropped packets by reason: {reasons or 'none'}")
+
+
 def print_folder(folder: Path, note: str) -> None:
     """Prints the folder of the results, the command for a page of them, and the reason for an unexpected folder."""
     screen = console()
     screen.print(f"Results: {folder}" + (f" ({note})" if note else ""), soft_wrap=True, markup=False)
     screen.print(f"Page of them: thalweg report {quoted(folder)}", soft_wrap=True, markup=False)
+
+
+def print_violations(sentences: Sequence[str]) -> None:
+    """Says which numbers cannot be right."""
+    screen = console()
+    for sentence in sentences[:MAX_VIOLATIONS]:
+        screen.print(
+            f"WRONG NUMBER, an invariant is violated: {sentence}",
+            style="bold red",
+            soft_wrap=True,
+            markup=False,
+        )
+    if len(sentences) > MAX_VIOLATIONS:
+        screen.print(f"{len(sentences) - MAX_VIOLATIONS} more invariants are violated", style="bold red")
 
 
 def _print_expectations(result: Result) -> None:
@@ -298,6 +365,7 @@ def _run_sweep(
     parent: Path,
     out: Path | None,
     *,
+    full: bool,
     json: bool,
 ) -> int:
     warnings = print_warnings(scenario, json=json)
@@ -318,23 +386,25 @@ def _run_sweep(
         show_json({**sweep_as_json(done, ended.folder), "warnings": warnings})
     else:
         title = with_overrides(scenario.title, scenario.overrides)
-        _print_sweep(done, title, ended.folder, ended.note, len(failed))
+        _print_sweep(done, title, ended.folder, ended.note, len(failed), full=full)
     if ended.interrupted:
         return 130
     return 1 if failed else 0
 
 
-def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed: int) -> None:
+def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed: int, *, full: bool) -> None:
     from ..report import is_sweep
 
     screen = console()
     if done.runs:
         _print_points(done, title)
-    if sameness := done.sameness:
-        screen.print(sameness, style="yellow", soft_wrap=True, markup=False)
+    print_violations(violated_invariants(done))
+    _print_failures(done, full=full)
+    for sentence in done.notes:
+        screen.print(sentence, style="yellow", soft_wrap=True, markup=False)
     screen.print(
         f"{len(done.runs)} of {done.planned} runs"
-        + (f", {failed} did not meet what was expected" * bool(failed))
+        + (f", {failed} of them did not meet what the scenario expects" * bool(failed))
     )
     if not done.complete:
         screen.print("interrupted: the same command runs the missing ones", style="yellow")
@@ -343,7 +413,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
 
 
 def _print_points(done: SweepResult, title: str) -> None:
-    from ..report.sweeps import heading, key_metrics, mean_text, points
+    from ..report.sweeps import has_intervals, heading, key_metrics, mean_text, points
 
     metrics = key_metrics(done.runs[0].result)
     rows = points(done.summary.to_dicts(), done.keys, metrics)
@@ -351,13 +421,34 @@ def _print_points(done: SweepResult, title: str) -> None:
     columns = [
         *((key, key.removeprefix("topology.")) for key in done.keys),
         *((metric, heading(metric)) for metric in shown),
-        ("n", "distinct runs"),
+        ("n", "seeds"),
     ]
     listed = [
         {**row, **{metric: mean_text(row[metric], 3) for metric in shown if metric in row}} for row in rows
     ]
-    what = "mean ± 95 % confidence interval" if max(row["n"] for row in rows) > 1 else "one run each"
+    what = "one run each"
+    if has_intervals(rows):
+        what = "mean and 95 % confidence interval"
+    elif max(row["n"] for row in rows) > 1:
+        what = "all seeds gave the same run"
     print_table(f"{title}: {what}", columns, listed, all_in="summary.parquet has all")
+
+
+def _print_failures(done: SweepResult, *, full: bool) -> None:
+    """The expectations that do not hold: at which point, which key, what was measured."""
+    from ..report.sweeps import failed_cells, failure_columns
+
+    if done.failures.is_empty():
+        return
+    rows = failed_cells(done.failures.to_dicts(), done.keys)
+    first = ("key", "expected", "measured", *done.keys)
+    print_table(
+        "Expectations that do not hold",
+        failure_columns(done.keys),
+        rows,
+        limit=None if full else MAX_FAILURES,
+        first=first,
+    )
 
 
 def format_metric(key: str, value: float | None) -> str:

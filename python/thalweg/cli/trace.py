@@ -71,10 +71,10 @@ def trace(
 def _list(models: list[dict[str, Any]]) -> None:
     columns = [
         ("name", "model"),
-        ("mean_bps", "mean Mbit/s"),
-        ("low_bps", "10 %"),
-        ("high_bps", "90 %"),
-        ("outage", "time at 0 %"),
+        ("mean_bps", "mean (Mbit/s)"),
+        ("low_bps", "p10 (Mbit/s)"),
+        ("high_bps", "p90 (Mbit/s)"),
+        ("outage", "outage (% of time)"),
         ("about", "link"),
     ]
     rows = [

@@ -50,7 +50,9 @@ def _joins(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _left(runs: Samples, _lab: Lab) -> float:
-    return runs["with"].value("flow.tcp.active_throughput") / runs["without"].value("flow.tcp.active_throughput")
+    return runs["with"].value("flow.tcp.active_throughput") / runs["without"].value(
+        "flow.tcp.active_throughput"
+    )
 
 
 def _left_soon(runs: Samples, lab: Lab) -> float:
@@ -97,7 +99,7 @@ ROWS = (
         "Uses the capacity that is there",
         "RFC 6817 §1.2",
         "One flow, 40 ms, a queue of 400 ms: utilisation.",
-        "1",
+        "share",
         BACKGROUND,
         _alone,
         one(UTILISATION),
@@ -121,7 +123,7 @@ ROWS = (
             "RFC 6817 §1.2",
             f"One flow beside one of {other}, 40 ms, a queue of {wait:g} ms: throughput of {other} over that "
             "without the scheme.",
-            "1",
+            "ratio",
             BACKGROUND,
             _beside(other, wait),
             _left,
@@ -135,7 +137,7 @@ ROWS = (
         "Yields soon",
         "RFC 6817 §1.2",
         "A flow of reno joins: its rate 5 to 10 s after that over that without the scheme.",
-        "1",
+        "ratio",
         BACKGROUND,
         _joins,
         _left_soon,
@@ -157,7 +159,7 @@ ROWS = (
         "Fairness to a latecomer",
         "RFC 6817 §4.4",
         "A second flow joins after two fifths of the run: smaller over larger rate in the last fifth.",
-        "1",
+        "share",
         BACKGROUND,
         _latecomer,
         lambda runs, lab: ratio(
@@ -175,7 +177,7 @@ ROWS = (
         "Tolerates an offset of the clocks",
         "RFC 6817 appendix A.1",
         "The receiver's clock is an hour ahead: utilisation in the last fifth of a run of five times the duration.",
-        "1",
+        "share",
         BACKGROUND,
         _clock(offset="1 h"),
         lambda runs, lab: runs["clock"].mean(
@@ -189,7 +191,7 @@ ROWS = (
             f"Tolerates clocks that drift: the receiver's is {words}",
             "RFC 6817 appendix A.2",
             f"The receiver's clock drifts by {drift}: utilisation in the last fifth of a run of five times the duration.",
-            "1",
+            "share",
             BACKGROUND,
             _clock(drift=drift),
             lambda runs, lab: runs["clock"].mean(
@@ -204,7 +206,7 @@ ROWS = (
         "Tolerates a longer path",
         "RFC 6817 §3.1.1",
         "The propagation delay grows by 60 ms: utilisation in the last quarter.",
-        "1",
+        "share",
         BACKGROUND,
         _longer,
         last_quarter("link.bottleneck"),

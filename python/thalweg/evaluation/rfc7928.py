@@ -110,7 +110,10 @@ def _round_trips(subject: Subject, lab: Lab) -> dict[str, Tree]:
 
 
 def _lowest_ratio(runs: Samples, _lab: Lab) -> float:
-    return min(ratio(run.value("flow.i.active_goodput"), run.value("flow.ii.active_goodput")) for run in runs.values())
+    return min(
+        ratio(run.value("flow.i.active_goodput"), run.value("flow.ii.active_goodput"))
+        for run in runs.values()
+    )
 
 
 PAGE: Tree = {"kind": "page", "connections": 6, "number": 50, "weight": "500 kB", "think": "1 s"}
@@ -306,7 +309,7 @@ ROWS = (
         "Interaction with ECN",
         "RFC 7928 §4.5",
         "One flow of reno with ECN: loss ratio at the bottleneck.",
-        "1",
+        "share",
         AQM,
         _one(RENO.flow("x", tcp={"ecn": True})),
         one(LOSS),
@@ -318,7 +321,7 @@ ROWS = (
         "Less delay than drop-tail",
         "RFC 7928 §4.3, §5.1.1",
         "One flow of reno with an initial window of 3 packets, 100 ms: mean wait in the queue over that of drop-tail.",
-        "1",
+        "ratio",
         AQM,
         _beside_droptail,
         _of_droptail,
@@ -382,7 +385,7 @@ ROWS = (
         "Round-trip time fairness",
         "RFC 7928 §6.2, §6.3",
         "A flow of reno with 100 ms and one with 5, 50, 200 or 560 ms: lowest ratio of their goodputs.",
-        "1",
+        "share",
         AQM,
         _round_trips,
         _lowest_ratio,
@@ -483,7 +486,7 @@ ROWS = (
         "Bidirectional traffic: utilisation",
         "RFC 7928 §9.2",
         "Mild congestion in both directions: lower utilisation of the two.",
-        "1",
+        "share",
         AQM,
         _bidirectional,
         lambda runs, _lab: min(

@@ -20,11 +20,13 @@ from ..jobs import run as run_jobs
 from ..scenario import Scenario
 from . import batteries
 from .networks import Lab
-from .rows import NOT_APPLICABLE, VERDICTS, Battery, Outcome, Row, Sample, decide
+from .rows import NOT_APPLICABLE, VERDICTS, Battery, Comparison, Outcome, Row, Sample, decide
 from .subject import Subject, Tree
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from ..stats import Estimate
 
 REFERENCES = ("cubic", "reno", "bbr")
 """Reference schemes where none are named: standards-track, and the most deployed of the others."""
@@ -47,7 +49,7 @@ MANY_LINKS = 256
 RECEIVER_LINK = re.compile(r"link\.m\d+\.")
 """Keys of a link to a receiver."""
 
-FORMAT = 1
+FORMAT = 2
 """Version of the record of an evaluation."""
 
 
@@ -101,14 +103,15 @@ class Card:
                     "id": battery.id,
                     "title": battery.title,
                     "about": battery.about,
-                    "rows": [_row(outcome) for outcome in outcomes],
+                    "rows": [row_record(outcome) for outcome in outcomes],
                 }
                 for battery, outcomes in self.outcomes
             ],
         }
 
 
-def _row(outcome: Outcome) -> dict[str, Any]:
+def row_record(outcome: Outcome) -> dict[str, Any]:
+    """A decided row as it is written as JSON."""
     row = outcome.row
     return {
         "id": row.id,
@@ -119,15 +122,32 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         "verdict": outcome.verdict,
         "reason": outcome.reason,
         "band": outcome.band,
+        "decision": outcome.decision,
+        "unfinished": dict(outcome.unfinished),
         "measured": _estimate(outcome.measured),
         "references": {name: _estimate(found) for name, found in outcome.references.items()},
+        "counting": list(outcome.counting),
+        "comparison": _comparison(outcome.comparison),
     }
 
 
-def _estimate(found: Any) -> dict[str, Any] | None:
+def _comparison(found: Comparison | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "reference": found.reference,
+        "worst": found.worst,
+        "relation": found.relation,
+        "difference": _estimate(found.difference),
+        "limit": found.limit,
+    }
+
+
+def _estimate(found: Estimate | None) -> dict[str, Any] | None:
     if found is None or found.n == 0:
         return None
-    return {"mean": found.mean, "ci95": None if math.isnan(found.ci95) else found.ci95, "n": found.n}
+    low, high = found.interval or (None, None)
+    return {"mean": found.mean, "low": low, "high": high, "n": found.n}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .measures import HARM, HIGHER, LOSS, LOWER_DELAY, LOWER_LOSS, QUEUE, UTILISATION, one, ratio
 from .networks import Lab, constant, custom, custom_link, dumbbell, packets, scenario
-from .rows import Battery, Row, Samples
+from .rows import Battery, Row, Samples, Unfinished
 from .subject import Subject, Tree
 
 TRANSFERS = frozenset({"unicast", "backlogged", "transfers"})
@@ -165,8 +165,8 @@ def _basic_rows() -> tuple[Row, ...]:
         rate = f"{central.rate_mbps:g} Mbit/s" if central.rate_mbps >= 1 else "64 kbit/s"
         network = f"{rate}, load {LOAD:.0%} by transfers between nine pairs".replace("%", " %")
         for word, title, what, unit, key, band in (
-            ("utilisation", "utilisation", f"{network}: utilisation of the central link.", "1", UTILISATION, HIGHER),
-            ("loss", "drop rate", "The same network: drop rate at the central link.", "1", LOSS, LOWER_LOSS),
+            ("utilisation", "utilisation", f"{network}: utilisation of the central link.", "share", UTILISATION, HIGHER),
+            ("loss", "drop rate", "The same network: drop rate at the central link.", "share", LOSS, LOWER_LOSS),
             ("delay", "queueing delay", "The same network: mean queueing delay at the central link.", "s", QUEUE,
              LOWER_DELAY),
         ):  # fmt: skip
@@ -249,7 +249,7 @@ def _slowest_ramp(runs: Samples, lab: Lab) -> float:
 
 
 def _completion(found: float | None, lab: Lab) -> float:
-    return lab.duration_s - lab.warmup_s if found is None else found
+    return Unfinished(lab.duration_s - lab.warmup_s, "not complete") if found is None else found
 
 
 TRANSIENT_S = 100.0
@@ -293,8 +293,9 @@ def _until(share: float) -> Any:
         run = runs["release"]
         times, rates = run.series["rate@flow.x"]
         reached = times[(times > lab.warmup_s) & (rates >= share * 100e6)]
-        end = lab.warmup_s + TRANSIENT_S * lab.duration_s / 60
-        return float((reached[0] if len(reached) else end) - lab.warmup_s)
+        if len(reached):
+            return float(reached[0] - lab.warmup_s)
+        return Unfinished(TRANSIENT_S * lab.duration_s / 60, "not taken up")
 
     return value
 
@@ -364,7 +365,10 @@ def _fair(pairs: Sequence[tuple[int, int]]) -> Any:
 
 
 def _lowest_ratio(runs: Samples, _lab: Lab) -> float:
-    return min(ratio(run.value("flow.x.active_throughput"), run.value("flow.y.active_throughput")) for run in runs.values())
+    return min(
+        ratio(run.value("flow.x.active_throughput"), run.value("flow.y.active_throughput"))
+        for run in runs.values()
+    )
 
 
 def _parking_lot(subject: Subject, lab: Lab) -> dict[str, Tree]:
@@ -407,7 +411,7 @@ ROWS = (
         "Trade-off between delay and throughput: throughput",
         f"{DRAFT} §5.1",
         "The access link with buffers of 10, 20, 50, 100 and 200 % of the product of 100 ms: mean utilisation.",
-        "1",
+        "share",
         TRANSFERS,
         _buffers,
         _mean(UTILISATION),
@@ -418,7 +422,7 @@ ROWS = (
         "Trade-off between delay and throughput: drop rate",
         f"{DRAFT} §5.1",
         "The same five networks: mean drop rate.",
-        "1",
+        "share",
         TRANSFERS,
         _buffers,
         _mean(LOSS),
@@ -463,7 +467,7 @@ ROWS = (
         "Transients: arrival of many flows",
         f"{DRAFT} §5.3",
         "75 of 100 Mbit/s are taken by datagrams: share of them that is dropped.",
-        "1",
+        "share",
         TRANSFERS,
         _arrival,
         _lost,
@@ -474,7 +478,7 @@ ROWS = (
         "Transients: arrival step by step",
         f"{DRAFT} §5.3",
         "Thirty sources of 2.5 Mbit/s arrive, one per second: share of their datagrams that is dropped.",
-        "1",
+        "share",
         TRANSFERS,
         _steps,
         _lost,
@@ -487,7 +491,7 @@ ROWS = (
             f"{DRAFT} §6.1",
             f"Camps of equal load, 10 Mbit/s, {load:.0%} together: goodput of standard TCP beside the scheme over that "
             "beside standard TCP (L).".replace("%", " %"),
-            "1",
+            "ratio",
             TRANSFERS,
             _impact(load),
             _camp("a"),
@@ -500,7 +504,7 @@ ROWS = (
         "Impact on standard TCP: gain",
         f"{DRAFT} §6.1",
         "The same network at full load: goodput of the scheme's camp over that of standard TCP in its place (G).",
-        "1",
+        "ratio",
         TRANSFERS,
         _impact(1.0),
         _camp("b"),
@@ -511,7 +515,7 @@ ROWS = (
         "Intra-protocol fairness",
         f"{DRAFT} §6.2.2.1",
         "Two flows with equal round-trip times of 10 to 160 ms, half of 10 Mbit/s background: lowest ratio of throughputs.",
-        "1",
+        "share",
         TRANSFERS,
         _fair([(rtt, rtt) for rtt in RTTS_MS]),
         _lowest_ratio,
@@ -522,7 +526,7 @@ ROWS = (
         "Inter-RTT fairness",
         f"{DRAFT} §6.2.2.2",
         "A flow with 160 ms and one with 10 to 80 ms in the same network: lowest ratio of throughputs.",
-        "1",
+        "share",
         TRANSFERS,
         _fair([(160, rtt) for rtt in RTTS_MS[:-1]]),
         _lowest_ratio,
@@ -534,7 +538,7 @@ ROWS = (
         f"{DRAFT} §6.3",
         "Three links of 100 Mbit/s in a row, each with a load of 50 % over all and 50 % of its own: goodput over three "
         "links over that over one.",
-        "1",
+        "ratio",
         TRANSFERS,
         _parking_lot,
         _long_share,

@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, TypedDict, Unpack
+    from typing import Any, ClassVar, TypedDict, Unpack
 
     class EventKeys(TypedDict, total=False):
         """Keys of `Event`."""
@@ -92,6 +92,20 @@ class Event(Part):
     - `route` (`Route`): A static route that takes effect.
     """
 
+    KEYS: ClassVar = {
+        "at": ("str", "60 s"),
+        "link": ("str | None", ""),
+        "rate": ("str | None", "50 Mbit/s"),
+        "delay": ("str | None", "60 s"),
+        "loss": ("float | None", ""),
+        "up": ("bool | None", ""),
+        "flow": ("str | None", ""),
+        "action": ("str | None", "start"),
+        "mode": ("str | None", ""),
+        "node": ("str | None", ""),
+        "route": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, at: str, **keys: Unpack[EventKeys]) -> None:
         super().__init__({"at": at, **keys})
 
@@ -115,6 +129,16 @@ class Record(Part):
       none.
     """
 
+    KEYS: ClassVar = {
+        "every": ("str | None", "60 s"),
+        "series": ("Iterable[str] | None", ""),
+        "flows": ("Iterable[str] | None", ""),
+        "events": ("bool | None", ""),
+        "drops": ("bool | None", ""),
+        "distributions": ("bool | None", ""),
+        "packets": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[RecordKeys]) -> None:
         super().__init__(keys)
 
@@ -125,6 +149,11 @@ class Window(Part):
     - `from_` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Its start.
     - `to` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Its end.
     """
+
+    KEYS: ClassVar = {
+        "from_": ("str | None", "60 s"),
+        "to": ("str | None", "60 s"),
+    }
 
     def __init__(self, **keys: Unpack[WindowKeys]) -> None:
         super().__init__(keys)
@@ -138,6 +167,11 @@ class Emulation(Part):
     - `max_lateness` (such as `"60 s"`, `"20 ms"`, `"500 us"`): A run is valid if at most 1 % of the packets
       left later than this after their scheduled time. Default: 2 ms.
     """
+
+    KEYS: ClassVar = {
+        "real": ("Iterable[str] | None", ""),
+        "max_lateness": ("str | None", "60 s"),
+    }
 
     def __init__(self, **keys: Unpack[EmulationKeys]) -> None:
         super().__init__(keys)
@@ -168,6 +202,27 @@ class File(Part):
       0.95".
     - `sweep` (table): Dotted keys of this file and the values of each; every combination is run.
     """
+
+    KEYS: ClassVar = {
+        "title": ("str | None", ""),
+        "seed": ("int | None", ""),
+        "duration": ("str | None", "60 s"),
+        "warmup": ("str | None", "60 s"),
+        "slow": ("bool | None", ""),
+        "topology": ("Mapping[str, Any] | None", ""),
+        "routing": ("Mapping[str, Any] | None", ""),
+        "icn": ("Mapping[str, Any] | None", ""),
+        "ndn": ("Mapping[str, Any] | None", ""),
+        "producers": ("Iterable[Mapping[str, Any]] | None", ""),
+        "clocks": ("Iterable[Mapping[str, Any]] | None", ""),
+        "sdn": ("Mapping[str, Any] | None", ""),
+        "flows": ("Iterable[Mapping[str, Any]] | None", ""),
+        "events": ("Iterable[Mapping[str, Any]] | None", ""),
+        "record": ("Mapping[str, Any] | None", ""),
+        "emulation": ("Mapping[str, Any] | None", ""),
+        "expect": ("Mapping[str, Any] | None", ""),
+        "sweep": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[FileKeys]) -> None:
         super().__init__(keys)

@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Required, TypedDict, Unpack
+    from typing import Any, ClassVar, Required, TypedDict, Unpack
 
     class FlowKeys(TypedDict, total=False):
         """Keys of `Flow`."""
@@ -200,6 +200,41 @@ class Flow(Part):
       closed loop.
     """
 
+    KEYS: ClassVar = {
+        "name": ("str", ""),
+        "group": ("str | None", ""),
+        "count": ("int | None", ""),
+        "scheme": ("str | None", "aimd"),
+        "params": ("Mapping[str, Any] | None", ""),
+        "stack": ("str | None", "quinn"),
+        "controller": ("str | None", ""),
+        "encoder": ("Mapping[str, Any] | None", ""),
+        "kernel": ("str | None", ""),
+        "live": ("bool | None", ""),
+        "commands": ("Mapping[str, Any] | None", ""),
+        "source": ("Mapping[str, Any] | None", ""),
+        "from_": ("str | Iterable[str] | None", ""),
+        "to": ("str | Iterable[str | Mapping[str, Any]] | None", ""),
+        "multicast": ("bool | None", ""),
+        "network": ("str | None", "ip"),
+        "prefix": ("str | None", "/video"),
+        "consumer": ("Mapping[str, Any] | None", ""),
+        "start": ("str | None", "60 s"),
+        "stop": ("str | None", "60 s"),
+        "start_spread": ("str | None", "60 s"),
+        "churn": ("Mapping[str, Any] | None", ""),
+        "receivers": ("Mapping[str, Any] | None", ""),
+        "class_": ("int | None", ""),
+        "size": ("str | None", "1500 B"),
+        "rate": ("str | None", "50 Mbit/s"),
+        "packet": ("str | None", "1500 B"),
+        "tcp": ("Mapping[str, Any] | None", ""),
+        "stream": ("Mapping[str, Any] | None", ""),
+        "player": ("Mapping[str, Any] | None", ""),
+        "arrivals": ("Mapping[str, Any] | None", ""),
+        "app": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, name: str, **keys: Unpack[FlowKeys]) -> None:
         super().__init__({"name": name, **keys})
 
@@ -213,6 +248,11 @@ class Commands(Part):
     - `sender` (text): Runs at the sender's node, from the flow's start until its stop.
     - `receiver` (text): Runs at each receiver's node, from the start of the run to its end.
     """
+
+    KEYS: ClassVar = {
+        "sender": ("str | None", ""),
+        "receiver": ("str | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[CommandsKeys]) -> None:
         super().__init__(keys)
@@ -246,6 +286,24 @@ class Source(Part):
       sender before it is dropped. Default: no limit.
     """
 
+    KEYS: ClassVar = {
+        "kind": ("str", "constant"),
+        "rate": ("str | None", "50 Mbit/s"),
+        "interests": ("float | None", ""),
+        "on": ("str | None", "60 s"),
+        "off": ("str | None", "60 s"),
+        "shape": ("float | None", ""),
+        "fixed": ("bool | None", ""),
+        "frame_rate": ("float | None", ""),
+        "pattern": ("str | None", ""),
+        "sizes": ("Iterable[float] | None", ""),
+        "variation": ("float | None", ""),
+        "file": ("str | None", ""),
+        "repeat": ("bool | None", ""),
+        "live": ("bool | None", ""),
+        "drop_after": ("str | None", "60 s"),
+    }
+
     def __init__(self, kind: str, **keys: Unpack[SourceKeys]) -> None:
         super().__init__({"kind": kind, **keys})
 
@@ -258,6 +316,13 @@ class Member(Part):
     - `stop` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Leave time. Default: the end of the run.
     - `churn` (`Churn`): It leaves and joins at random times.
     """
+
+    KEYS: ClassVar = {
+        "node": ("str", ""),
+        "start": ("str | None", "60 s"),
+        "stop": ("str | None", "60 s"),
+        "churn": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, node: str, **keys: Unpack[MemberKeys]) -> None:
         super().__init__({"node": node, **keys})
@@ -274,6 +339,13 @@ class Churn(Part):
     - `fixed` (true or false): All periods have their mean length.
     """
 
+    KEYS: ClassVar = {
+        "on": ("str", "60 s"),
+        "off": ("str", "60 s"),
+        "shape": ("float | None", ""),
+        "fixed": ("bool | None", ""),
+    }
+
     def __init__(self, on: str, **keys: Unpack[ChurnKeys]) -> None:
         super().__init__({"on": on, **keys})
 
@@ -284,6 +356,11 @@ class Receivers(Part):
     - `churn` (`Churn`): Times between joining and leaving.
     - `always` (list of text): Receivers that never leave.
     """
+
+    KEYS: ClassVar = {
+        "churn": ("Mapping[str, Any] | None", ""),
+        "always": ("Iterable[str] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[ReceiversKeys]) -> None:
         super().__init__(keys)
@@ -357,6 +434,39 @@ class Tcp(Part):
       acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B with `live`.
     """
 
+    KEYS: ClassVar = {
+        "like": ("str | None", "standard"),
+        "sack": ("bool | None", ""),
+        "limited_transmit": ("bool | None", ""),
+        "fast_recovery": ("bool | None", ""),
+        "recovery_timer": ("str | None", "impatient"),
+        "loss_detection": ("str | None", "count"),
+        "tail_probe": ("bool | None", ""),
+        "reduction": ("str | None", "halt"),
+        "undo": ("bool | None", ""),
+        "idle_restart": ("bool | None", ""),
+        "delayed_ack": ("bool | None", ""),
+        "ack_delay": ("str | None", "60 s"),
+        "quick_acks": ("int | None", ""),
+        "sack_compression": ("str | None", "60 s"),
+        "ecn": ("bool | None", ""),
+        "ecn_feedback": ("str | None", "classic"),
+        "l4s": ("bool | None", ""),
+        "initial_window": ("int | None", ""),
+        "initial_rto": ("str | None", "60 s"),
+        "min_rto": ("str | None", "60 s"),
+        "rto_floor": ("str | None", "timeout"),
+        "max_rto": ("str | None", "60 s"),
+        "receive_window": ("str | None", "1500 B"),
+        "receive_buffer": ("str | None", "1500 B"),
+        "send_buffer": ("str | None", "1500 B"),
+        "gso": ("bool | None", ""),
+        "pacing": ("str | None", "off"),
+        "handshake": ("bool | None", ""),
+        "acks": ("str | None", "honest"),
+        "header": ("str | None", "1500 B"),
+    }
+
     def __init__(self, **keys: Unpack[TcpKeys]) -> None:
         super().__init__(keys)
 
@@ -374,6 +484,13 @@ class Stream(Part):
       lost. Default: that of the scheme, 1 for most.
     - `ecn` (true or false): Explicit congestion notification. Default: false.
     """
+
+    KEYS: ClassVar = {
+        "jitter": ("float | None", ""),
+        "feedback": ("str | None", "1500 B"),
+        "reorder": ("int | None", ""),
+        "ecn": ("bool | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[StreamKeys]) -> None:
         super().__init__(keys)

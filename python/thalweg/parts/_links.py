@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Required, TypedDict, Unpack
+    from typing import Any, ClassVar, Required, TypedDict, Unpack
 
     class LinkKeys(TypedDict, total=False):
         """Keys of `Link`."""
@@ -120,6 +120,24 @@ class Link(Part):
     - `backward` (`Port`): Settings that differ in the direction from the second end to the first.
     """
 
+    KEYS: ClassVar = {
+        "name": ("str | None", ""),
+        "ends": ("Iterable[str] | None", ""),
+        "like": ("str | None", ""),
+        "rate": ("str | None", "50 Mbit/s"),
+        "trace": ("str | Mapping[str, Any] | None", ""),
+        "delay": ("str | None", "60 s"),
+        "loss": ("float | None", ""),
+        "impair": ("Mapping[str, Any] | None", ""),
+        "policer": ("Mapping[str, Any] | None", ""),
+        "shaper": ("Mapping[str, Any] | None", ""),
+        "buffer": ("str | None", "100 packets"),
+        "queue": ("str | Mapping[str, Any] | None", ""),
+        "mark_above": ("int | None", ""),
+        "classes": ("Iterable[int] | None", ""),
+        "backward": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[LinkKeys]) -> None:
         super().__init__(keys)
 
@@ -135,6 +153,13 @@ class ModelTrace(Part):
     - `min_elevation_deg` (number): leo_pass: lowest elevation in degrees at which a satellite is used.
       Default: 25.
     """
+
+    KEYS: ClassVar = {
+        "model": ("str", "lte_stationary"),
+        "seed": ("int | None", ""),
+        "height_km": ("float | None", ""),
+        "min_elevation_deg": ("float | None", ""),
+    }
 
     def __init__(self, model: str, **keys: Unpack[ModelTraceKeys]) -> None:
         super().__init__({"model": model, **keys})
@@ -162,6 +187,17 @@ class Impair(Part):
       Wi-Fi. Default: none.
     """
 
+    KEYS: ClassVar = {
+        "bursts": ("Mapping[str, Any] | None", ""),
+        "duplicate": ("float | None", ""),
+        "corrupt": ("float | None", ""),
+        "jitter": ("str | None", "60 s"),
+        "keep_order": ("bool | None", ""),
+        "reorder": ("float | None", ""),
+        "gap": ("int | None", ""),
+        "release_every": ("str | None", "60 s"),
+    }
+
     def __init__(self, **keys: Unpack[ImpairKeys]) -> None:
         super().__init__(keys)
 
@@ -178,6 +214,13 @@ class Bursts(Part):
     - `loss_in_good` (number): Probability of loss in the good state (`1-k`). Default: 0.
     """
 
+    KEYS: ClassVar = {
+        "to_bad": ("float", ""),
+        "to_good": ("float", ""),
+        "loss_in_bad": ("float | None", ""),
+        "loss_in_good": ("float | None", ""),
+    }
+
     def __init__(self, to_bad: float, **keys: Unpack[BurstsKeys]) -> None:
         super().__init__({"to_bad": to_bad, **keys})
 
@@ -191,6 +234,11 @@ class Bucket(Part):
     - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate at which tokens flow in.
     - `burst` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Capacity. A larger packet never passes.
     """
+
+    KEYS: ClassVar = {
+        "rate": ("str | None", "50 Mbit/s"),
+        "burst": ("str | None", "1500 B"),
+    }
 
     def __init__(self, **keys: Unpack[BucketKeys]) -> None:
         super().__init__(keys)
@@ -216,6 +264,20 @@ class Port(Part):
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty
       list: no classes.
     """
+
+    KEYS: ClassVar = {
+        "rate": ("str | None", "50 Mbit/s"),
+        "trace": ("str | Mapping[str, Any] | None", ""),
+        "delay": ("str | None", "60 s"),
+        "loss": ("float | None", ""),
+        "impair": ("Mapping[str, Any] | None", ""),
+        "policer": ("Mapping[str, Any] | None", ""),
+        "shaper": ("Mapping[str, Any] | None", ""),
+        "buffer": ("str | None", "100 packets"),
+        "queue": ("str | Mapping[str, Any] | None", ""),
+        "mark_above": ("int | bool | None", ""),
+        "classes": ("Iterable[int] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[PortKeys]) -> None:
         super().__init__(keys)

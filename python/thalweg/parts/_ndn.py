@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Required, TypedDict, Unpack
+    from typing import Any, ClassVar, Required, TypedDict, Unpack
 
     class NdnKeys(TypedDict, total=False):
         """Keys of `Ndn`."""
@@ -107,6 +107,20 @@ class Ndn(Part):
     - `routes` (list of `NameRoute`): Static next hops, instead of those computed from the metric.
     """
 
+    KEYS: ClassVar = {
+        "nodes": ("Iterable[str] | None", ""),
+        "store": ("Mapping[str, Any] | None", ""),
+        "stores": ("Iterable[Mapping[str, Any]] | None", ""),
+        "strategy": ("str | None", "asf"),
+        "strategy_params": ("Mapping[str, Any] | None", ""),
+        "link": ("str | None", "cctcp"),
+        "link_params": ("Mapping[str, Any] | None", ""),
+        "dead_nonces": ("int | None", ""),
+        "interest": ("str | None", "1500 B"),
+        "lifetime": ("str | None", "60 s"),
+        "routes": ("Iterable[Mapping[str, Any]] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[NdnKeys]) -> None:
         super().__init__(keys)
 
@@ -117,6 +131,11 @@ class Store(Part):
     - `policy` (`lru`, `fifo`, `none`): Replacement policy. Default: lru.
     - `size` (whole number): Capacity in Data packets.
     """
+
+    KEYS: ClassVar = {
+        "policy": ("str | None", "lru"),
+        "size": ("int | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[StoreKeys]) -> None:
         super().__init__(keys)
@@ -130,6 +149,12 @@ class NodeStore(Part):
     - `size` (whole number): Capacity in Data packets.
     """
 
+    KEYS: ClassVar = {
+        "node": ("str", ""),
+        "policy": ("str | None", "lru"),
+        "size": ("int | None", ""),
+    }
+
     def __init__(self, node: str, **keys: Unpack[NodeStoreKeys]) -> None:
         super().__init__({"node": node, **keys})
 
@@ -142,6 +167,13 @@ class NameRoute(Part):
     - `via` (text): The next node.
     - `cost` (whole number): Cost of this next hop, compared with others of the node. Default: 0.
     """
+
+    KEYS: ClassVar = {
+        "at": ("str", ""),
+        "prefix": ("str", "/video"),
+        "via": ("str", ""),
+        "cost": ("int | None", ""),
+    }
 
     def __init__(self, at: str, **keys: Unpack[NameRouteKeys]) -> None:
         super().__init__({"at": at, **keys})
@@ -161,6 +193,14 @@ class Producer(Part):
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Processing time from an Interest to its Data.
       Default: none.
     """
+
+    KEYS: ClassVar = {
+        "prefix": ("str", "/video"),
+        "node": ("str | Iterable[str]", ""),
+        "payload": ("str | None", "1500 B"),
+        "data": ("str | None", "1500 B"),
+        "delay": ("str | None", "60 s"),
+    }
 
     def __init__(self, prefix: str, **keys: Unpack[ProducerKeys]) -> None:
         super().__init__({"prefix": prefix, **keys})
@@ -203,6 +243,31 @@ class Consumer(Part):
     - `interest` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size of its Interests on the wire. Default: that
       of [ndn].
     """
+
+    KEYS: ClassVar = {
+        "pattern": ("str | None", "sequential"),
+        "batch": ("int | None", ""),
+        "every": ("str | None", "60 s"),
+        "contents": ("int | None", ""),
+        "segments": ("int | None", ""),
+        "exponent": ("float | None", ""),
+        "shift": ("float | None", ""),
+        "tick": ("str | None", "60 s"),
+        "tick_phase": ("str | None", "60 s"),
+        "jitter": ("str | None", "60 s"),
+        "initial_window": ("int | None", ""),
+        "marks": ("bool | None", ""),
+        "episode": ("float | None", ""),
+        "episode_check": ("str | None", "segment"),
+        "retries": ("int | None", ""),
+        "initial_rto": ("str | None", "60 s"),
+        "min_rto": ("str | None", "60 s"),
+        "max_rto": ("str | None", "60 s"),
+        "rto_backoff": ("int | None", ""),
+        "rto_scan": ("str | None", "60 s"),
+        "lifetime": ("str | None", "60 s"),
+        "interest": ("str | None", "1500 B"),
+    }
 
     def __init__(self, **keys: Unpack[ConsumerKeys]) -> None:
         super().__init__(keys)

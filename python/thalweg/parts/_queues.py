@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._part import Part
 
 if TYPE_CHECKING:
-    from typing import TypedDict, Unpack
+    from typing import ClassVar, TypedDict, Unpack
 
     class CakeQueueKeys(TypedDict, total=False):
         """Keys of `CakeQueue`."""
@@ -104,6 +104,14 @@ class CakeQueue(Part):
       true. Source: HTM18 §III; Linux: always.
     """
 
+    KEYS: ClassVar = {
+        "kind": ("str", "cake"),
+        "target": ("str | None", "5 ms"),
+        "interval": ("str | None", "100 ms"),
+        "quantum": ("str | None", "1514 B"),
+        "mark": ("bool | None", ""),
+    }
+
     def __init__(self, kind: str, **keys: Unpack[CakeQueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})
 
@@ -121,6 +129,14 @@ class CodelQueue(Part):
     - `like` (`rfc`, `linux`): Whose details apply where RFC 8289 and Linux differ. Default: rfc. Source: our
       choice: the specification.
     """
+
+    KEYS: ClassVar = {
+        "kind": ("str", "codel"),
+        "target": ("str | None", "5 ms"),
+        "interval": ("str | None", "100 ms"),
+        "mark": ("bool | None", ""),
+        "like": ("str | None", "rfc"),
+    }
 
     def __init__(self, kind: str, **keys: Unpack[CodelQueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})
@@ -159,6 +175,22 @@ class Dualpi2Queue(Part):
       nor marked by the controller. Default: 1514 B. Source: Linux 6.17: the MTU with the Ethernet header.
     """
 
+    KEYS: ClassVar = {
+        "kind": ("str", "dualpi2"),
+        "target": ("str | None", "15 ms"),
+        "t_update": ("str | None", "16 ms"),
+        "alpha": ("float | None", ""),
+        "beta": ("float | None", ""),
+        "coupling": ("float | None", ""),
+        "native": ("str | None", "step"),
+        "threshold": ("str | None", "1 ms"),
+        "min_qlen_step": ("int | None", ""),
+        "range": ("str | None", "400 us"),
+        "classic_share": ("int | None", ""),
+        "drop_overload": ("bool | None", ""),
+        "packet": ("str | None", "1514 B"),
+    }
+
     def __init__(self, kind: str, **keys: Unpack[Dualpi2QueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})
 
@@ -176,6 +208,14 @@ class FqQueue(Part):
     - `refill_delay` (such as `"40 ms"`): A flow that had no packet for longer has at least a quantum at its
       next packet. Default: 40 ms. Source: Linux: 40 ms.
     """
+
+    KEYS: ClassVar = {
+        "kind": ("str", "fq"),
+        "quantum": ("str | None", "3028 B"),
+        "initial_quantum": ("str | None", "15140 B"),
+        "flow_limit": ("int | None", ""),
+        "refill_delay": ("str | None", "40 ms"),
+    }
 
     def __init__(self, kind: str, **keys: Unpack[FqQueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})
@@ -201,6 +241,17 @@ class FqCodelQueue(Part):
     - `like` (`rfc`, `linux`): Whose details of CoDel apply where RFC 8289 and Linux differ. Default: rfc.
       Source: our choice: the specification.
     """
+
+    KEYS: ClassVar = {
+        "kind": ("str", "fq_codel"),
+        "target": ("str | None", "5 ms"),
+        "interval": ("str | None", "100 ms"),
+        "flows": ("int | None", ""),
+        "quantum": ("str | None", "1514 B"),
+        "drop_batch": ("int | None", ""),
+        "mark": ("bool | None", ""),
+        "like": ("str | None", "rfc"),
+    }
 
     def __init__(self, kind: str, **keys: Unpack[FqCodelQueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})
@@ -232,6 +283,20 @@ class PieQueue(Part):
       choice: the specification.
     """
 
+    KEYS: ClassVar = {
+        "kind": ("str", "pie"),
+        "target": ("str | None", "15 ms"),
+        "t_update": ("str | None", "15 ms"),
+        "alpha": ("float | None", ""),
+        "beta": ("float | None", ""),
+        "max_burst": ("str | None", "150 ms"),
+        "estimator": ("str | None", "timestamps"),
+        "mark": ("bool | None", ""),
+        "mark_below": ("float | None", ""),
+        "packet": ("str | None", "1514 B"),
+        "like": ("str | None", "rfc"),
+    }
+
     def __init__(self, kind: str, **keys: Unpack[PieQueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})
 
@@ -259,6 +324,19 @@ class RedQueue(Part):
       the thresholds; `max_p` is the first value. Default: false. Source: FGS01 §4; Linux: the flag
       adaptative.
     """
+
+    KEYS: ClassVar = {
+        "kind": ("str", "red"),
+        "min_th": ("float | None", ""),
+        "max_th": ("float | None", ""),
+        "max_p": ("float | None", ""),
+        "weight": ("float | None", ""),
+        "gentle": ("bool | None", ""),
+        "unit": ("str | None", "packets"),
+        "packet": ("str | None", "500 B"),
+        "mark": ("bool | None", ""),
+        "adaptive": ("bool | None", ""),
+    }
 
     def __init__(self, kind: str, **keys: Unpack[RedQueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})

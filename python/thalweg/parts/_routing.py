@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Required, TypedDict, Unpack
+    from typing import Any, ClassVar, Required, TypedDict, Unpack
 
     class RoutingKeys(TypedDict, total=False):
         """Keys of `Routing`."""
@@ -49,6 +49,12 @@ class Routing(Part):
     - `routes` (list of `Route`): Routes that override the shortest path.
     """
 
+    KEYS: ClassVar = {
+        "metric": ("str | None", "delay"),
+        "ecmp_seed": ("int | None", ""),
+        "routes": ("Iterable[Mapping[str, Any]] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[RoutingKeys]) -> None:
         super().__init__(keys)
 
@@ -60,6 +66,12 @@ class Route(Part):
     - `to` (text): The destination.
     - `via` (text): The next node.
     """
+
+    KEYS: ClassVar = {
+        "at": ("str", ""),
+        "to": ("str", ""),
+        "via": ("str", ""),
+    }
 
     def __init__(self, at: str, **keys: Unpack[RouteKeys]) -> None:
         super().__init__({"at": at, **keys})
@@ -88,6 +100,17 @@ class Icn(Part):
     - `probe_packets` (whole number): Number of these packets, sent back to back; with fewer than 2 nothing is
       measured. Default: 5.
     """
+
+    KEYS: ClassVar = {
+        "resolver": ("str | None", ""),
+        "routers": ("Iterable[str] | None", ""),
+        "refresh": ("str | None", "60 s"),
+        "lifetime": ("int | None", ""),
+        "initial_rto": ("str | None", "60 s"),
+        "signal": ("str | None", "1500 B"),
+        "probe": ("str | None", "1500 B"),
+        "probe_packets": ("int | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[IcnKeys]) -> None:
         super().__init__(keys)

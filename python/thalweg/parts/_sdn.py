@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, TypedDict, Unpack
+    from typing import Any, ClassVar, TypedDict, Unpack
 
     class SdnKeys(TypedDict, total=False):
         """Keys of `Sdn`."""
@@ -62,6 +62,20 @@ class Sdn(Part):
       signals; older ones are ignored. Default: 1 s.
     """
 
+    KEYS: ClassVar = {
+        "app": ("str | None", "least_loaded"),
+        "app_params": ("Mapping[str, Any] | None", ""),
+        "controller": ("str | None", ""),
+        "out_of_band": ("bool | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+        "nodes": ("Iterable[str] | None", ""),
+        "period": ("str | None", "60 s"),
+        "phase": ("str | None", "60 s"),
+        "message": ("str | None", "1500 B"),
+        "initial_rto": ("str | None", "60 s"),
+        "max_age": ("str | None", "60 s"),
+    }
+
     def __init__(self, **keys: Unpack[SdnKeys]) -> None:
         super().__init__(keys)
 
@@ -75,6 +89,13 @@ class ControlLink(Part):
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets or bytes. Default: 1000
       packets.
     """
+
+    KEYS: ClassVar = {
+        "rate": ("str | None", "50 Mbit/s"),
+        "delay": ("str | None", "60 s"),
+        "loss": ("float | None", ""),
+        "buffer": ("str | None", "100 packets"),
+    }
 
     def __init__(self, **keys: Unpack[ControlLinkKeys]) -> None:
         super().__init__(keys)

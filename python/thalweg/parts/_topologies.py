@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, TypedDict, Unpack
+    from typing import Any, ClassVar, TypedDict, Unpack
 
     class DumbbellKeys(TypedDict, total=False):
         """Keys of `Dumbbell`."""
@@ -119,6 +119,12 @@ class Dumbbell(Part):
       that differ.
     """
 
+    KEYS: ClassVar = {
+        "pairs": ("int | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+        "bottleneck": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[DumbbellKeys]) -> None:
         super().__init__({"kind": "dumbbell", **keys})
 
@@ -136,6 +142,12 @@ class ParkingLot(Part):
       that differ.
     """
 
+    KEYS: ClassVar = {
+        "hops": ("int | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+        "bottleneck": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[ParkingLotKeys]) -> None:
         super().__init__({"kind": "parking_lot", **keys})
 
@@ -151,6 +163,11 @@ class Star(Part):
       that differ.
     """
 
+    KEYS: ClassVar = {
+        "leaves": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[StarKeys]) -> None:
         super().__init__({"kind": "star", **keys})
 
@@ -165,6 +182,11 @@ class Chain(Part):
     - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
       that differ.
     """
+
+    KEYS: ClassVar = {
+        "hops": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[ChainKeys]) -> None:
         super().__init__({"kind": "chain", **keys})
@@ -183,6 +205,12 @@ class Tree(Part):
       that differ.
     """
 
+    KEYS: ClassVar = {
+        "arity": ("int | None", ""),
+        "depth": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[TreeKeys]) -> None:
         super().__init__({"kind": "tree", **keys})
 
@@ -200,6 +228,12 @@ class FatTree(Part):
     - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
       that differ.
     """
+
+    KEYS: ClassVar = {
+        "k": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[FatTreeKeys]) -> None:
         super().__init__({"kind": "fat_tree", **keys})
@@ -220,6 +254,14 @@ class LeafSpine(Part):
       that differ.
     """
 
+    KEYS: ClassVar = {
+        "spines": ("int | None", ""),
+        "leaves": ("int | None", ""),
+        "hosts": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+        "edge": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[LeafSpineKeys]) -> None:
         super().__init__({"kind": "leaf_spine", **keys})
 
@@ -237,6 +279,14 @@ class Random(Part):
     - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
       that differ.
     """
+
+    KEYS: ClassVar = {
+        "nodes": ("int | Iterable[str | Mapping[str, Any]] | None", ""),
+        "degree": ("float | None", ""),
+        "edges": ("int | None", ""),
+        "seed": ("int | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
 
     def __init__(self, **keys: Unpack[RandomKeys]) -> None:
         super().__init__({"kind": "random", **keys})
@@ -256,6 +306,12 @@ class GraphML(Part):
       that differ.
     """
 
+    KEYS: ClassVar = {
+        "file": ("str | None", ""),
+        "delay_by_distance": ("bool | None", ""),
+        "link": ("Mapping[str, Any] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[GraphMLKeys]) -> None:
         super().__init__({"kind": "graphml", **keys})
 
@@ -268,6 +324,11 @@ class Custom(Part):
     - `links` (list of `Link`): The links.
     """
 
+    KEYS: ClassVar = {
+        "nodes": ("int | Iterable[str | Mapping[str, Any]] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
+    }
+
     def __init__(self, **keys: Unpack[CustomKeys]) -> None:
         super().__init__({"kind": "custom", **keys})
 
@@ -279,6 +340,12 @@ class NetworkNode(Part):
     - `x` (number): Horizontal position, from 0 (left) to 1 (right).
     - `y` (number): Vertical position, from 0 (top) to 1 (bottom).
     """
+
+    KEYS: ClassVar = {
+        "name": ("str", ""),
+        "x": ("float | None", ""),
+        "y": ("float | None", ""),
+    }
 
     def __init__(self, name: str, **keys: Unpack[NetworkNodeKeys]) -> None:
         super().__init__({"name": name, **keys})
@@ -296,6 +363,12 @@ class Clock(Part):
     - `drift` (such as `"100 ppm"`, `"-50 ppb"`): Clock drift; a clock with negative drift is slow. Default:
       "0 ppm".
     """
+
+    KEYS: ClassVar = {
+        "node": ("str", ""),
+        "offset": ("str | None", "20 ms"),
+        "drift": ("str | None", "100 ppm"),
+    }
 
     def __init__(self, node: str, **keys: Unpack[ClockKeys]) -> None:
         super().__init__({"node": node, **keys})

@@ -11,7 +11,7 @@ from .._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Required, TypedDict, Unpack
+    from typing import Any, ClassVar, Required, TypedDict, Unpack
 
     class EncoderKeys(TypedDict, total=False):
         """Keys of `Encoder`."""
@@ -112,6 +112,18 @@ class Encoder(Part):
       sender for longer than this. Default: never.
     """
 
+    KEYS: ClassVar = {
+        "min": ("str | None", "50 Mbit/s"),
+        "start": ("str | None", "50 Mbit/s"),
+        "max": ("str | None", "50 Mbit/s"),
+        "frame_rate": ("int | None", ""),
+        "reaction": ("str | None", "60 s"),
+        "variation": ("float | None", ""),
+        "key_ratio": ("float | None", ""),
+        "key_every": ("int | None", ""),
+        "drop_after": ("str | None", "60 s"),
+    }
+
     def __init__(self, **keys: Unpack[EncoderKeys]) -> None:
         super().__init__(keys)
 
@@ -133,6 +145,16 @@ class Player(Part):
     - `high` (such as `"60 s"`, `"20 ms"`, `"500 us"`): modes: switch to the second mode when the buffer holds
       this. Default: 20 s.
     """
+
+    KEYS: ClassVar = {
+        "startup": ("str | None", "60 s"),
+        "resume": ("str | None", "60 s"),
+        "late": ("str | None", "wait"),
+        "depends": ("str | None", "nothing"),
+        "modes": ("Iterable[str] | None", ""),
+        "low": ("str | None", "60 s"),
+        "high": ("str | None", "60 s"),
+    }
 
     def __init__(self, **keys: Unpack[PlayerKeys]) -> None:
         super().__init__(keys)
@@ -161,6 +183,18 @@ class Arrivals(Part):
       line is a start in seconds after `start` and a payload in bytes, `0.5,20000`; or a start, the sender's
       node, the receiver's node and a payload, `0.5,h1,h2,20000`, and then `from` and `to` are left out.
     """
+
+    KEYS: ClassVar = {
+        "rate": ("float", ""),
+        "load": ("str | None", "50 Mbit/s"),
+        "count": ("int | None", ""),
+        "size": ("str", "1500 B"),
+        "size_shape": ("float | None", ""),
+        "size_variation": ("float | None", ""),
+        "sizes": ("str | Iterable[Iterable[float]] | None", ""),
+        "duration": ("str | None", "60 s"),
+        "file": ("str | None", ""),
+    }
 
     def __init__(self, rate: float, **keys: Unpack[ArrivalsKeys]) -> None:
         super().__init__({"rate": rate, **keys})
@@ -219,6 +253,35 @@ class App(Part):
       when this much video is buffered. Default: `segment`.
     """
 
+    KEYS: ClassVar = {
+        "name": ("str | None", ""),
+        "kind": ("str | None", "requests"),
+        "count": ("int | None", ""),
+        "size": ("str | None", "1500 B"),
+        "size_shape": ("float | None", ""),
+        "size_variation": ("float | None", ""),
+        "sizes": ("str | Iterable[Iterable[float]] | None", ""),
+        "think": ("str | None", "60 s"),
+        "think_shape": ("float | None", ""),
+        "think_fixed": ("bool | None", ""),
+        "request": ("str | None", "1500 B"),
+        "connections": ("int | None", ""),
+        "multiplex": ("bool | None", ""),
+        "objects": ("Iterable[Mapping[str, Any]] | None", ""),
+        "file": ("str | None", ""),
+        "weight": ("str | None", "1500 B"),
+        "number": ("int | None", ""),
+        "page_seed": ("int | None", ""),
+        "rates": ("Iterable[str] | None", ""),
+        "segment": ("str | None", "60 s"),
+        "variation": ("float | None", ""),
+        "abr": ("str | None", "throughput"),
+        "start_rate": ("str | None", "50 Mbit/s"),
+        "buffer": ("str | None", "60 s"),
+        "buffer_at_top": ("str | None", "60 s"),
+        "startup": ("str | None", "60 s"),
+    }
+
     def __init__(self, **keys: Unpack[AppKeys]) -> None:
         super().__init__(keys)
 
@@ -232,6 +295,12 @@ class Object(Part):
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time that the browser computes before the request.
       Default: 0 s.
     """
+
+    KEYS: ClassVar = {
+        "size": ("str | None", "1500 B"),
+        "after": ("Iterable[int] | None", ""),
+        "delay": ("str | None", "60 s"),
+    }
 
     def __init__(self, **keys: Unpack[ObjectKeys]) -> None:
         super().__init__(keys)

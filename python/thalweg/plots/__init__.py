@@ -16,10 +16,11 @@ from ..styles import MARKERS as MARKERS
 from ..styles import figure_class as figure_class
 from ..styles import in_style as in_style
 from ..styles import style as style
-from ._axes import widen_axis
+from ._axes import interval_band, intervals, widen_axis
 from ._colours import NO_SCHEME, SCHEME_COLOURS, flow_colours, mix_colours, scheme_colours, shade
-from ._distributions import boxes, cdf, distributions
+from ._distributions import boxes, cdf, cdf_bands, distributions
 from ._grid import GridAxis, bars, grid, group_lines
+from ._heatmap import heatmap
 from ._legend import legend_width, place_legend
 from ._scatter import MIN_ELLIPSE, ellipse, scatter, scatter_runs
 from ._series import NEAR_ZERO, series, series_rows, series_title, subject_name, unit_of
@@ -35,11 +36,15 @@ __all__ = [
     "bars",
     "boxes",
     "cdf",
+    "cdf_bands",
     "distributions",
     "ellipse",
     "flow_colours",
     "grid",
     "group_lines",
+    "heatmap",
+    "interval_band",
+    "intervals",
     "legend_width",
     "mix_colours",
     "place_legend",

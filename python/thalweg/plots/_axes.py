@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+
+    from ._intervals import IntervalBars
 
 MIN_AXIS_RANGE = 0.02
 """Minimum range of an axis as a share of its value, so that noise in the last digits does not look like a change."""
@@ -40,3 +42,28 @@ def widen_axis(axes: Axes) -> None:
     if high - low < span:
         middle = (low + high) / 2
         axes.set_ylim(middle - span / 2, middle + span / 2)
+
+
+def intervals(
+    axes: Axes, places: Sequence[float], ends: Sequence[tuple[float, float] | None], **more: Any
+) -> IntervalBars:
+    """Draws confidence intervals at these places, None for none; keywords are those of `IntervalBars`.
+
+    They set no axis: an end beyond the limits of the axes is an arrow at their edge.
+    """
+    from ._intervals import IntervalBars
+
+    bars = IntervalBars(places, ends, **more)
+    bars.set_in_layout(False)
+    axes.add_collection(bars, autolim=False)
+    return bars
+
+
+def interval_band(axes: Axes, x: Any, low: Any, high: Any, **more: Any) -> None:
+    """The area between the ends of intervals, which sets no axis; keywords are those of `fill_between`."""
+    limits = axes.dataLim.get_points().copy()
+    area = axes.fill_between(x, low, high, **more)
+    area.set_in_layout(False)
+    # what the area added
+    axes.dataLim.set_points(limits)
+    axes.autoscale_view()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import styles
 from ..quantities import numbers
 from ..styles import COLOURS
-from ._axes import set_axis, widen_axis
+from ._axes import intervals, set_axis, widen_axis
 from ._legend import LABEL, place_legend
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ def grid(
     size: tuple[float, float] = (8.2, 2.6),
     look: Style | None = None,
 ) -> Figure:
-    """A metric over the first key of a grid, one line per combination of the others; `rows` hold `(mean, ci95)`.
+    """A metric over the first key of a grid, one line per combination of the others.
 
+    `rows` hold `(mean, low, high)`, with None for the ends where there is no interval, and by the key `samples` the values
+    with each seed. The axis covers means and values; an interval beyond it ends at its edge with an arrow.
     Quantities have their places on an axis with their unit, which is logarithmic over a wide range. Words have no order, so
     that no line joins them; their points are side by side.
     """
@@ -48,15 +50,29 @@ def grid(
         for index, (rest, part) in enumerate(lines.items()):
             aside = 0.0 if axis_x.joined else min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2)
             part.sort(key=lambda row: axis_x.places[row[keys[0]]])
-            axes.errorbar(
-                [axis_x.places[row[keys[0]]] + aside for row in part],
+            places = [axis_x.places[row[keys[0]]] + aside for row in part]
+            (line,) = axes.plot(
+                places,
                 [row[metric][0] for row in part],
-                [row[metric][1] or 0.0 for row in part],
-                capsize=2 if look.printed else 3,
                 label=", ".join(map(str, rest)) or None,
                 **look.points(index, COLOURS[index % len(COLOURS)])
                 | ({} if axis_x.joined else {"linestyle": "none"}),
             )
+            intervals(
+                axes,
+                places,
+                [None if None in row[metric][1:] else row[metric][1:] for row in part],
+                colour=line.get_color(),
+                linewidth=0.8 if look.printed else 1.2,
+                cap=2 if look.printed else 3,
+            )
+            samples = [
+                (place, value)
+                for place, row in zip(places, part, strict=True)
+                for value in row.get("samples", {}).get(metric, ())
+            ]
+            if samples:
+                axes.update_datalim(samples)
         axes.set_xlabel(axis_x.label)
         if axis_x.numeric:
             set_axis(axes, list(axis_x.places.values()), axis_x.logarithmic)
@@ -128,8 +144,9 @@ def bars(
     colours: Sequence[str] | None = None,
     size: tuple[float, float] = (8.2, 2.4),
 ) -> Figure:
-    """One bar per label and group, side by side; `colours` are of the labels, if there is one group."""
+    """One bar per label and group, side by side; `colours` are of the groups, or of the labels if there is one group."""
     from matplotlib import rc_context
+    from matplotlib.ticker import MaxNLocator
 
     look = styles.page()
     with rc_context(look.settings):
@@ -137,13 +154,17 @@ def bars(
         width = min(0.8, 0.08 * max(len(labels), 4)) / max(len(groups), 1)
         for index, (group, values) in enumerate(groups.items()):
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
-            axes.bar(
-                at, list(values), width * 0.92, color=colours or COLOURS[index % len(COLOURS)], label=group
-            )
+            given = list(colours or COLOURS)
+            colour = given if colours and len(groups) == 1 else given[index % len(given)]
+            axes.bar(at, list(values), width * 0.92, color=colour, label=group)
         axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
         edge = max(0.6, 2.4 - len(labels) / 2)
         axes.set_xlim(-edge, len(labels) - 1 + edge)
         axes.set_ylabel(axis)
+        # a tick above every bar
+        if (highest := axes.dataLim.y1) > 0 and axes.dataLim.y0 >= 0:
+            ends = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, highest)
+            axes.set_ylim(0, max(ends))
         axes.grid(visible=False, axis="x")
         place_legend(axes)
     return figure

@@ -28,7 +28,7 @@ def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
         **({"title": title} if title else {}),
     }
     across = axes.get_subplotspec()
-    room = axes.figure.bbox.width / (across.get_gridspec().ncols if across else 1) * 0.94
+    room = axes.figure.bbox.width / (across.get_gridspec().ncols if across else 1) * 0.95 - _left(axes)
     for columns in range(min(len(labels), 8), 0, -1):
         lines = math.ceil(len(labels) / columns)
         if lines > rows:
@@ -66,6 +66,15 @@ def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
 def legend_width(legend: Legend) -> float:
     """The width of a legend, in pixels of its figure."""
     return float(legend.get_window_extent(_renderer(legend)).width)
+
+
+def _left(axes: Axes) -> float:
+    """The width of what is left of the plot, where a legend above it begins: the labels of the vertical axis."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(axes.get_figure(root=True))
+    box = axes.yaxis.get_tightbbox(canvas.get_renderer())
+    return 0.0 if box is None else float(box.width)
 
 
 def _height(legend: Legend) -> float:

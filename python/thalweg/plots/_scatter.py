@@ -46,13 +46,12 @@ def scatter(
                 color=(colours or {}).get(f"flow.{row['flow']}") or COLOURS[index % len(COLOURS)],
                 label=row["flow"] if flows.height <= limit else None,
             )
-        # from 0, with room beyond the last point, however near to each other all are
-        for limits, ends in (
-            (axes.set_xlim, axes.dataLim.intervalx),
-            (axes.set_ylim, axes.dataLim.intervaly),
-        ):
-            if flows.height and ends[1] > 0:
-                limits(0, 1.08 * ends[1])
+        # delays from the data, with room for points that are almost equal; throughput from 0, so that shares can be seen
+        if flows.height and axes.dataLim.y1 > 0:
+            axes.set_ylim(0, 1.08 * axes.dataLim.y1)
+            low, high = axes.dataLim.intervalx
+            room = max(0.12 * (high - low), 0.02 * high)
+            axes.set_xlim(max(low - room, 0.0), high + room)
         axes.set_xlabel(f"{delay.removesuffix('_s').replace('_', ' ')} (ms)")
         axes.set_ylabel("throughput (Mbit/s)")
         place_legend(axes, rows=look.legend_rows)

@@ -28,6 +28,7 @@ TITLES = {
     "in_flight": "In flight",
     "delay": "Delay from the first Interest",
     "generated": "Interests generated",
+    "owd": "One-way delay",
     "pit": "Pending Interests",
     "rtt": "Round-trip time",
     "srtt": "Smoothed round-trip time",
@@ -60,6 +61,11 @@ def subject_name(subject: str) -> str:
     return subject
 
 
+def _label(subject: str, labels: Mapping[str, str]) -> str:
+    name = subject_name(subject)
+    return labels.get(subject, labels.get(name, name))
+
+
 def series(
     frame: polars.DataFrame,
     name: str,
@@ -70,12 +76,13 @@ def series(
     marks: Sequence[tuple[float, str]] = (),
     size: tuple[float, float] = (8.2, 2.6),
     title: str | None = None,
+    labels: Mapping[str, str] | None = None,
     look: Style | None = None,
 ) -> Figure:
     """One series over time, one line per subject: at most `limit` and none that stays near zero; the rest in one shade.
 
     `colours` gives the colour of each subject; `marks` are times, in seconds, at which a thin line with a label is drawn.
-    `title` names the vertical axis, if the name of the series does not.
+    `title` names the vertical axis, if the name of the series does not. `labels` renames subjects in the legend.
 
     Raises ``ValueError``, with the nearest names and the recorded series, if the series or a subject was not recorded.
     """
@@ -102,7 +109,7 @@ def series(
             part = rows.filter(pl.col("subject") == subject)
             colour = kept.get(subject) or given[subject]
             line = look.line(order.index(colour), colour, part.height)
-            axes.plot(part["time_s"], part["value"] * factor, label=subject_name(subject), **line)
+            axes.plot(part["time_s"], part["value"] * factor, label=_label(subject, labels or {}), **line)
         rest = rows.filter(~pl.col("subject").is_in(names))
         for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):
             label = f"{rest['subject'].n_unique()} more" if index == 0 else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._folder_names import run_of_cell
 from ..errors import ResultError
 from ..result import PAGE
 
@@ -42,7 +43,7 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
     from ..result import Result, stored_run
     from . import _evaluation, _paper, _run, sweeps
 
-    folder = Path(folder)
+    folder = run_of_cell(folder) or Path(folder)
     target = Path(page) if page is not None else folder / PAGE
     if stored_run(folder) is not None:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
-"""The page of all papers: their verdicts as cards, every claim in one table, and the figures with the papers' values.
+"""The page of all papers: their verdicts as cards, measured over printed values, what is not reproduced, and links.
 
-It reads the folders of the papers, which lie below its own, and nothing else.
+Claims, figures and tables are on the papers' own pages. It reads the folders of the papers, which lie below its own, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..result import PAGE
-from . import _charts, _panels, _paper
+from . import _paper
 from ._page import number, render
 
 if TYPE_CHECKING:
@@ -42,40 +43,16 @@ def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     record = json.loads((folder / FILE).read_text(encoding="utf-8"))
     papers = [_read(folder, name) for name in record["papers"]]
-    claims = [{**claim, "paper": paper["paper"]} for paper in papers for claim in paper["claims"]]
     counts = _sum(paper["bar"] for paper in papers)
-    figures = [
-        {
-            **entry,
-            "anchor": f"{paper['paper']}-{entry['id']}",
-            "paper": paper,
-            "data": [(name, f"{paper['paper']}/{file}") for name, file in entry["data"]],
-        }
-        for paper in papers
-        for entry in _paper.paper_figures(paper, folder / paper["paper"])
-        if entry.get("marks")
-    ]
-    anchors = {figure["anchor"] for figure in figures}
-    charts = {
-        anchor: {**chart, "title": f"{paper['paper']}, {chart['title']}"}
-        for paper in papers
-        for anchor, chart in _paper.interactive(paper, folder / paper["paper"], f"{paper['paper']}-").items()
-        if anchor in anchors
-    }
     return render(
         "all_papers.html",
         "Papers, reproduced",
         version=record["version"],
         lead=_lead(papers, counts),
         papers=papers,
-        names=record["papers"],
         counts=counts,
-        claims=claims,
         quick=any(paper["quick"] for paper in papers),
         ratios=_ratios(papers),
-        figures=figures,
-        panels=_panels.element(charts) if charts else None,
-        chart_script=_charts.script(),
     )
 
 
@@ -85,6 +62,16 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
         **record,
         "page": f"{name}/{PAGE}",
         "bar": _paper.verdict_counts(record),
+        "open": [
+            claim
+            for claim in _paper.by_count(record)["counted"]
+            if claim["verdict"] in {"partly", "not reproduced"}
+        ],
+        "printed": [
+            {"id": entry["id"], "label": _paper.label(entry)}
+            for entry in record["figures"]
+            if entry.get("marks")
+        ],
         "mutants": _paper.killed_mutants(record),
     }
 
@@ -136,6 +123,11 @@ def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         "band": (_place(0.9), _place(1.1)),
         "count": sum(len(row["dots"]) for row in rows),
         "near": sum(0.9 <= dot["ratio"] <= 1.1 for row in rows for dot in row["dots"]),
+        "near_but": sum(
+            0.9 <= dot["ratio"] <= 1.1 and dot["claim"]["verdict"] == "not reproduced"
+            for row in rows
+            for dot in row["dots"]
+        ),
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from markupsafe import Markup
 
 from .. import plots
 from ..event_labels import seconds
-from .comparison import places
+from ..stats import possible_range
+from .columns import unit_of
+from .comparison import DASHES, lines, marks
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -24,9 +27,12 @@ if TYPE_CHECKING:
     import polars
 
     from ..result import Result
+    from .comparison import RunLine
 
 FORMAT = 3
 """Version of the header, as in `web/src/data.ts`."""
+GRID_FORMAT = 4
+"""Version of the data of a grid, as in `web/src/grids.ts`."""
 
 
 LOAD = 'import thalweg as tw\n\nrun = tw.Result.load(".")  # the folder of the run\n'
@@ -55,11 +61,12 @@ def script() -> Markup:
 
 
 def data(
-    run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, str]], *, load: str = LOAD
+    run: Result, titles: Mapping[str, str], changes: Sequence[tuple[float, str]], *, load: str = LOAD
 ) -> Markup:
     """The content of the page's `<script id="thalweg-charts" type="application/json">`.
 
-    `titles` are the titles of the series to draw, by name; `marks` are times in seconds with what the scenario changes then.
+    `titles` are the titles of the series to draw, by name; `changes` are times in seconds with what the scenario
+    changes then.
     `load` are the lines of Python before the plot of a chart.
     """
     columns = Columns()
@@ -71,7 +78,7 @@ def data(
         "title": run.heading,
         "warmup_s": seconds(run.plan.get("warmup", "0 s")),
         "end_s": run.record["ended_s"],
-        "marks": [list(mark) for mark in marks],
+        "marks": [list(change) for change in changes],
         "charts": charts,
         "network": network,
         "bytes": packed(columns.listed),
@@ -79,38 +86,79 @@ def data(
     return as_element(header)
 
 
-def compared(
-    title: str,
-    runs: Sequence[tuple[str, Result]],
-    series: Mapping[str, str],
-    marks: Sequence[Sequence[tuple[float, str]]],
-) -> Markup:
-    """The same for a page that compares runs: each series of each run is a chart, called `SERIES-NUMBER` of the run.
+OVERLAY = """from thalweg.report import comparison
 
-    `series` are titles by name; `marks` those of each run. The visible time is the same in all.
+comparison.overlay(runs, "{name}").savefig("{name}.svg")
+"""
+"""Python that draws a series of several runs."""
+
+
+def compared(title: str, runs: Sequence[tuple[str, Result]], series: Mapping[str, str], load: str) -> Markup:
+    """The same for a page that compares runs: a chart per series, with the lines of all runs.
+
+    `series` are titles by name; `load` are the lines of Python that load the runs.
     """
     columns = Columns()
-    charts = []
-    folders = places(runs)
-    for name in series:
-        for number, (run_name, run) in enumerate(runs):
-            folder = json.dumps(folders[number], ensure_ascii=False)
-            load = f"import thalweg as tw\n\nrun = tw.Result.load({folder})  # the folder of the run\n"
-            chart = _chart(run, name, f"{name}-{number}", f"{run.title_of(name)}, {run_name}", columns, load)
-            chart["warmup_s"] = seconds(run.plan.get("warmup", "0 s"))
-            chart["marks"] = [list(mark) for mark in marks[number]]
-            charts.append(chart)
+    charts = [_overlaid(runs, name, heading, columns, load) for name, heading in series.items()]
     header = {
         "format": FORMAT,
         "title": title,
-        "warmup_s": 0,
+        "warmup_s": max(seconds(run.plan.get("warmup", "0 s")) for _, run in runs),
         "end_s": max(run.record["ended_s"] for _, run in runs),
-        "marks": [],
+        "marks": [list(mark) for mark in marks(runs)],
         "charts": charts,
         "network": NO_NETWORK,
         "bytes": packed(columns.listed),
     }
     return as_element(header)
+
+
+def _overlaid(
+    runs: Sequence[tuple[str, Result]], name: str, title: str, columns: Columns, load: str
+) -> dict[str, Any]:
+    """A series of several runs as one chart; runs with other sample times than the rest have gaps between their points."""
+    import polars as pl
+
+    listed = lines(runs, name)
+    groups = [
+        dict(zip(run.flows["flow"], run.flows["group"], strict=True)) if not run.flows.is_empty() else {}
+        for _, run in runs
+    ]
+    keys = [f"{runs[line.run][0]}/{line.subject}" for line in listed]
+    rows = pl.concat(
+        run.series.filter(pl.col("series") == name).select(
+            "time_s", pl.format(f"{number}/{{}}", "subject").alias("subject"), "value"
+        )
+        for number, (_, run) in enumerate(runs)
+    )
+    wide = rows.pivot("subject", index="time_s", values="value").sort("time_s")
+    wide = wide.select("time_s", *(f"{line.run}/{line.subject}" for line in listed))
+    wide = wide.select(pl.all().cast(pl.Float64).fill_null(float("nan")))
+    unit, factor = plots.unit_of(name)
+
+    def group_of(line: RunLine) -> str | None:
+        group = groups[line.run].get(line.subject.removeprefix("flow."))
+        return None if group is None else f"{runs[line.run][0]}: {group}"
+
+    return {
+        "name": name,
+        "title": title,
+        "unit": unit,
+        "factor": factor,
+        "subjects": [
+            {
+                "name": key,
+                "label": line.label,
+                "colour": line.colour,
+                "dash": list(line.dash),
+                "group": group_of(line),
+                "quiet": not line.shown,
+            }
+            for key, line in zip(keys, listed, strict=True)
+        ],
+        "columns": [columns.add(column) for column in wide],
+        "python": load + OVERLAY.format(name=name),
+    }
 
 
 def sampled(
@@ -186,6 +234,7 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
     means = {subject: _mean(wide[subject]) for subject in subjects}
     highest = max(means.values(), default=0.0)
     colours = _colours(subjects, run.colours)
+    dashes = _dashes(colours)
     unit, factor = plots.unit_of(name)
     return {
         "name": chart,
@@ -197,6 +246,7 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
                 "name": subject,
                 "label": plots.subject_name(subject),
                 "colour": colours[subject],
+                "dash": list(dashes[subject]),
                 "group": groups.get(subject.removeprefix("flow.")),
                 "quiet": means[subject] < plots.NEAR_ZERO * highest,
             }
@@ -216,7 +266,7 @@ SWEEP = """import polars as pl
 
 rows = pl.read_parquet("summary.parquet")  # of the folder of the sweep
 rows = rows.filter(pl.col("metric") == "{metric}")
-print(rows.select({keys}, "mean", "ci95", "n"))
+print(rows.select({keys}, "mean", "low", "high", "n"))
 """
 """Python that prints the points of a chart of a sweep."""
 
@@ -255,13 +305,16 @@ def grids(
                 {
                     "label": ", ".join(map(str, rest)),
                     "colour": plots.COLOURS[index % len(plots.COLOURS)],
+                    "dash": list(DASHES[index // len(plots.COLOURS) % len(DASHES)]),
                     "points": points,
                 }
             )
         code = python.format(metric=metric, keys=json.dumps(list(keys))[1:-1])
-        charts.append({"name": metric, "label": label, "lines": lines, "python": code})
+        charts.append(
+            {"name": metric, "label": label, "lines": lines, "limits": _limits(metric), "python": code}
+        )
     header = {
-        "format": FORMAT,
+        "format": GRID_FORMAT,
         "title": name,
         "x": {
             "label": across.label,
@@ -275,6 +328,12 @@ def grids(
         "charts": charts,
     }
     return as_element(header)
+
+
+def _limits(metric: str) -> list[float | None]:
+    """The minimum and the maximum possible value of a metric in the unit of its axis; None where there is none."""
+    factor = unit_of(metric)[1]
+    return [end * factor if math.isfinite(end) else None for end in possible_range(metric)]
 
 
 MAX_PACKETS = 100_000
@@ -301,6 +360,9 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
         }
         for row in links.to_dicts()
     ]
+    limits = _queue_limits(run)
+    for port in ports:
+        port["queue_packets"] = limits.get(port["link"])
     nodes = _nodes_of_flows(run)
     numbers = {port["subject"]: number for number, port in enumerate(ports)}
     network: dict[str, Any] = {
@@ -310,7 +372,7 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
             for flow, ends in nodes.items()
         ],
         "trees": _trees(run, numbers),
-        "orders": _orders(run),
+        "orders": orders(run),
         "packets": [],
         "window": None,
     }
@@ -339,6 +401,17 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
     network["packets"] = [[length + index * rows.height, rows.height] for index in range(len(columns))]
     network["window"] = [rows["time_s"].min(), rows["time_s"].max()]
     return network, columns
+
+
+def _queue_limits(run: Result) -> dict[str, float]:
+    """The limit of each link's queue in packets, as the plan has it; not of links without one, or with one in bytes."""
+    links = run.plan["topology"].get("links")
+    found: dict[str, float] = {}
+    for link in links if isinstance(links, list) else ():
+        number, _, unit = str(link.get("buffer", "")).partition(" ")
+        if unit in {"packet", "packets"}:
+            found[link["name"]] = float(number)
+    return found
 
 
 def _nodes_of_flows(run: Result) -> dict[str, list[str]]:
@@ -374,7 +447,7 @@ MAX_ORDERS = 2000
 """Commands and reroutes that a page draws; later ones are in the table only."""
 
 
-def _orders(run: Result) -> list[dict[str, Any]]:
+def orders(run: Result) -> list[dict[str, Any]]:
     """Commands as an SDN controller sends them, and the traffic that nodes move by them."""
     if run.events.is_empty():
         return []
@@ -422,6 +495,16 @@ def _colours(subjects: Sequence[str], kept: Mapping[str, str]) -> dict[str, str]
     others = [subject for subject in subjects if subject not in kept]
     given = {subject: free[index % len(free)] for index, subject in enumerate(others)}
     return {subject: kept.get(subject) or given[subject] for subject in subjects}
+
+
+def _dashes(colours: Mapping[str, str]) -> dict[str, tuple[float, ...]]:
+    """A kind of line per subject: solid, and others for those whose colour is taken."""
+    taken: dict[str, int] = {}
+    given = {}
+    for subject, colour in colours.items():
+        given[subject] = DASHES[taken.get(colour, 0) % len(DASHES)]
+        taken[colour] = taken.get(colour, 0) + 1
+    return given
 
 
 def packed(columns: Sequence[polars.Series]) -> str:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
-from ..event_labels import event_marks
 from ..result import with_overrides
 from ..stats import estimate
-from . import _charts, _panels
+from . import _charts, _panels, comparison
 from . import runs_scatter as scatter
 from ._page import render
 from .columns import unit_of
 from .comparison import by_scenario, differences, metrics, places, shown_keys
-from .sweeps import axis_label
+from .sweeps import axis_label, heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
 
     from ..plots import Drawing
     from ..result import Result
@@ -41,11 +39,16 @@ for folder in sorted(Path(".").rglob("run.json")):  # below the folder that has 
 """Python that prints what a box is of."""
 
 
-THROUGHPUT = """groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"]))
+THROUGHPUT = """import math
+
+from thalweg.report import comparison
+
+groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"]))
 bars = {
-    name: [(run.get(f"flows.{group}.throughput") or 0.0) / 1e6 for group in groups] for name, run in runs
+    name: [run.get(f"flows.{group}.throughput", math.nan) / 1e6 for group in groups] for name, run in runs
 }
-plots.bars(groups, bars, "throughput of all its flows (Mbit/s)").savefig("throughput.svg")
+chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
+chart.savefig("throughput.svg")
 """
 """Python that makes the picture of throughputs."""
 
@@ -75,7 +78,7 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
         }
         for (name, run), folder in zip(runs, folders, strict=True)
     ]
-    columns = [("metric", "metric"), ("unit", "unit"), *((name, name) for name, _ in runs)]
+    columns = [("metric", "metric"), *((name, name) for name, _ in runs)]
     if len(runs) == 2:
         columns.append(("change", "change"))
     same = {
@@ -91,18 +94,22 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
     ellipses = scatter.drawing(samples) if scatter.worth_drawing(samples) else None
     panels = _panels.interactive(
         {
-            "throughput": (throughput, "Throughput", f"{_load(runs)}{THROUGHPUT}"),
+            "throughput-of-groups": (throughput, "Throughput", f"{_load(runs)}{THROUGHPUT}"),
             scatter.NAME: (ellipses, "Throughput over queueing delay", f"{_load(runs)}{ELLIPSES}"),
         }
     )
     return render(
         "compare.html",
-        "Runs side by side",
+        comparison.question(runs),
+        heading=comparison.question(runs),
         titles=titles,
         warnings=differences(runs),
         runs=listed,
         run_columns=[(key, key) for key in listed[0]],
-        metrics=[{**row, **row["values"]} for row in metrics(runs)],
+        metrics=[
+            {**row["values"], "change": row["change"], "metric": heading(row["metric"])}
+            for row in metrics(runs)
+        ],
         metric_columns=columns,
         throughput=throughput,
         scatter=ellipses,
@@ -110,10 +117,10 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
         panels=_panels.element(panels) if panels else None,
         series=series,
         charts=_charts.compared(
-            " and ".join(titles),
+            comparison.question(runs),
             runs,
             {one["name"]: one["title"] for one in series},
-            [event_marks(run.plan) for _, run in runs],
+            _load(runs),
         )
         if series
         else None,
@@ -148,9 +155,14 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
     if not groups or len(groups) > 24:
         return None
     bars = {
-        name: [(run.get(f"flows.{group}.throughput") or 0.0) * 1e-6 for group in groups] for name, run in runs
+        name: [
+            (math.nan if (rate := run.get(f"flows.{group}.throughput")) is None else rate * 1e-6)
+            for group in groups
+        ]
+        for name, run in runs
     }
-    return plots.svg(plots.bars(groups, bars, "throughput of all its flows (Mbit/s)"), "throughput")
+    chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
+    return plots.svg(chart, "throughput-of-groups")
 
 
 def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:
@@ -165,13 +177,15 @@ def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:
     keys = shown_keys(runs)
     for label, listed in scenarios.items():
         row: dict[str, Any] = {"runs": label, "n": len(listed), "samples": {}}
+        random = len({run.trace_hash for run in listed}) > 1
         for key in keys:
             factor = unit_of(key)[1]
             known = [run.get(key) for run in listed]
             values = sorted(value * factor for value in known if value is not None)
             if values:
-                mean = estimate(values)
-                row[key] = (mean.mean, mean.ci95 if len(values) > 1 else None)
+                found = estimate(known, key)
+                ends = found.interval if random and found.interval else (None, None)
+                row[key] = tuple(None if end is None else end * factor for end in (found.mean, *ends))
                 row["samples"][key] = values
         rows.append(row)
     several = [key for key in keys if any(_spread(row["samples"].get(key, ())) for row in rows)]
@@ -193,31 +207,14 @@ def _spread(values: Sequence[float]) -> bool:
 
 
 def _series(runs: Sequence[tuple[str, Result]]) -> list[dict[str, Any]]:
-    """Every series that all runs recorded, below each other."""
+    """Every series that all runs recorded, with all runs in one picture."""
     common = set.intersection(*(set(run.series["series"].unique().to_list()) for _, run in runs))
     return [
         {
             "name": name,
-            "title": plots.series_title(name),
-            "panels": [
-                {
-                    "run": run_name,
-                    "anchor": f"{name}-{number}",
-                    "drawing": plots.svg(_drawn(run, name), f"{name}-{number}"),
-                }
-                for number, (run_name, run) in enumerate(runs)
-            ],
+            "title": runs[0][1].title_of(name),
+            "drawing": plots.svg(comparison.overlay(runs, name), name),
+            "subjects": len({line.subject for line in comparison.lines(runs, name) if line.shown}),
         }
         for name in sorted(common)
     ]
-
-
-def _drawn(run: Result, name: str) -> Figure:
-    return plots.series(
-        run.series,
-        name,
-        colours=run.colours,
-        marks=event_marks(run.plan),
-        size=(6.4, 2.7),
-        title=run.title_of(name),
-    )

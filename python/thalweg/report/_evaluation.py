@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ResultError
+from ..evaluation.rows import printed
+from ..evaluation.runner import FORMAT
 from ._page import number, render
 
 if TYPE_CHECKING:
@@ -17,9 +20,6 @@ FILE = "evaluation.json"
 
 WIDTH = 150.0
 """Width of the picture of a row."""
-
-SHOWN: dict[str, tuple[float, str]] = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms")}
-"""Factor and unit by which values in a unit are shown."""
 
 MARGIN = 6.0
 """Free space at both sides of it."""
@@ -35,10 +35,16 @@ def save(card: Card, folder: Path) -> None:
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    if record["format"] != FORMAT:
+        raise ResultError(
+            f"{folder / FILE} was written by version {record['version']}, and cannot be read by this one",
+            f"the command writes it again: {_command(record)}",
+        )
     batteries = [
         {
             **battery,
-            "counts": count(battery["rows"]),
+            "counts": applying(count(battery["rows"])),
+            "rest": count(battery["rows"])["not applicable"],
             "rows": [{**row, "strip": _strip(row)} for row in battery["rows"]],
         }
         for battery in record["batteries"]
@@ -51,12 +57,13 @@ def page(folder: Path) -> str:
         f"{label} · report card",
         version=record["version"],
         record=record,
+        counts=applying(record["counts"]),
         label=label,
         lead=_lead(record),
         batteries=batteries,
         file=FILE,
-        shown=shown,
-        shown_unit=shown_unit,
+        measured=measured,
+        references=references,
         method=[
             ("scheme", label, ""),
             ("kind", record["kind"], ""),
@@ -79,14 +86,28 @@ def count(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {verdict: verdicts.count(verdict) for verdict in ("pass", "undecided", "fail", "not applicable")}
 
 
-def shown(value: float, unit: str) -> float:
-    """A value in the unit that is shown."""
-    return value * float(SHOWN.get(unit, (1.0, unit))[0])
+def applying(counts: dict[str, int]) -> dict[str, int]:
+    """Verdicts of the rows that apply to the scheme, of which the bars are."""
+    return {verdict: number for verdict, number in counts.items() if verdict != "not applicable"}
 
 
-def shown_unit(unit: str) -> str:
-    """The unit that is shown, after a space; nothing for pure numbers."""
-    return "" if unit == "1" else f" {SHOWN.get(unit, (1.0, unit))[1]}"
+def measured(row: dict[str, Any]) -> str:
+    """The mean over seeds with its unit; what did not happen before the end of the run is said instead."""
+    found = row["measured"]
+    if found is None:
+        return "–"
+    return row["unfinished"].get("") or printed(found["mean"], row["unit"])
+
+
+def references(row: dict[str, Any]) -> str:
+    """The means of the references with their unit; those that do not count for the band are in parentheses."""
+    words = []
+    for name, found in row["references"].items():
+        if found is not None:
+            value = row["unfinished"].get(name) or printed(found["mean"], row["unit"])
+            text = f"{name} {value}"
+            words.append(text if name in row["counting"] else f"({text})")
+    return ", ".join(words)
 
 
 def _lead(record: dict[str, Any]) -> str:
@@ -94,35 +115,36 @@ def _lead(record: dict[str, Any]) -> str:
     decided = counts["pass"] + counts["fail"] + counts["undecided"]
     return (
         f"{counts['pass']} of the {decided} rows that apply pass, {counts['fail']} fail, and {counts['undecided']} are not "
-        f"decided by {record['seeds']} seeds. {counts['not applicable']} rows do not apply to the scheme."
+        f"decided by {record['seeds']} seeds. {_rows(counts['not applicable'])} not apply to the scheme."
     )
 
 
+def _rows(number: int) -> str:
+    return "1 row does" if number == 1 else f"{number} rows do"
+
+
 def _strip(row: dict[str, Any]) -> dict[str, Any] | None:
-    """Places of the measured value with its interval, and of the references, from the lowest to the highest."""
+    """Places of the measured value with its interval, and of the references; the interval does not set the axis."""
     measured = row["measured"]
     references = {name: found for name, found in row["references"].items() if found is not None}
     if measured is None or not references:
         return None
-    half = measured["ci95"] or 0.0
-    ends = [
-        measured["mean"] - half,
-        measured["mean"] + half,
-        *(found["mean"] for found in references.values()),
-    ]
-    low, high = min(ends), max(ends)
+    known = [measured["mean"], *(found["mean"] for found in references.values())]
+    low, high = min(known), max(known)
     if high <= low:
         return None
-    scale = (WIDTH - 2 * MARGIN) / (high - low)
+    scale = (WIDTH - 4 * MARGIN) / (high - low)
 
     def place(value: float) -> float:
-        return float(round(MARGIN + (value - low) * scale, 1))
+        return float(round(min(max(2 * MARGIN + (value - low) * scale, 0.0), WIDTH), 1))
+
+    ends = [measured["mean"] if measured[end] is None else measured[end] for end in ("low", "high")]
 
     return {
         "width": WIDTH,
         "at": place(measured["mean"]),
-        "from": place(measured["mean"] - half),
-        "to": place(measured["mean"] + half),
+        "from": place(ends[0]),
+        "to": place(ends[1]),
         "references": [(name, place(found["mean"])) for name, found in references.items()],
     }
 

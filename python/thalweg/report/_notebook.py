@@ -108,7 +108,7 @@ def of_sweep(sweep: Sweep) -> str:
 
 
 def of_sweep_result(done: SweepResult) -> str:
-    """The results of a sweep: means over distinct runs, drawn over the first key."""
+    """The results of a sweep: means over seeds, drawn over the first key."""
     if not done.runs:
         return _rendered("Sweep", "A sweep without a finished run", "")
     summary = done.summary.to_dicts()
@@ -121,7 +121,7 @@ def of_sweep_result(done: SweepResult) -> str:
     if done.keys and len(rows) > 1:
         for metric in metrics[:MAX_PICTURES]:
             figure = plots.grid(rows, done.keys, metric, sweeps.axis_label(metric))
-            caption = f"{metric}, mean and 95 % interval" if any(row["n"] > 1 for row in rows) else metric
+            caption = f"{metric}, mean and 95 % interval" if sweeps.has_intervals(rows) else metric
             pictures.append(_picture(digest, metric, plots.svg(figure, metric), f"{caption}."))
     missing = done.planned - len(done.runs)
     warnings = [f"{missing} of {done.planned} runs are missing."] if missing else []
@@ -129,7 +129,7 @@ def of_sweep_result(done: SweepResult) -> str:
         "Sweep",
         done.runs[0].result.title or "A sweep",
         f"{len(rows)} points of a grid over {', '.join(done.keys) or 'nothing but seeds'}, {len(done.runs)} runs.",
-        warnings=[*warnings, *filter(None, [done.sameness])],
+        warnings=[*warnings, *done.notes],
         pictures=pictures,
         tables=[_table("point", columns, listed)],
     )

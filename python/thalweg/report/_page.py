@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ..plots import prepare_svg, use_page_colours
+from .claims import check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -111,9 +112,13 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
     )
     templates.globals.update(
-        verdicts=VERDICTS, many_columns=MANY_COLUMNS, numeric_columns=numeric_columns, embed_svg=embed_svg
+        check_texts=check_texts,
+        verdicts=VERDICTS,
+        many_columns=MANY_COLUMNS,
+        numeric_columns=numeric_columns,
+        embed_svg=embed_svg,
     )
-    templates.filters.update(cell=cell, number=number, prose=prose, breakable=breakable, unit=unit_after)
+    templates.filters.update(cell=cell, number=number, prose=prose, breakable=breakable)
     return templates
 
 
@@ -132,8 +137,8 @@ def unit_after(row: Mapping[str, Any]) -> str:
     return f" {row['unit']}" if row.get("unit") and row["unit"] != "1" else ""
 
 
-NUMBER = re.compile(r"–|[−-]?\d[\d\u202f.]*(e[−+-]?\d+)?(\s±\s\d[\d\u202f.]*(e[−+-]?\d+)?)?")
-"""What `number` writes, with an interval or without."""
+NUMBER = re.compile(r"–|same|[−-]?\d[\d\u202f.]*(e[−+-]?\d+)?(\s±\s\d[\d\u202f.]*(e[−+-]?\d+)?)?(\s%)?")
+"""What `number` writes, with an interval or without, a change in percent, and the word for none."""
 
 
 def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -148,7 +153,15 @@ def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[s
 def embed_svg(drawing: str, anchor: str) -> Markup:
     """A figure in the colours of the page, with unique ids, and with a name for screen readers unless it has one."""
     name = f'role="img" aria-label="{escape(anchor.replace("-", " "))}" xmlns:xlink'
-    return Markup(use_page_colours(prepare_svg(drawing, anchor)).replace('role="img" xmlns:xlink', name, 1))
+    body = use_page_colours(prepare_svg(drawing, anchor)).replace('role="img" xmlns:xlink', name, 1)
+    # a figure of matplotlib has the size of its points, so that its text is as large as that of all charts
+    if wide := re.search(
+        r'<svg[^>]*? viewBox="0 0 ([\d.]+) [\d.]+"[^>]*xmlns:xlink|<svg[^>]*xmlns:xlink[^>]*? viewBox="0 0 ([\d.]+)',
+        body,
+    ):
+        pixels = round(float(wide[1] or wide[2]) * 96 / 72)
+        body = body.replace("<svg ", f'<svg style="max-width:{pixels}px" ', 1)
+    return Markup(body)
 
 
 def cell(value: Any) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from ..plots import Drawing
+    from ..plots._intervals import IntervalBars
 
 Panel = dict[str, Any]
 
@@ -34,9 +35,15 @@ def panels(figure: Figure) -> list[Panel] | None:
     """The panels of a figure that was drawn, row by row; None if it stays a picture."""
     found = [axes for axes in figure.axes if axes.get_visible() and axes.axison]
     try:
-        return [_panel(axes) for axes in found] or None
+        listed = [_panel(axes) for axes in found]
     except UnknownPartError:
         return None
+    # panels side by side share the title of the first axis; below each other, as on a narrow page, each needs it
+    titles: dict[float, str] = {}
+    for panel in sorted(listed, key=lambda panel: panel["place"][0]):
+        panel["y"]["label"] = panel["y"]["label"] or titles.get(panel["place"][1], "")
+        titles[panel["place"][1]] = panel["y"]["label"]
+    return listed or None
 
 
 def interactive(figures: Mapping[str, tuple[Drawing | None, str, str]]) -> dict[str, dict[str, Any]]:
@@ -87,51 +94,34 @@ def element(figures: Mapping[str, Mapping[str, Any]]) -> Markup:
 def _panel(axes: Axes) -> Panel:
     """One panel. The parts are in the order in which they are drawn."""
     from matplotlib.collections import PolyCollection
-    from matplotlib.container import BarContainer, ErrorbarContainer
+    from matplotlib.container import BarContainer
     from matplotlib.patches import Polygon, Rectangle
+
+    from ..plots._intervals import IntervalBars
 
     if axes.images or axes.texts or axes.artists or axes.tables or axes.child_axes:
         raise UnknownPartError
     parts: list[dict[str, Any]] = []
     seen: set[int] = set()
     for container in axes.containers:
-        if isinstance(container, ErrorbarContainer):
-            line, caps, bars = container.lines
-            seen |= {id(one) for one in caps} | {id(one) for one in bars}
-            if container.has_xerr:
-                raise UnknownPartError
-            for one in bars:
-                ends = numpy.asarray([segment for segment in one.get_segments() if len(segment) == 2])
-                if len(ends):
-                    colour = _hex(one.get_color()[0])
-                    of = _label(container.get_label()) or _label(line.get_label() if line is not None else "")
-                    if not of and parts and parts[-1]["kind"] == "bar":
-                        of = parts[-1]["label"]
-                    parts.append(
-                        {"kind": "error", "label": of, "colour": colour}
-                        | {
-                            "x": _list(ends[:, 0, 0]),
-                            "low": _list(ends[:, 0, 1]),
-                            "high": _list(ends[:, 1, 1]),
-                        }
-                    )
-            if line is not None:
-                seen.add(id(line))
-                parts.append(_line(line, _label(container.get_label())))
-        elif isinstance(container, BarContainer):
+        if isinstance(container, BarContainer):
             seen |= {id(one) for one in container.patches}
-            boxes = [one.get_bbox() for one in container.patches]
-            parts.append(
+            by_colour: dict[str, list[Any]] = {}
+            for patch in container.patches:
+                if math.isfinite(patch.get_height()):
+                    by_colour.setdefault(_hex(patch.get_facecolor()), []).append(patch.get_bbox())
+            parts += [
                 {
                     "kind": "bar",
                     "label": _label(container.get_label()),
-                    "colour": _hex(container.patches[0].get_facecolor()) if container.patches else "#000000",
-                    "width": max((box.width for box in boxes), default=0.0),
+                    "colour": colour,
+                    "width": max(box.width for box in boxes),
                     "x": [(box.x0 + box.x1) / 2 for box in boxes],
                     "low": [box.y0 for box in boxes],
                     "y": [box.y1 for box in boxes],
                 }
-            )
+                for colour, boxes in by_colour.items()
+            ]
     for line in axes.lines:
         if id(line) in seen:
             continue
@@ -139,14 +129,18 @@ def _panel(axes: Axes) -> Panel:
             parts.append(_line(line, _label(line.get_label())))
         else:
             parts.append(_rule(line))
-    for patch in axes.patches:
-        if id(patch) in seen:
+    for shape in axes.patches:
+        if id(shape) in seen:
             continue
-        if not isinstance(patch, Rectangle | Polygon):
+        if not isinstance(shape, Rectangle | Polygon):
             raise UnknownPartError
-        parts.insert(0, _span(patch, axes))
+        parts.insert(0, _span(shape, axes))
     for collection in axes.collections:
         if id(collection) in seen:
+            continue
+        if isinstance(collection, IntervalBars):
+            if collection.intervals:
+                parts.append(_intervals(collection, parts))
             continue
         if not isinstance(collection, PolyCollection):
             raise UnknownPartError
@@ -240,6 +234,28 @@ def _span(patch: Any, axes: Axes) -> dict[str, Any]:
     none: list[float | None] = [None]
     span = {"low": [float(ends.min())], "high": [float(ends.max())]}
     return {"kind": "span", "label": "", "along": along, "x": none, **span}
+
+
+def _intervals(bars: IntervalBars, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Confidence intervals, with the label of the points or bars at their places."""
+    if bars.along != "y":
+        raise UnknownPartError
+    places = [place for place, *_ in bars.intervals]
+    at = {round(place, 9) for place in places}
+    owners = [
+        part["label"]
+        for part in parts
+        if part["kind"] in ("bar", "line") and at and at <= {round(x, 9) for x in part["x"] if x is not None}
+    ]
+    same = [part["label"] for part in parts if part["kind"] == "line" and part["colour"] == _hex(bars.colour)]
+    return {
+        "kind": "error",
+        "label": (same or owners or [""])[0],
+        "colour": _hex(bars.colour),
+        "x": _list(places),
+        "low": _list(low for _, low, _ in bars.intervals),
+        "high": _list(high for *_, high in bars.intervals),
+    }
 
 
 def _band(collection: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ A comparison without a paper has the same page without claims.
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from ..plots import Drawing
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
+COUNTED = ("independent", "fitted")
+"""Kinds of evidence whose verdicts are counted."""
+
 FILE = "reproduction.json"
 """The file of a reproduced paper in its folder: claims, captions, runs. Figures and tables are beside it."""
 
 
 PYTHON = """from thalweg import papers
 
-done = papers.find("{paper}").reproduce(figure="{figure}", quick={quick}, seed={seed})
+done = papers.find("{paper}").reproduce(figure="{figure}", quick={quick}, seed={seed}{changes})
 print(done.figures["{figure}"].svg)
 """
 """Python that makes a figure."""
@@ -84,12 +88,13 @@ def page(folder: Path) -> str:
         mutants=killed_mutants(record),
         unharmed=record.get("no_mutant_kills", []),
         claims=claims,
+        **by_count(record),
         two_worlds=bool(claims) and "simulated" in claims[0],
         figures=paper_figures(record, folder),
         panels=_panels.element(charts) if charts else None,
         chart_script=_charts.script(),
         tables=[
-            {**entry, "label": _label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
+            {**entry, "label": label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
         ],
         choices=record["choices"],
         profiles=record.get("profiles", []),
@@ -106,7 +111,7 @@ def paper_figures(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
         {
             **entry,
             "panels": "panels" in entry,
-            "label": _label(entry),
+            "label": label(entry),
             "drawing": (folder / entry["drawing"]).read_text(encoding="utf-8"),
             "data": [(row["name"].removeprefix(f"{entry['title']}, "), row["file"]) for row in entry["data"]]
             + [("drawing", entry["drawing"])],
@@ -119,9 +124,13 @@ def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[
     """The figures that have an interactive form, for `_panels.element`; `prefix` begins their names on the page."""
     return {
         f"{prefix}{entry['id']}": {
-            "title": _label(entry),
+            "title": label(entry),
             "python": PYTHON.format(
-                paper=record["paper"], figure=entry["id"], quick=record["quick"], seed=record["seed"]
+                paper=record["paper"],
+                figure=entry["id"],
+                quick=record["quick"],
+                seed=record["seed"],
+                changes=f", changes={record['changes']!r}" if record.get("changes") else "",
             ),
             "panels": json.loads((folder / entry["panels"]).read_text(encoding="utf-8")),
         }
@@ -136,14 +145,30 @@ def verdict_counts(record: dict[str, Any]) -> dict[str, int]:
     if by_evidence is None:
         # pages of the first format count all claims alike
         return dict(record["counts"])
-    counts = [by_evidence[evidence] for evidence in ("independent", "fitted") if evidence in by_evidence]
+    counts = [by_evidence[evidence] for evidence in COUNTED if evidence in by_evidence]
     return {verdict: sum(each[verdict] for each in counts) for verdict in VERDICTS}
+
+
+def by_count(record: dict[str, Any]) -> dict[str, list[Any]]:
+    """Claims that `verdict_counts` counts, and the others."""
+    all_count = record.get("by_evidence") is None
+    kinds: dict[str, list[Any]] = {"counted": [], "uncounted": []}
+    for claim in record["claims"]:
+        counts = all_count or claim.get("evidence", "independent") in COUNTED
+        kinds["counted" if counts else "uncounted"].append(claim)
+    return kinds
 
 
 def killed_mutants(record: dict[str, Any]) -> str | None:
     """Mutants killed over all; None where none were tried, as in an emulation."""
     found = record["counts"].get("mutants_killed")
-    return None if found in (None, "0/0") else str(found)
+    return None if found in (None, "0/0") else rejected_words(str(found))
+
+
+def rejected_words(killed: str) -> str:
+    """`7 of 8 deliberately falsified results`, for the `7/8` of a record."""
+    rejected, tried = killed.split("/")
+    return f"{rejected} of {tried} deliberately falsified results"
 
 
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
@@ -163,8 +188,15 @@ def _lead(record: dict[str, Any], of_paper: bool) -> str:
     return (
         f"{len(claims)} rows, each with what the paper says, what we measured, and the verdict. "
         f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced"
-        + (f", {fitted} of them by rows that helped to choose between readings." if fitted else ".")
+        + (f". {_fitted_words(fitted)}" if fitted else ".")
     )
+
+
+def _fitted_words(count: int) -> str:
+    """What a reproduced row is worth that was used to choose a parameter."""
+    if count == 1:
+        return "1 of them was used to choose a parameter, so it is no independent evidence."
+    return f"{count} of them were used to choose parameters, so they are no independent evidence."
 
 
 def _parquet(folder: Path, file: str) -> dict[str, Any]:
@@ -176,7 +208,7 @@ def _parquet(folder: Path, file: str) -> dict[str, Any]:
     return {"columns": columns, "rows": rows, "names": frame.columns[0]}
 
 
-def _label(entry: dict[str, Any]) -> str:
+def label(entry: dict[str, Any]) -> str:
     """`Figure 8: one bottleneck`; the number is in the id."""
     kind, _, number = str(entry["id"]).partition("-")
     name = f"{kind.capitalize()} {number}"
@@ -209,6 +241,8 @@ def _command(record: dict[str, Any]) -> str:
         command += f" --figure {record['figure']}"
     if record.get("claim"):
         command += f" --claim {record['claim']}"
+    for key, value in record.get("changes", {}).items():
+        command += f" --set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
     if record.get("emulated"):
         return command + (" --emulate" if record["quick"] else " --emulate --full")
     return command + (" --quick" if record["quick"] else "")

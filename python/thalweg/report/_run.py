@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..catalogue import series as known_series
-from ..event_labels import event_labels, event_marks
+from ..event_labels import event_labels, event_marks, seconds
+from ..sweep import value_text
 from . import _charts, _panels
 from ._page import cell, number, render
 from ._topology import drawing, rate_text, time_text
@@ -55,6 +56,14 @@ plots.cdf(samples, "time (s)", logarithmic=True).savefig("times.svg")
         """plots.scatter(run.flows, run.colours).savefig("scatter.svg")
 """,
     ),
+    "shares": (
+        "Throughput",
+        """rows = run.flows
+colours = [run.colours[f"flow.{flow}"] for flow in rows["flow"]]
+values = {"throughput": rows["throughput_bps"].fill_null(0.0) / 1e6}
+plots.bars(rows["flow"].to_list(), values, "throughput (Mbit/s)", colours=colours).savefig("shares.svg")
+""",
+    ),
     "delays": (
         "Queueing delays",
         """rows = run.distributions.filter(pl.col("measure") == "queueing_delay")
@@ -70,7 +79,12 @@ Content = dict[str, Any]
 def page(run: Result, folder: Path) -> str:
     """The page of a run that was read from its folder."""
     series = _series(run)
-    pictures = {"times": _times(run), "scatter": _scatter(run), "delays": _delays(run)}
+    pictures = {
+        "shares": _shares(run),
+        "times": _times(run),
+        "scatter": _scatter(run),
+        "delays": _delays(run),
+    }
     panels = _panels.interactive(
         {
             name: (picture, PICTURES[name][0], f"{PLOT}{PICTURES[name][1]}")
@@ -81,9 +95,11 @@ def page(run: Result, folder: Path) -> str:
         "run.html",
         f"{run.heading} · run",
         version=run.record["version"],
-        heading=run.heading,
+        heading=run.heading if len(run.heading) <= MAX_HEADING else run.title,
+        overrides=overrides(run) if len(run.heading) > MAX_HEADING else [],
         lead=lead(run),
         interrupted_s=None if run.complete else run.record["ended_s"],
+        violated_invariants=run.violated_invariants,
         faults=run.record.get("emulation", {}).get("faults", []),
         overview=overview(run),
         expect=expectations(run),
@@ -102,6 +118,7 @@ def page(run: Result, folder: Path) -> str:
             LINKS,
         ),
         nodes=None if run.nodes.is_empty() else _listed(run.nodes, NODES),
+        control=_control(run),
         marked=bool(event_marks(run.plan)),
         series=series,
         charts=_charts.data(run, {one["name"]: one["title"] for one in series}, event_marks(run.plan))
@@ -124,6 +141,19 @@ def page(run: Result, folder: Path) -> str:
         ),
         plan=json.dumps(run.plan, indent=2, ensure_ascii=False),
     )
+
+
+MAX_HEADING = 72
+"""Characters of a heading with the changed keys; longer ones have a line of their own."""
+
+MAX_VALUE = 120
+"""Characters of the value of a changed key on a page; the plan has all."""
+
+
+def overrides(run: Result) -> list[tuple[str, str]]:
+    """Keys that were changed for the run, with their values, long ones cut."""
+    listed = [(key, value_text(value)) for key, value in run.overrides.items()]
+    return [(key, text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…") for key, text in listed]
 
 
 def lead(run: Result) -> str:
@@ -175,7 +205,13 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
     ][:MAX_GROUPS]
     dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
     reasons = drops_by_reason(run.flows)
-    rows.append(("dropped packets", cell(dropped), f"on all links; of all flows: {reasons or 'none'}"))
+    rows.append(
+        (
+            "dropped packets",
+            cell(dropped),
+            f"on all links; by reason: {reasons}" if reasons else "on all links",
+        )
+    )
     rows.append(("trace hash", run.trace_hash, ""))
     return rows
 
@@ -225,23 +261,27 @@ def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:
 
 
 def _flows(run: Result) -> Content:
-    listed = flows_table(run)
-    shares = None
-    if 2 <= len(listed["rows"]) <= 40:
-        chart = plots.bars(
-            [row["flow"] for row in listed["rows"]],
-            {"throughput": [(row.get("throughput_bps") or 0.0) for row in listed["rows"]]},
-            "throughput (Mbit/s)",
-            colours=[run.colours[f"flow.{row['flow']}"] for row in listed["rows"]],
-        )
-        shares = plots.svg(chart, "shares")
+    receivers = run.receivers.sort("throughput_bps", maintain_order=True, nulls_last=True)
     return {
         "groups": _listed(run.groups, GROUPS) if run.groups.height < run.flows.height else None,
-        "flows": listed,
-        "shares": shares,
+        "flows": flows_table(run),
         "consumers": (run.flows["transport"] == "ndn").any(),
-        "receivers": _listed(run.receivers, RECEIVERS) if run.receivers.height > run.flows.height else None,
+        "receivers": _listed(receivers, RECEIVERS) if run.receivers.height > run.flows.height else None,
     }
+
+
+def _shares(run: Result) -> Drawing | None:
+    """Throughput of each flow; None for one flow or very many."""
+    rows = flows_table(run)["rows"]
+    if not 2 <= len(rows) <= 40:
+        return None
+    chart = plots.bars(
+        [row["flow"] for row in rows],
+        {"throughput": [(row.get("throughput_bps") or 0.0) for row in rows]},
+        "throughput (Mbit/s)",
+        colours=[run.colours[f"flow.{row['flow']}"] for row in rows],
+    )
+    return plots.svg(chart, "shares")
 
 
 def _times(run: Result) -> Drawing | None:
@@ -306,6 +346,36 @@ def _series(run: Result) -> list[Content]:
             }
         )
     return listed
+
+
+MAX_CONTROL = 200
+"""Rows of the table of what an SDN controller did."""
+
+
+def _control(run: Result) -> Content | None:
+    """What the controller ordered and what nodes did by it, by time, with what the scenario changed; None without one.
+
+    Orders in the warm-up are among them: they shape what is measured, and no count of the tables has them.
+    """
+    if not run.plan.get("sdn"):
+        return None
+    warmup = seconds(run.plan.get("warmup", "0 s"))
+    orders = [
+        (order["at_s"], "controller" if order["from"] else f"node {order['node']}", order["words"])
+        for order in _charts.orders(run)
+    ]
+    changes = [(at, "scenario", words) for at, words in event_marks(run.plan)]
+    rows = [
+        {"time": f"{number(at)} s{' (warm-up)' * (at <= warmup)}", "who": who, "what": what}
+        for at, who, what in sorted([*orders, *changes], key=lambda row: row[0])
+    ]
+    return {
+        "commands": sum(who == "controller" for _, who, _ in orders),
+        "moves": sum(who != "controller" for _, who, _ in orders),
+        "recorded": bool(run.plan.get("record", {}).get("events")),
+        "rows": rows[:MAX_CONTROL],
+        "all": len(rows),
+    }
 
 
 def _events(run: Result) -> Content:

@@ -37,8 +37,9 @@ def drawing(
 ) -> str:
     """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`.
 
-    `roles` gives the nodes that route by name: `router` or `resolver`, as in the table `nodes`. `controller` is the
-    node whose links only carry messages of an SDN controller: they are dotted and have no label.
+    `roles` gives the nodes that have one, as in the table `nodes`: `router`, `resolver`, `forwarder`, `switch` or
+    `controller`. `controller` is the node whose links only carry messages of an SDN controller: they are dotted and have
+    no label.
     """
     wires = list(_wires(links).values())
     for wire in wires:
@@ -250,9 +251,9 @@ def _text(
 
 
 def _kind(source: bool, sink: bool, role: str | None) -> str:
-    """The shape of a node."""
+    """What a node is, which decides its shape."""
     if role is not None:
-        return "router by name" if role == "router" else "name resolution system"
+        return {"router": "router by name", "resolver": "name resolution system"}.get(role, role)
     if source and sink:
         return "host"
     return "source" if source else "receiver" if sink else "router"
@@ -263,14 +264,14 @@ def _node(name: str, place: Place, kind: str, size: float) -> str:
     shaded = f"color-mix(in srgb, {water} 35%, {card})"
     x, y = place
     half = size if size > 5 else size * 0.8
-    if kind in {"router", "router by name"}:
+    if kind in {"router", "router by name", "forwarder", "switch"}:
         fill = card if kind == "router" else shaded
         shape = (
             f'<rect x="{x - half:.1f}" y="{y - half:.1f}" width="{2 * half:.1f}" height="{2 * half:.1f}" '
             f'rx="{half / 2:.1f}" style="fill:{fill};stroke:{ink}" stroke-width="{size / 5:.1f}">'
         )
         end = "</rect>"
-    elif kind == "name resolution system":
+    elif kind in {"name resolution system", "controller"}:
         out = 1.3 * half
         corners = ((x, y - out), (x + out, y), (x, y + out), (x - out, y))
         points = " ".join(f"{at_x:.1f},{at_y:.1f}" for at_x, at_y in corners)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
+
+from ..stats import interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,15 +20,23 @@ FLOWS: tuple[Column, ...] = (
     ("scheme", "scheme", 1.0),
     ("from", "from", 1.0),
     ("prefix", "prefix", 1.0),
+    ("worst_receiver", "worst receiver", 1.0),
+    ("throughput_worst_bps", "throughput, worst (Mbit/s)", 1e-6),
+    ("loss_ratio_worst", "loss, worst (%)", 100.0),
+    ("queueing_delay_worst_s", "queueing, worst (ms)", 1e3),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("active_throughput_bps", "throughput while active (Mbit/s)", 1e-6),
+    ("active_goodput_bps", "goodput while active (Mbit/s)", 1e-6),
     ("interests_bps", "Interests sent (Mbit/s)", 1e-6),
     ("loss_ratio", "loss (%)", 100.0),
+    ("ack_loss_ratio", "ACK loss (%)", 100.0),
     ("rtt_s", "RTT (ms)", 1e3),
     ("delay_s", "delay (ms)", 1e3),
     ("delay_std_s", "delay deviation (ms)", 1e3),
     ("rtp_queue_s", "RTP queue (ms)", 1e3),
     ("owd_s", "one-way delay (ms)", 1e3),
+    ("base_delay_s", "base delay (ms)", 1e3),
     ("queueing_delay_s", "queueing (ms)", 1e3),
     ("queueing_delay_p50_s", "queueing p50 (ms)", 1e3),
     ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
@@ -51,11 +62,15 @@ GROUPS: tuple[Column, ...] = (
     ("count", "flows", 1.0),
     ("throughput", "throughput (Mbit/s)", 1e-6),
     ("goodput", "goodput (Mbit/s)", 1e-6),
+    ("throughput_mean", "throughput per flow (Mbit/s)", 1e-6),
+    ("loss_ratio", "loss (%)", 100.0),
     ("fairness", "fairness (Jain)", 1.0),
     ("fairness_mean", "fairness over 1 s, mean", 1.0),
-    ("fairness_min", "minimum", 1.0),
-    ("recovery", "recovery (s)", 1.0),
+    ("fairness_min", "fairness over 1 s, minimum", 1.0),
+    ("recovery", "recovery after an event (s)", 1.0),
+    ("transfers", "transfers", 1.0),
     ("completions", "completed", 1.0),
+    ("unfinished", "unfinished", 1.0),
     ("fct", "FCT mean (s)", 1.0),
     ("fct_p50", "FCT p50 (s)", 1.0),
     ("fct_p95", "FCT p95 (s)", 1.0),
@@ -70,8 +85,11 @@ RECEIVERS: tuple[Column, ...] = (
     ("node", "node", 1.0),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("loss_ratio", "loss (%)", 100.0),
     ("owd_s", "one-way delay (ms)", 1e3),
-    ("owd_max_s", "maximum (ms)", 1e3),
+    ("owd_max_s", "one-way delay, maximum (ms)", 1e3),
+    ("queueing_delay_s", "queueing (ms)", 1e3),
+    ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
     ("missing", "missing", 1.0),
     ("feedback_packets", "feedback", 1.0),
     ("suppressed", "suppressed", 1.0),
@@ -121,6 +139,9 @@ NODES: tuple[Column, ...] = (
     ("role", "role", 1.0),
     ("groups", "groups", 1.0),
     ("forwarded_packets", "forwarded", 1.0),
+    ("statuses", "statuses", 1.0),
+    ("commands", "commands", 1.0),
+    ("reroutes", "reroutes", 1.0),
     ("feedback_received", "feedback received", 1.0),
     ("feedback_packets", "feedback sent", 1.0),
     ("signals", "signals", 1.0),
@@ -139,30 +160,40 @@ NODES: tuple[Column, ...] = (
     ("expired", "expired", 1.0),
 )
 FIRST = (
-    *("flow", "link", "node"),
-    *("direction", "utilisation", "throughput_bps", "fct_s", "scheme", "goodput_bps", "rtt_s", "loss_ratio"),
-    *("delay_s", "owd_s", "queue_packets", "drops", "queue_s", "queueing_delay_s", "queueing_delay_p95_s"),
-    *("interests_bps", "retransmits"),
+    *("flow", "link", "node", "direction"),
+    *("utilisation", "rate_bps", "throughput_bps", "fct_s", "scheme", "goodput_bps", "loss_ratio"),
+    *("queueing_delay_s", "worst_receiver", "rtt_s", "queue_packets", "drops", "queue_s"),
+    *("retransmits", "timeouts", "throughput_worst_bps", "loss_ratio_worst", "owd_s", "delay_s"),
+    *("interests_bps", "queueing_delay_p95_s"),
     *("role", "hit_ratio", "groups", "interests_in", "data_out", "feedback_received"),
     *("app", "exchanges", "duration_s", "duration_p95_s", "stalls", "bitrate_bps", "kind"),
 )
 """Columns that are kept if not all fit, in order of importance; then the others in their order."""
 
 FIRST_OF_GROUPS = (
-    *(
-        "group",
-        "count",
-        "throughput",
-        "completions",
-        "fct",
-        "fct_p95",
-        "queueing_delay_p95",
-        "fairness",
-        "fct_p50",
-    ),
-    *("fct_p99", "queueing_delay", "queueing_delay_p50", "queueing_delay_p99"),
+    *("group", "count", "throughput", "completions", "unfinished", "fct", "fct_p95", "queueing_delay"),
+    *("fairness", "loss_ratio", "goodput", "queueing_delay_p95", "fct_p50", "transfers", "fct_p99"),
 )
 """The same columns of groups."""
+
+ONLY_IN_FULL = {
+    "from",
+    *("active_throughput_bps", "active_goodput_bps", "throughput_mean", "base_delay_s", "delay_std_s"),
+    *("queueing_delay_p50_s", "queueing_delay_p99_s", "queueing_delay_p50", "queueing_delay_p99"),
+    *("queue_p50_s", "queue_p99_s", "fairness_mean", "fairness_min", "transfers", "fct_p99"),
+}
+"""Columns that the terminal prints with `--full` only; the pages have all."""
+
+OF_WORST_RECEIVER = {
+    *("worst_receiver", "throughput_worst_bps", "loss_ratio_worst", "queueing_delay_worst_s")
+}
+"""Columns that say something of flows with several receivers only."""
+
+SPREAD_OF_TRANSFERS = {"fct_p50", "fct_p95", "fct_p99"}
+"""Columns that say something of several transfers only."""
+
+SMALLEST = {"queue_packets": 1e-3, "queue_s": 1e-6}
+"""The unit of the last digit that is printed: a thousandth of a packet, a microsecond."""
 
 OMIT_IF_ZERO = {
     "retransmits",
@@ -176,6 +207,8 @@ OMIT_IF_ZERO = {
     "ignored",
     "nacks",
     "groups",
+    "forwarded_packets",
+    "statuses",
     "sent_packets",
     "sent_bytes",
     "hit_ratio",
@@ -187,16 +220,22 @@ OMIT_IF_ZERO = {
     "frames_undecodable",
     "frames_dropped",
     "completions",
+    "transfers",
+    "unfinished",
+    "ack_loss_ratio",
 }
 """Columns that are omitted if they are zero in all rows."""
 
 
 UNITS = {
-    **dict.fromkeys(("rate", "interests", "throughput", "goodput"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("active_throughput", "active_goodput", "throughput_mean", "goodput_mean"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("throughput_worst", "throughput_best", "goodput_worst"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "owd_worst", "base_delay", "queue"), ("ms", 1e3)),
-    **dict.fromkeys(("queueing_delay", "queueing_delay_worst"), ("ms", 1e3)),
+    **dict.fromkeys(("rate", "throughput", "goodput", "interests"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(
+        [f"{word}_{of}" for word in ("throughput", "goodput") for of in ("mean", "worst", "best")],
+        ("Mbit/s", 1e-6),
+    ),
+    **dict.fromkeys(("active_throughput", "active_goodput"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
+    **dict.fromkeys(("base_delay", "queueing_delay_worst", "owd_worst"), ("ms", 1e3)),
     **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
     **dict.fromkeys([f"queueing_delay_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
     **dict.fromkeys(("rtp_queue", "rtp_queue_p95", "rtp_queue_max"), ("ms", 1e3)),
@@ -209,9 +248,47 @@ UNITS = {
     "power": ("Mbit/s²", 1e-6),
     **dict.fromkeys(("fct", "convergence", "started", "completed", "active"), ("s", 1.0)),
     **dict.fromkeys(("startup", "stalled"), ("s", 1.0)),
-    **dict.fromkeys(("utilisation", "loss_ratio", "hit_ratio"), ("%", 100.0)),
+    **dict.fromkeys(
+        ("utilisation", "loss_ratio", "loss_ratio_worst", "ack_loss_ratio", "hit_ratio"), ("%", 100.0)
+    ),
 }
 """Unit and factor for output of a key of the summary, by its last word."""
+
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "flows": FLOWS,
+    "receivers": RECEIVERS,
+    "links": LINKS,
+    "nodes": NODES,
+    "apps": APPS,
+    "summary": GROUPS,
+}
+"""The columns that are printed, by the table in which `thalweg metrics` lists their meaning."""
+
+
+def words_of(heading: str) -> str:
+    """The words of a heading without unit, in lower case, by which `thalweg metrics` finds the column."""
+    return re.sub(r"\s*\([^()]*\)$", "", heading.replace(" of Data", "")).strip().lower()
+
+
+def columns_called(words: str, *, exactly: bool = False) -> list[tuple[str, str]]:
+    """Table and name of the columns with this heading; unless `exactly`, otherwise of those that begin with it or have it.
+
+    Headings are found with or without their unit, in any case.
+    """
+    wanted = words_of(words)
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda heading: words_of(heading) == wanted,
+        lambda heading: words_of(heading).startswith((f"{wanted} ", f"{wanted},")),
+        lambda heading: wanted in re.split(r"[ ,()]+", heading.lower()),
+    )
+    for test in tests[:1] if exactly else tests:
+        found = [
+            (table, key) for table, columns in TABLES.items() for key, heading, _ in columns if test(heading)
+        ]
+        if found:
+            return found
+    return []
 
 
 def unit_of(key: str) -> tuple[str, float]:
@@ -220,17 +297,28 @@ def unit_of(key: str) -> tuple[str, float]:
 
 
 def table_rows(
-    frame: polars.DataFrame, columns: Sequence[Column]
+    frame: polars.DataFrame, columns: Sequence[Column], *, full: bool = True
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
-    """Headings, and rows in the units of the headings; columns without information are omitted."""
+    """Headings, and rows in the units of the headings; columns without information are omitted.
+
+    Unless `full`, those of `ONLY_IN_FULL` are omitted as well.
+    """
     there = [
-        column for column in columns if column[0] in frame.columns and _has_information(frame, column[0])
+        column
+        for column in columns
+        if column[0] in frame.columns
+        and (full or column[0] not in ONLY_IN_FULL)
+        and _has_information(frame, column[0])
     ]
     rows = [
-        {key: _scaled(row[key], factor) for key, _, factor in there}
+        {key: _scaled(_rounded(key, row[key]), factor) for key, _, factor in there}
         for row in frame.select([key for key, _, _ in there]).to_dicts()
     ]
     return [(key, _heading(frame, key, heading)) for key, heading, _ in there], rows
+
+
+SAME_AS = {"active_throughput_bps": "throughput_bps", "active_goodput_bps": "goodput_bps"}
+"""Columns that are omitted if they differ from another in no row by more than a thousandth."""
 
 
 def _heading(frame: polars.DataFrame, key: str, heading: str) -> str:
@@ -259,23 +347,32 @@ def column_heading(column: str) -> str:
 def with_intervals(
     rows: Sequence[dict[str, Any]], number: Callable[[float | None], str]
 ) -> list[dict[str, Any]]:
-    """Rows in which `x` and `x_ci95` are joined to the text `x ± x_ci95`."""
+    """Rows in which `x`, `x_low` and `x_high` are joined to the text `x ± half`, or `x [low, high]`."""
     shown = []
     for row in rows:
-        pairs = {name for name in row if f"{name}_ci95" in row}
+        joined = {name for name in row if f"{name}_low" in row and f"{name}_high" in row}
+        ends = {f"{name}{end}" for name in joined for end in ("_low", "_high")}
         shown.append(
             {
-                name: _with_interval(value, row[f"{name}_ci95"], number) if name in pairs else value
+                name: _with_interval(value, row[f"{name}_low"], row[f"{name}_high"], number)
+                if name in joined
+                else value
                 for name, value in row.items()
-                if name.removesuffix("_ci95") not in pairs or name in pairs
+                if name not in ends
             }
         )
     return shown
 
 
-def _with_interval(mean: Any, interval: Any, number: Callable[[float | None], str]) -> str:
+def _with_interval(mean: Any, low: Any, high: Any, number: Callable[[float | None], str]) -> str:
     # none for a single seed, or too narrow to be visible
-    return number(mean) if not interval else f"{number(mean)} ± {number(float(f'{interval:.2g}'))}"
+    if mean is None or low is None or high is None or low == high:
+        return number(mean)
+    return interval_text(
+        mean,
+        (low, high),
+        lambda value, digits: number(value if value == mean else float(f"{value:.{digits}g}")),
+    )
 
 
 def _has_information(frame: polars.DataFrame, name: str) -> bool:
@@ -284,7 +381,23 @@ def _has_information(frame: polars.DataFrame, name: str) -> bool:
         return False
     if name in OMIT_IF_ZERO:
         return bool((column != 0).any())
+    if name in SAME_AS:
+        other = frame[SAME_AS[name]]
+        return bool(((frame[name] - other).abs() > 1e-3 * other.abs()).any())
+    if name in OF_WORST_RECEIVER:
+        lower = frame["throughput_worst_bps"] < frame["throughput_bps"]
+        return bool(lower.fill_null(value=False).any())
+    if name == "direction":
+        return bool((column != "forward").any())
+    if name in SPREAD_OF_TRANSFERS and "completions" in frame.columns:
+        # the percentiles of one transfer are its completion time
+        return bool((frame["completions"].fill_null(0) > 1).any())
     return name not in {"scheme", "prefix"} or bool((column != "").any())
+
+
+def _rounded(name: str, value: Any) -> Any:
+    smallest = SMALLEST.get(name)
+    return value if smallest is None or value is None else round(value / smallest) * smallest
 
 
 def _scaled(value: Any, factor: float) -> Any:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .. import plots
+from ..event_labels import event_marks
 from ..result import with_overrides
 from ..sweep import value_text
 from .columns import OMIT_IF_ZERO, unit_of
@@ -15,12 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from matplotlib.figure import Figure
+
     from ..result import Result
 
 Named = tuple[str, "Result"]
 
 MAX_KEYS = 6
 """Maximum number of differences in a warning."""
+
+DASHES: tuple[tuple[float, ...], ...] = ((), (7, 3), (2, 2), (9, 3, 2, 3))
+"""Lengths of dashes and gaps in turn, in pixels, of the subjects of a series that a chart of several runs shows first."""
 
 SHOWN = (
     "flows.throughput",
@@ -159,11 +167,150 @@ def shown_keys(runs: Sequence[Named]) -> list[str]:
     return [key for key in dict.fromkeys(key for _, table in values for key in table) if _shown(key, values)]
 
 
+SHADES = (0.0, 0.38, -0.3, 0.6, -0.55)
+"""Lightness steps of the colours of runs with different seeds, and of scenarios beyond the number of colours."""
+
+
+def colours(runs: Sequence[Named]) -> list[str]:
+    """A colour per run, the same in every bar and line of a page; runs that differ only by their seeds have its shades."""
+    groups = _same_scenario(runs)
+    every = len(plots.COLOURS)
+    given = {}
+    for place, group in enumerate(groups):
+        for number, (name, _) in enumerate(group):
+            given[name] = plots.shade(
+                plots.COLOURS[place % every], SHADES[(place // every + number) % len(SHADES)]
+            )
+    return [given[name] for name, _ in runs]
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A line of a chart in which several runs are drawn."""
+
+    run: int
+    """Which run, from 0."""
+    subject: str
+    label: str
+    """The name of the run, and of the subject if the chart shows several of one run."""
+    colour: str
+    """That of the run."""
+    dash: tuple[float, ...]
+    """That of the subject."""
+    shown: bool
+    """The subject is among the first by its mean, and not near zero in this run."""
+
+
+def lines(runs: Sequence[Named], series: str) -> list[RunLine]:
+    """The lines of a series in several runs: a colour per run, a kind of line per subject.
+
+    The subjects with the largest means are shown, as many as there are kinds of lines.
+    """
+    import polars as pl
+
+    means: list[dict[str, float]] = []
+    for _, run in runs:
+        rows = run.series.filter((pl.col("series") == series) & pl.col("value").is_not_nan())
+        found = rows.group_by("subject").agg(pl.col("value").abs().mean())
+        means.append(dict(found.drop_nulls().iter_rows()))
+    subjects = {subject for table in means for subject in table}
+    order = sorted(subjects, key=lambda subject: (-max(table.get(subject, 0.0) for table in means), subject))
+    highest = [max(table.values(), default=0.0) for table in means]
+    shown = {
+        (number, subject)
+        for number, table in enumerate(means)
+        for subject in order[: len(DASHES)]
+        if subject in table and table[subject] >= plots.NEAR_ZERO * highest[number]
+    }
+    alone = len({subject for _, subject in shown}) <= 1
+    given = colours(runs)
+    return [
+        RunLine(
+            number,
+            subject,
+            name if alone and (number, subject) in shown else f"{name}: {plots.subject_name(subject)}",
+            given[number],
+            DASHES[place % len(DASHES)],
+            (number, subject) in shown,
+        )
+        for place, subject in enumerate(order)
+        for number, (name, _) in enumerate(runs)
+        if subject in means[number]
+    ]
+
+
+def overlay(runs: Sequence[Named], series: str) -> Figure:
+    """The lines of a series that are shown first, of all runs in one figure."""
+    import polars as pl
+    from matplotlib import rc_context
+
+    from .. import styles
+
+    look = styles.page()
+    unit, factor = plots.unit_of(series)
+    title = runs[0][1].title_of(series)
+    with rc_context(look.settings):
+        figure, axes = styles.new_figure((8.2, 2.8), look)
+        for line in lines(runs, series):
+            if not line.shown:
+                continue
+            rows = runs[line.run][1].series.filter(
+                (pl.col("series") == series) & (pl.col("subject") == line.subject)
+            )
+            axes.plot(
+                rows["time_s"],
+                rows["value"] * factor,
+                label=line.label,
+                color=line.colour,
+                linestyle=(0, tuple(length / 1.4 for length in line.dash)) if line.dash else "-",
+            )
+        for at, _ in marks(runs):
+            axes.axvline(at, color=plots.INK, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1.5)
+        axes.set_xlabel("time (s)")
+        axes.set_ylabel(f"{title[0].lower()}{title[1:]}" + (f" ({unit})" if unit else ""))
+        axes.set_ylim(bottom=min(axes.get_ylim()[0], 0.0) if axes.dataLim.y0 < 0 else 0.0)
+        axes.margins(x=0)
+        plots.place_legend(axes, rows=3)
+    return figure
+
+
+def marks(runs: Sequence[Named]) -> list[tuple[float, str]]:
+    """What the scenarios change over time, in order: once if all runs have it, otherwise with the name of the run."""
+    of_runs = [event_marks(run.plan) for _, run in runs]
+    return sorted(
+        {
+            (at, words if all((at, words) in other for other in of_runs) else f"{name}: {words}")
+            for (name, _), listed in zip(runs, of_runs, strict=True)
+            for at, words in listed
+        }
+    )
+
+
+def question(runs: Sequence[Named]) -> str:
+    """What is compared, as a title: the names of a few runs, or how many there are."""
+    given = [name for name, _ in runs]
+    short = " and ".join([", ".join(given[:-1]), given[-1]] if len(given) > 1 else given)
+    return f"{short} compared" if len(given) <= 4 and len(short) <= 80 else f"{len(given)} runs compared"
+
+
 def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
-    """The distinct runs of each scenario, which differ only by their seeds.
+    """The runs of each scenario, which differ only by their seeds; one per seed.
 
     A scenario is called by what its runs share, `cubic` for `cubic/seed=1` and `cubic/seed=2`, or by its first run.
     """
+    found: dict[str, list[Result]] = {}
+    for group in _same_scenario(runs):
+        names = [name for name, _ in group]
+        unseeded = {re.sub(r"[,/] ?seed=\d+$", "", name) for name in names}
+        label = unseeded.pop() if len(names) > 1 and len(unseeded) == 1 else os.path.commonpath(names)
+        if not label or label in found:
+            label = names[0]
+        found[label] = list({run.seed: run for _, run in group}.values())
+    return found
+
+
+def _same_scenario(runs: Sequence[Named]) -> list[list[Named]]:
+    """The runs of each scenario, which differ only by their seeds."""
     groups: list[list[Named]] = []
     for name, run in runs:
         for group in groups:
@@ -173,15 +320,7 @@ def by_scenario(runs: Sequence[Named]) -> dict[str, list[Result]]:
                 break
         else:
             groups.append([(name, run)])
-    found: dict[str, list[Result]] = {}
-    for group in groups:
-        names = [name for name, _ in group]
-        unseeded = {re.sub(r"[,/] ?seed=\d+$", "", name) for name in names}
-        label = unseeded.pop() if len(names) > 1 and len(unseeded) == 1 else os.path.commonpath(names)
-        if not label or label in found:
-            label = names[0]
-        found[label] = list({run.trace_hash: run for _, run in group}.values())
-    return found
+    return groups
 
 
 def _shown(key: str, values: Sequence[tuple[str, Mapping[str, float | None]]]) -> bool:

@@ -69,14 +69,16 @@ def check(
             raise KeyError(unknown_name(kind, unknown[0], there))
 
 
-def worth_drawing(samples: Mapping[str, Sequence[object]]) -> bool:
+def worth_drawing(samples: Mapping[str, Sequence[Sequence[float]]]) -> bool:
     """Whether a page draws it: each name has a colour of its own, and there is an ellipse."""
     return len(samples) <= len(plots.COLOURS) and any(
-        len(points) >= plots.MIN_ELLIPSE for points in samples.values()
+        len(points) >= plots.MIN_ELLIPSE and len(set(map(tuple, points))) > 1 for points in samples.values()
     )
 
 
 def drawing(samples: Mapping[str, Sequence[tuple[float, float]]]) -> Drawing:
     """The figure of a page."""
-    chart = plots.scatter_runs(samples, "mean queueing delay (ms)", "mean throughput of a flow (Mbit/s)")
+    chart = plots.scatter_runs(
+        samples, "mean queueing delay (ms)", "throughput of all flows of a group (Mbit/s)"
+    )
     return plots.svg(chart, NAME)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from .. import plots
 from ..dataset import RUNS
 from ..result import PAGE, with_overrides
-from ..sweep import cells_of, group_by_point, sameness
-from . import _charts, _panels
+from ..stats import interval_text
+from ..sweep import cells_of, group_by_point, notes
+from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
 from ._page import number, render
 from .columns import unit_of
@@ -26,11 +27,22 @@ if TYPE_CHECKING:
 MAX_GROUPS = 3
 """Maximum number of flow names with separate columns."""
 
+MAX_FAILURES = 1000
+"""Maximum number of failed expectations in `sweep.json`; the dataset and the folders of the runs have all."""
+
 FILE = "sweep.json"
 """The file of a sweep beside `summary.parquet` and the folders of its runs."""
 
 PART = "sweep.json.part"
 """The file before the sweep has ended; it lists the plans."""
+
+TIMES = """import thalweg as tw
+from thalweg.report import transfer_times
+
+times = transfer_times.of_sweep(tw.SweepResult.load("."))  # the folder of the sweep
+transfer_times.figure(times["{group}"]).savefig("times-{group}.svg")
+"""
+"""Python that makes the picture of completion times."""
 
 PYTHON = """import thalweg as tw
 
@@ -40,6 +52,9 @@ done.scatter("queueing_delay", "throughput", out="throughput-over-delay.svg")
 """Python that makes the picture of throughput over delay."""
 
 Row = dict[str, Any]
+
+Interval = tuple[float | None, float | None, float | None]
+"""A mean and the ends of its confidence interval, None where there is none."""
 
 
 def begin(plans: Sequence[str], folder: Path) -> None:
@@ -86,7 +101,9 @@ def save(done: SweepResult, title: str, folder: Path, overrides: Mapping[str, An
         "metrics": metrics,
         "planned": done.planned,
         "plans": done.plan_digests,
+        "times": transfer_times.of_sweep(done),
         "scatter": samples if scatter.worth_drawing(samples) else {},
+        "failures": done.failures.head(MAX_FAILURES).to_dicts(),
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
         "runs": [
             {
@@ -152,19 +169,38 @@ def key_metrics(result: Result) -> list[str]:
     each = groups if 2 <= len(groups) <= MAX_GROUPS else []
     throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput"]
     done = [f"flows.{group}" for group in groups if result.get(f"flows.{group}.completions")]
-    times = [f"{group}.{word}" for group in done[:MAX_GROUPS] for word in ("fct", "fct_p95")]
+    times = [
+        key
+        for group in done[:MAX_GROUPS]
+        for key in (f"{group}.fct", *([f"{group}.fct_p95"] * ((result.get(f"{group}.completions") or 0) > 1)))
+    ]
+    finite = [group for group in groups if result.get(f"flows.{group}.transfers")]
+    transfers = [
+        f"flows.{group}.{word}" for group in finite[:MAX_GROUPS] for word in ("transfers", "unfinished")
+    ]
     fairness = ["flows.fairness"] if result.get("flows.fairness") is not None else []
     feedback_keys = [f"flows.{group}.feedback_received" for group in groups[:MAX_GROUPS]]
     feedback = [key for key in feedback_keys if result.get(key)]
     return list(
         dict.fromkeys(
-            [*expected, *throughput, *fairness, *times, *_bottleneck_utilisation(result), *feedback]
+            [
+                *expected,
+                *throughput,
+                *fairness,
+                *times,
+                *transfers,
+                *_bottleneck_utilisation(result),
+                *feedback,
+            ]
         )
     )
 
 
 def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[Row]:
-    """One row per point of the grid: its keys, `n`, and for each metric `(mean, ci95)` in the unit for output."""
+    """One row per point of the grid: its keys, `n`, and for each metric `(mean, low, high)` in the unit for output.
+
+    `low` and `high` are the ends of the confidence interval, None if there is none.
+    """
     found: dict[tuple[Any, ...], Row] = {}
     for row in summary:
         if row["metric"] not in metrics:
@@ -172,7 +208,8 @@ def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[
         point = found.setdefault(tuple(row[key] for key in keys), {**{key: row[key] for key in keys}, "n": 0})
         factor = unit_of(row["metric"])[1]
         point["n"] = max(point["n"], row["n"])
-        point[row["metric"]] = (_times(row["mean"], factor), _times(row["ci95"], factor))
+        # sweeps of earlier versions have no ends
+        point[row["metric"]] = tuple(_times(row.get(key), factor) for key in ("mean", "low", "high"))
     return list(found.values())
 
 
@@ -185,20 +222,29 @@ def _values(keys: list[str], runs: list[Row]) -> list[Row]:
 def add_samples(
     rows: list[Row], keys: list[str], metrics: list[str], runs: Iterable[tuple[Row, Row]]
 ) -> None:
-    """Adds the key `samples` to the rows of `points`: the values of each metric in the distinct runs of its point, sorted.
+    """Adds the key `samples` to the rows of `points`: the values of each metric with the seeds of its point, sorted.
 
     A run has the values of its keys before its record. Sweeps of earlier versions have no metrics of runs.
     """
-    by_point: dict[tuple[Any, ...], dict[str, Row]] = {}
+    by_point: dict[tuple[Any, ...], dict[int, Row]] = {}
     for values, run in runs:
-        by_point.setdefault(tuple(values[key] for key in keys), {})[run["trace_hash"]] = run
+        by_point.setdefault(tuple(values[key] for key in keys), {})[run["seed"]] = run
     for row in rows:
-        distinct = by_point.get(tuple(row[key] for key in keys), {}).values()
+        seeds = by_point.get(tuple(row[key] for key in keys), {}).values()
         row["samples"] = {}
         for metric in metrics:
-            known = [run.get("metrics", {}).get(metric) for run in distinct]
+            known = [run.get("metrics", {}).get(metric) for run in seeds]
             factor = unit_of(metric)[1]
             row["samples"][metric] = sorted(value * factor for value in known if value is not None)
+
+
+def has_intervals(rows: Iterable[Row]) -> bool:
+    """Whether a row of `points` has an interval."""
+    return any(
+        isinstance(value, tuple) and len(value) == 3 and value[1] is not None
+        for row in rows
+        for value in row.values()
+    )
 
 
 def heading(metric: str) -> str:
@@ -224,20 +270,30 @@ def page(folder: Path) -> str:
     values = _values(keys, runs)
     add_samples(rows, keys, metrics, zip(values, runs, strict=True))
     title = with_overrides(record["title"], record.get("overrides", {}))
-    cells = group_by_point((run["values"], run["trace_hash"]) for run in runs)
+    cells = group_by_point((run["values"], run["seed"], run["trace_hash"]) for run in runs)
     columns, listed = means_table(rows, keys, metrics)
     # sweeps of earlier versions have none
     samples = record.get("scatter", {})
     drawing = scatter.drawing(samples) if samples else None
-    panels = _panels.interactive({scatter.NAME: (drawing, "Throughput over queueing delay", PYTHON)})
+    times = {
+        group: plots.svg(transfer_times.figure(points), f"times-{group}")
+        for group, points in record.get("times", {}).items()
+    }
+    panels = _panels.interactive(
+        {scatter.NAME: (drawing, "Throughput over queueing delay", PYTHON)}
+        | {
+            f"times-{group}": (one, f"Completion times, {group}", TIMES.format(group=group))
+            for group, one in times.items()
+        }
+    )
     return render(
         "sweep.html",
         f"{title} · sweep",
         version=record["version"],
         name=title,
-        lead=f"{len(rows)} points of a grid over {', '.join(keys) or 'nothing but seeds'}, {len(runs)} runs.",
+        lead=_lead(len(rows), keys, len(runs)),
         planned=record["planned"],
-        sameness=sameness(cells),
+        notes=notes(cells),
         overview=[
             ("points", str(len(rows)), ""),
             ("runs", str(len(runs)), ""),
@@ -246,8 +302,10 @@ def page(folder: Path) -> str:
             ("packet-hops", number(float(sum(run["packet_hops"] for run in runs)), 3), ""),
         ],
         expected=record.get("expected", True),
+        failures=failed_cells(record.get("failures", []), keys),
+        failure_columns=failure_columns(keys),
         failed=sum(not run["passed"] for run in runs),
-        intervals=any(row["n"] > 1 for row in rows),
+        intervals=has_intervals(rows),
         keys=keys,
         columns=columns,
         rows=listed,
@@ -261,15 +319,29 @@ def page(folder: Path) -> str:
         if keys and len(rows) > 1
         else None,
         scatter=drawing,
+        times=times,
         answering={name: name for name in panels},
         panels=_panels.element(panels) if panels else None,
         chart_script=_charts.script(),
         runs=[
-            {**at, "seed": run["seed"], "trace_hash": run["trace_hash"]}
+            {**at, "seed": run["seed"], "folder": run["folder"], "trace_hash": run["trace_hash"]}
             for at, run in zip(values, runs, strict=True)
         ],
-        run_columns=[*((key, key) for key in keys), ("seed", "seed"), ("trace_hash", "trace hash")],
+        run_columns=[
+            *((key, key) for key in keys),
+            ("seed", "seed"),
+            ("folder", "folder"),
+            ("trace_hash", "trace hash"),
+        ],
     )
+
+
+def _lead(points: int, keys: Sequence[str], runs: int) -> str:
+    """A sentence about the sweep."""
+    several = f"{runs} run{'s' * (runs != 1)}"
+    if not keys:
+        return f"One scenario with {several}, which differ by their seeds."
+    return f"{points} point{'s' * (points != 1)} of a grid over {', '.join(keys)}, {several}."
 
 
 def means_table(
@@ -288,18 +360,55 @@ def means_table(
     columns = [
         *((key, key) for key in keys),
         *((metric, heading(metric)) for metric in metrics),
-        ("n", "distinct runs"),
+        ("n", "seeds"),
     ]
     return columns, listed
 
 
-def mean_text(value: tuple[float | None, float | None], digits: int = 4) -> str:
-    """`0.95 ± 0.01`."""
-    mean, interval = value
+def failed_cells(failures: Iterable[Row], keys: list[str]) -> list[Row]:
+    """The failed expectations of a sweep, one row per point and key, for output.
+
+    `measured` is the value or the range over the failed runs, in the unit for output; `runs` their number.
+    """
+    found: dict[str, tuple[Row, list[float]]] = {}
+    for row in failures:
+        point = {key: row[key] for key in keys}
+        cell, values = found.setdefault(
+            repr((point, row["key"])),
+            ({**point, "key": row["key"], "expected": row["expected"], "runs": 0}, []),
+        )
+        cell["runs"] += 1
+        if row["measured"] is not None:
+            values.append(row["measured"])
+    return [{**cell, "measured": _range_text(cell["key"], values)} for cell, values in found.values()]
+
+
+def failure_columns(keys: list[str]) -> list[tuple[str, str]]:
+    """Keys and headings of `failed_cells`."""
+    return [
+        *((key, key.removeprefix("topology.")) for key in keys),
+        *((word, word) for word in ("key", "expected", "measured")),
+        ("runs", "failed runs"),
+    ]
+
+
+def _range_text(key: str, values: Sequence[float]) -> str:
+    """`82.2 %`, or `82.2 … 83 %`."""
+    unit, factor = unit_of(key)
+    ends = (
+        list(dict.fromkeys(number(value * factor, 4) for value in (min(values), max(values))))
+        if values
+        else ["–"]
+    )
+    return f"{' … '.join(ends)} {unit}".rstrip()
+
+
+def mean_text(value: Interval, digits: int = 4) -> str:
+    """`0.95 ± 0.01`, or `0.95 [0.91, 0.97]` if the sides of the interval differ."""
+    mean, low, high = value
     if mean is None:
         return "–"
-    shown = number(mean, digits)
-    return shown if interval is None else f"{shown} ± {number(interval, 2)}"
+    return interval_text(mean, None if low is None or high is None else (low, high), number, digits)
 
 
 def _bottleneck_utilisation(result: Result) -> list[str]:

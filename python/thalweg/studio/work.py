@@ -26,7 +26,7 @@ from ..report._page import number
 from ..report.columns import FLOWS, table_rows, unit_of
 from ..report.sweeps import key_metrics
 from ..result import PAGE, TABLES, Result, with_overrides
-from ..sweep import load_if_complete, run_folder_name
+from ..sweep import load_if_complete, run_folders
 from .files import Refused
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ class SweepActivity(Activity):
         self._said |= {"note": done.note, "passed": failed == 0}
         for index, (cell, (_, plan)) in enumerate(zip(self._cells, self._sweep.plans, strict=True)):
             if cell["state"] != "done" and load_if_complete(
-                self._location.runs / run_folder_name(plan), plan
+                run_folders(self._location.runs, [plan])[0], plan
             ):
                 # it finished while the others were stopped
                 self._finish(index)
@@ -371,7 +371,7 @@ class SweepActivity(Activity):
 
     def _finish(self, index: int) -> None:
         _, plan = self._sweep.plans[index]
-        result = load_if_complete(self._location.runs / run_folder_name(plan), plan)
+        result = load_if_complete(run_folders(self._location.runs, [plan])[0], plan)
         if result is None:
             self._set(index, state="done", share=1.0)
             return

@@ -1,10 +1,12 @@
 //! Counters and records of a run: the balance of packets, drops, the digest of events, series, events, and distributions of delays.
 
+mod packets;
 mod recorder;
 
 use contract::{DropReason, Ecn, FlowId, Notes, Packet};
 use units::Time;
 
+pub(crate) use packets::{LinkState, PacketRecorder};
 pub(crate) use recorder::Recorded;
 use recorder::Recorder;
 
@@ -143,11 +145,8 @@ impl Accounts {
     // ---- records
 
     /// Records the values and events that endpoints and nodes offered at `now`.
-    #[inline]
     pub(crate) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
-        if !notes.pending.is_empty() {
-            self.recorder.take_notes(now, notes);
-        }
+        self.recorder.take_notes(now, notes);
     }
 
     /// Writes one value of every series.

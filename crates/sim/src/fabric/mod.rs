@@ -27,6 +27,7 @@ pub(crate) use routing::{Edge, NO_FLOW};
 use tree::Tree;
 pub(crate) use tree::TreeNode;
 
+use crate::accounts::LinkState;
 use crate::blueprint::Metric;
 use crate::delays::Delays;
 use crate::trace::PortRecord;
@@ -379,6 +380,27 @@ impl Fabric {
     /// Keeps the distributions of the times that packets wait in queues. Call it before the run.
     pub(crate) fn keep_waits(&mut self) {
         self.ports.iter_mut().for_each(Port::keep_waits);
+    }
+
+    /// Lets all packets take the slow paths, for a record of each. Call it before the run.
+    pub(crate) fn log_packets(&mut self) {
+        self.ports.iter_mut().for_each(Port::log_packets);
+    }
+
+    /// The packet that a port accepted or served last, and when its transmission starts and ends; `None` if the port has no packet.
+    pub(crate) fn last_transmission(&self, port: PortId) -> Option<(PacketId, Time, Time)> {
+        self.ports[port.index()].transmissions().last()
+    }
+
+    /// The packets that a port has accepted or served and that have not arrived, with the times of their transmission.
+    pub(crate) fn transmissions(&self, port: PortId) -> impl Iterator<Item = (PacketId, Time, Time)> + '_ {
+        self.ports[port.index()].transmissions()
+    }
+
+    /// The state of a port's link for a record of packets.
+    pub(crate) fn link_state(&self, port: PortId) -> LinkState {
+        let (state, delay_ns) = (&self.ports[port.index()], self.edges[port.index()].delay_ns());
+        LinkState { rate: state.recorded_rate(), delay_ns, loss: state.loss(), up: state.is_up() }
     }
 
     /// Shows the packets at the end of every link to the capture. Call it before the run.

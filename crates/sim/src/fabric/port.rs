@@ -311,6 +311,29 @@ impl Port {
         }
     }
 
+    /// Lets all packets take the slow paths, and each service of a discipline have an event.
+    pub(super) fn log_packets(&mut self) {
+        self.cold.observers.logged = true;
+        self.tap();
+        self.update_offer_path();
+        self.serve_promptly();
+    }
+
+    /// Packets that are accepted and have not arrived, with the start and the end of their transmission.
+    pub(super) fn transmissions(&self) -> impl DoubleEndedIterator<Item = (PacketId, Time, Time)> + '_ {
+        self.ring.iter().map(|slot| (slot.packet, slot.start, slot.depart))
+    }
+
+    /// The rate at which the queue is served; `None` if it follows a trace.
+    pub(super) fn recorded_rate(&self) -> Option<Rate> {
+        (!self.paths.traced).then(|| self.rate())
+    }
+
+    /// Probability of random loss.
+    pub(super) fn loss(&self) -> f64 {
+        self.cold.loss
+    }
+
     /// Whether the link is up.
     pub(super) const fn is_up(&self) -> bool {
         self.paths.up
@@ -343,8 +366,8 @@ impl Port {
     /// leads to a node with a state machine.
     pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], has_router: bool, to_router: bool) {
         let departures = departures.then(ObservedDepartures::default);
-        let tap = self.cold.observers.tap;
-        self.cold.observers = Observers { router_ahead: to_router, tap, offers, departures };
+        let Observers { tap, logged, .. } = self.cold.observers;
+        self.cold.observers = Observers { router_ahead: to_router, tap, logged, offers, departures };
         self.update_arrival_path();
         self.update_offer_path();
         if has_router {
@@ -356,7 +379,7 @@ impl Port {
         let observed = self.observes_offers() || self.observes_departures();
         let Paths { up, shaped, policed, .. } = self.paths;
         self.paths.offers = match &self.cold.discipline {
-            _ if !up || self.keeps_waits() => OfferPath::Slow,
+            _ if !up || self.keeps_waits() || self.cold.observers.logged => OfferPath::Slow,
             None if observed && !self.is_planned() && !policed => OfferPath::Observed,
             _ if observed => OfferPath::Slow,
             None if !self.is_planned() && !policed => OfferPath::Fast,

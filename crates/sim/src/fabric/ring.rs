@@ -188,7 +188,7 @@ impl Ring {
         (self.len() > ahead as usize).then(|| self.at(self.head.wrapping_add(ahead)).packet)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Slot> {
         (0..self.len() as u32).map(|i| self.at(self.head.wrapping_add(i)))
     }
 }

@@ -49,6 +49,7 @@ impl Hosts {
             late: LateEndpoints::default(),
             machines: Machines::new(counts),
             distributions,
+            screened: false,
             warmed_at: Time::ZERO,
             nodes,
             clocks,
@@ -185,7 +186,7 @@ impl Hosts {
     ) -> EndpointState {
         let endpoint = self.clocks.wrap(address.node, endpoint);
         let mut state = EndpointState::new(endpoint, address, flow, random, &mut self.machines);
-        if !self.clocks.are_exact() {
+        if self.screened || !self.clocks.are_exact() {
             state.screen_all();
         }
         state

@@ -130,7 +130,7 @@ impl Endpoint for AnyEndpoint {
 /// packets use.
 #[repr(C, align(64))]
 pub(crate) struct EndpointState {
-    /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact.
+    /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact or every packet is recorded.
     screen: Time,
     /// When its pending `Wake` is due; any other is stale.
     armed: Time,
@@ -226,7 +226,7 @@ impl EndpointState {
         self.rare.get_or_insert_with(|| Box::new(Rare::INITIAL))
     }
 
-    /// Makes all packets take the slow path, because clocks are not exact.
+    /// Makes all packets take the slow path, because clocks are not exact or every packet is recorded.
     pub(super) fn screen_all(&mut self) {
         self.screen = Time::NEVER;
     }
@@ -317,7 +317,7 @@ impl EndpointState {
         self.active && sent_at >= self.screen
     }
 
-    /// When a packet with the time stamp `sent_at` of an inexact `clock` was sent by true time; `None` if it is not accepted.
+    /// When a packet with the time stamp `sent_at` of `clock` was sent by true time; `None` if it is not accepted.
     pub(super) fn sent_by_clock(&self, clock: Clock, sent_at: Time) -> Option<Time> {
         // by the sender's clock, because a slow clock may show two instants as equal
         (self.active && sent_at >= clock.local_time(self.rare().epoch)).then(|| clock.first(sent_at))
@@ -439,6 +439,11 @@ impl EndpointState {
     pub(super) fn set_news(&mut self, at: u64) {
         self.notifies = at < u64::MAX;
         self.rare_mut().next_event_at = at;
+    }
+
+    /// Its counters of the whole run.
+    pub(super) fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// Bytes sent, arrived and delivered to the application over the whole run.

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use contract::{Address, DropReason, EndpointId, FlowId, Meter, Name, NodeId, Outputs, Packet, Random};
 use stack::log::Log;
-use units::{Duration, Rate, Time};
+use units::{Clock, Drift, Duration, Rate, Time};
 
 pub use build::MANY_RECEIVERS;
 use clocks::Clocks;
@@ -32,6 +32,7 @@ pub(crate) use sdn::is_control_port;
 
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
+use crate::packet_log::{EndpointRole, EndpointRow};
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 use crate::{Blueprint, Factory};
 use memory::{prefetch, prefetch_line};
@@ -86,6 +87,8 @@ pub(crate) struct Hosts {
     machines: Machines,
     /// What new endpoints record.
     distributions: Distributions,
+    /// No endpoint takes packets on the fast path, because each is recorded.
+    screened: bool,
     /// End of the warm-up; the start of the run before it, and without one.
     warmed_at: Time,
     pub nodes: Nodes,
@@ -317,7 +320,8 @@ impl Hosts {
     /// When a packet to an endpoint was sent by true time. `None` if the endpoint does not accept it: it is not active, or the packet
     /// belongs to an earlier connection.
     pub(crate) fn sent_at(&self, endpoint: EndpointId, packet: &Packet) -> Option<Time> {
-        let clock = self.clocks.of(packet.source.node)?;
+        const EXACT: Clock = Clock::new(Duration::ZERO, Drift::ZERO);
+        let clock = self.clocks.of(packet.source.node).unwrap_or(EXACT);
         self.state(endpoint).sent_by_clock(clock, packet.sent_at)
     }
 
@@ -360,6 +364,53 @@ impl Hosts {
             self.nodes.stop_controller(index);
         }
         Some(index)
+    }
+
+    // ---- the record of packets
+
+    /// Lets all endpoints take packets on the slow path from now on.
+    pub(crate) fn screen_all(&mut self) {
+        self.screened = true;
+        self.endpoints.iter_mut().chain(self.late.all_running()).for_each(EndpointState::screen_all);
+    }
+
+    /// All endpoints and state machines of nodes, by number.
+    pub(crate) fn endpoint_rows(&self) -> Vec<EndpointRow> {
+        let endpoint = |number, role, flow| {
+            let flow = Some(flow);
+            EndpointRow { address: self.address(number), role, flow }
+        };
+        let mut rows = Vec::with_capacity(self.count() + self.nodes.len());
+        for (id, flow) in (0u32..).map(FlowId).zip(&self.flows) {
+            rows.push(endpoint(flow.sender, EndpointRole::Sender, id));
+            let receivers = &self.receivers[flow.receivers()];
+            rows.extend(receivers.iter().map(|to| endpoint(to.endpoint, EndpointRole::Receiver, id)));
+        }
+        rows.extend(self.producers.iter().map(|&producer| EndpointRow {
+            address: self.address(producer),
+            role: EndpointRole::Producer,
+            flow: None,
+        }));
+        rows.extend(self.nodes.rows());
+        rows
+    }
+
+    /// The receivers that listen from the start of the run although their flow starts later.
+    pub(crate) fn listening_early(&self) -> Vec<EndpointId> {
+        let endpoints = self.receivers.iter().map(|receiver| receiver.endpoint);
+        endpoints.filter(|id| matches!(self.late.slot(*id), Some(Slot::Waiting(_)))).collect()
+    }
+
+    /// The counters of an endpoint or the state machine of a node, those of a forwarder, and the node; `None` if it does not exist at present.
+    pub(crate) fn meter(
+        &self,
+        endpoint: EndpointId,
+    ) -> Option<(&Meter, Option<stack::ndn::Counters>, NodeId)> {
+        if endpoint.index() >= self.count() {
+            return self.nodes.meter(endpoint.index() - self.count());
+        }
+        let state = self.started(endpoint)?;
+        Some((state.meter(), None, state.address().node))
     }
 
     // ---- records

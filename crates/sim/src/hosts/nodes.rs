@@ -22,6 +22,7 @@ use super::sdn::NodeAgent;
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::blueprint::Metric;
 use crate::fabric::{Edge, Fabric, NO_FLOW};
+use crate::packet_log::{EndpointRole, EndpointRow};
 use crate::trace::NodeRecord;
 use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 
@@ -314,6 +315,21 @@ impl Nodes {
     /// The nodes of the state machines, in the order of their addresses.
     pub(super) fn places(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.all.iter().map(|state| state.address.node)
+    }
+
+    /// The state machines as the record of packets names them.
+    pub(super) fn rows(&self) -> impl Iterator<Item = EndpointRow> + '_ {
+        self.all.iter().map(|state| EndpointRow {
+            address: state.address,
+            role: EndpointRole::Node(state.machine.role()),
+            flow: None,
+        })
+    }
+
+    /// The counters of the state machine with this index over the whole run, those of a forwarder, and its node.
+    pub(super) fn meter(&self, index: usize) -> Option<(&Meter, Option<ndn::Counters>, NodeId)> {
+        let state = self.all.get(index)?;
+        Some((&state.meter, state.machine.counters(), state.address.node))
     }
 
     // ---- inputs

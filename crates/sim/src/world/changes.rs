@@ -41,6 +41,7 @@ impl World {
                 for port in both(link) {
                     self.settle(port);
                     let offers = self.fabric.set_rate(port, rate, self.now, &mut self.out.arena);
+                    self.record_transmissions(port);
                     self.schedule_all(port, &offers);
                     self.show_departures(port);
                     self.settle(port);
@@ -87,6 +88,7 @@ impl World {
                 }
             }
         }
+        self.record_links();
     }
 
     pub(super) fn start_flow(&mut self, flow: FlowId) {
@@ -148,6 +150,7 @@ impl World {
     /// Activates an endpoint, which then accepts packets.
     pub(super) fn activate(&mut self, endpoint: EndpointId) {
         self.hosts.endpoint(endpoint).activate(self.now);
+        self.record_activity(endpoint, true);
         self.give_input(endpoint, Input::Start);
     }
 
@@ -155,6 +158,7 @@ impl World {
         if self.hosts.is_active(endpoint) {
             self.give_input(endpoint, Input::Stop);
             self.hosts.endpoint(endpoint).deactivate(self.now);
+            self.record_activity(endpoint, false);
         }
     }
 

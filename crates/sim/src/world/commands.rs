@@ -35,6 +35,7 @@ impl World {
                 _ => self.hosts.nodes.get_mut(index).count(Count::Ignored),
             }
         }
+        self.record_meter(self.hosts.nodes.address_at(index).endpoint);
     }
 
     /// Undoes the commands of a node that loses its state: next hops, routes, queues and rate limits are again as configured.
@@ -62,6 +63,8 @@ impl World {
     fn cap(&mut self, port: PortId, rate: Rate) {
         self.settle(port);
         let offers = self.fabric.set_cap(port, rate, self.now, &mut self.out.arena);
+        self.record_transmissions(port);
+        self.record_links();
         self.schedule_all(port, &offers);
         self.show_departures(port);
         self.settle(port);

@@ -36,6 +36,11 @@ impl Default for Shares {
 }
 
 impl Shares {
+    /// Gives every copy a packet of its own from now on.
+    pub(super) const fn share_nothing(&mut self) {
+        self.min_branches = usize::MAX;
+    }
+
     /// Copies that have no place in the arena.
     pub(super) const fn more(&self) -> usize {
         self.more

@@ -5,6 +5,7 @@ use units::Time;
 
 use super::{LocalDelivery, World};
 use crate::agenda::{AgendaEvent, Kind};
+use crate::packet_log::PacketEnd;
 use crate::trace::Subject;
 
 impl World {
@@ -35,7 +36,9 @@ impl World {
     /// Sends the outputs of an endpoint and schedules a wake. It is inlined everywhere, because a call costs time in the path of every packet.
     #[inline(always)]
     pub(super) fn take_outputs(&mut self, endpoint: EndpointId, wake: Time) {
-        self.accounts.take_notes(self.now, &mut self.out.notes);
+        if self.out.notes.due {
+            self.take_notes(endpoint);
+        }
         if !self.out.outbox.is_empty() {
             self.send_outbox(endpoint);
         }
@@ -110,7 +113,9 @@ impl World {
     /// The same in the path of every packet, which the node may have `sent` on.
     #[inline(always)]
     pub(super) fn drain_node(&mut self, index: usize, sent: RouterPacket) {
-        self.accounts.take_notes(self.now, &mut self.out.notes);
+        if self.out.notes.due {
+            self.take_notes(self.hosts.nodes.address_at(index).endpoint);
+        }
         match sent {
             RouterPacket::Forwarded(id, port) => self.offer_from_node(index, id, port),
             RouterPacket::Delivered(id, endpoint) => {
@@ -135,6 +140,9 @@ impl World {
         if !self.out.commands.is_empty() {
             self.execute_commands(index);
         }
+        if self.out.notes.due {
+            self.end_recorded_input();
+        }
         self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
     }
 
@@ -145,6 +153,7 @@ impl World {
             self.accounts.count_sent();
         } else {
             self.accounts.count_copied(1);
+            self.record_forwarded(id);
         }
         self.offer(port, id);
     }
@@ -160,6 +169,7 @@ impl World {
         for i in 0..self.out.deliveries.len() {
             let (id, endpoint) = self.out.deliveries[i];
             self.accounts.count_copied(1);
+            self.record_forwarded(id);
             self.local.push(LocalDelivery::ToEndpoint(endpoint, id));
         }
         self.out.deliveries.clear();
@@ -191,7 +201,9 @@ impl World {
             return self.drop(id, DropReason::NotListening, Subject::Node(node));
         }
         let packet = *self.out.arena.get(id);
-        self.consume(id, None, node);
+        self.record_end(id, PacketEnd::Delivered(endpoint));
+        self.out.arena.release(id);
+        self.accounts.count_delivered();
         let sent_at = self.hosts.true_time(packet.source.node, packet.sent_at);
         if matches!(packet.header, Header::Nack(_)) {
             self.hosts.endpoint(endpoint).count_refused(packet.size_bytes);

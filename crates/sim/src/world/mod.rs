@@ -15,6 +15,7 @@ mod hosts;
 mod packets;
 mod prefetch;
 mod queues;
+mod recording;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -28,10 +29,11 @@ use self::apps::Apps;
 use self::copies::Shares;
 use self::emulation::External;
 use self::prefetch::Near;
-use crate::accounts::{Accounts, Recorded};
+use crate::accounts::{Accounts, PacketRecorder, Recorded};
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
+use crate::packet_log::PacketLog;
 use crate::trace::Trace;
 use crate::{Blueprint, Shared, build};
 
@@ -83,6 +85,8 @@ pub struct World {
     accounts: Accounts,
     external: External,
     apps: Apps,
+    /// The record of packets, if there is one.
+    recorder: Option<Box<PacketRecorder>>,
     /// The network does not fit into a processor's caches.
     is_large: bool,
     near: Near,
@@ -161,6 +165,11 @@ impl World {
 
     /// As [`World::new`], without a copy of the blueprint.
     pub fn shared(shared: Shared<Blueprint>) -> Result<Self, ParamError> {
+        Self::recorded(shared, None)
+    }
+
+    /// As [`World::shared`], with a record of every packet. It changes nothing in the run. A world with a record is for virtual time: nothing is injected.
+    pub fn recorded(shared: Shared<Blueprint>, log: Option<Box<dyn PacketLog>>) -> Result<Self, ParamError> {
         let blueprint = &*shared;
         build::check(blueprint)?;
         let mut fabric = Fabric::new(blueprint);
@@ -198,6 +207,7 @@ impl World {
             accounts,
             external: External::default(),
             apps: Apps::new(blueprint),
+            recorder: None,
             is_large,
             near: Near::default(),
             blueprint: shared,
@@ -205,6 +215,9 @@ impl World {
         world.agenda.set_ports(2 * world.blueprint.links.len());
         world.agenda.arrange();
         world.connect_apps();
+        if let Some(log) = log {
+            world.begin_packet_log(log);
+        }
         world.start_nodes();
         Ok(world)
     }
@@ -283,6 +296,7 @@ impl World {
         self.settle_all();
         let recorded = self.accounts.take_recorded();
         let in_flight = self.in_flight();
+        self.end_packet_log(in_flight);
         // the memory of packets and events is free for the records
         (self.out, self.agenda) = (Outputs::default(), Agenda::default());
         self.hosts.release_machines();
@@ -330,6 +344,7 @@ impl World {
             }
             build::RUN_WARM => {
                 self.settle_all();
+                self.record_meters();
                 self.fabric.rebase(self.now);
                 self.accounts.rebase();
                 self.hosts.rebase(self.now);

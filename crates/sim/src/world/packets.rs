@@ -9,6 +9,7 @@ use units::Time;
 use super::{LocalDelivery, World};
 use crate::agenda::{AgendaEvent, Kind};
 use crate::fabric::{Arrival, ArrivalPath, DAMAGED, Fate, LinkEffect, reverse};
+use crate::packet_log::PacketEnd;
 use crate::trace::Subject;
 
 /// More hops than any route has.
@@ -93,6 +94,7 @@ impl World {
             if self.blueprint.record.has_packets_at(self.now) {
                 self.accounts.record_packet(self.now, Subject::Port(by), packet, None);
             }
+            self.record_arrival(id);
         }
         self.arrive_at_node(node, by, id)
     }
@@ -112,7 +114,8 @@ impl World {
                 if let Header::External(payload) = packet.header {
                     self.external.payloads.share(payload, 1);
                 }
-                let copy = self.out.arena.insert(packet);
+                let number = self.recorded_number(id);
+                let copy = self.insert_copy(packet, number);
                 self.hold(by, node, id, at);
                 self.hold(by, node, copy, copy_at);
             }
@@ -228,6 +231,7 @@ impl World {
         if let Header::External(payload) = packet.header {
             self.external.payloads.share(payload, more);
         }
+        let number = self.recorded_number(id);
         // the first of them gets the packet itself, each other one a copy
         let mut first = Some(id);
         let branches = if self.send_copies(node, group, id, branches) {
@@ -237,13 +241,13 @@ impl World {
             branches
         };
         for i in 0..branches {
-            let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
+            let id = first.take().unwrap_or_else(|| self.insert_copy(packet, number));
             let Some(here) = self.fabric.tree_at(group, node) else { break };
             let branch = here.branches[i];
             self.offer(branch, id);
         }
         for i in 0..members {
-            let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
+            let id = first.take().unwrap_or_else(|| self.insert_copy(packet, number));
             let Some(here) = self.fabric.tree_at(group, node) else { break };
             let member = here.members[i];
             self.deliver_to(member, id);
@@ -299,6 +303,7 @@ impl World {
             let node = self.hosts.address(endpoint).node;
             return self.drop(id, DropReason::NotListening, Subject::Node(node));
         };
+        self.record_end(id, PacketEnd::Delivered(endpoint));
         self.out.arena.release(id);
         self.give_packet(endpoint, &packet, sent_at);
     }
@@ -320,6 +325,7 @@ impl World {
         if self.blueprint.record.has_packets_at(self.now) {
             self.accounts.record_packet(self.now, place, self.out.arena.get(id), Some(why));
         }
+        self.record_end(id, PacketEnd::Dropped(why, place));
         self.release(id);
     }
 
@@ -352,6 +358,7 @@ impl World {
         node: NodeId,
     ) -> RouterPacket {
         let sent = std::mem::take(&mut self.out.input);
+        self.record_input(id);
         match sent {
             RouterPacket::Offered(_) => self.consume(id, drop_reason, node),
             _ => self.accounts.count_delivered(),
@@ -365,6 +372,7 @@ impl World {
         match drop_reason {
             Some(why) => self.drop(id, why, Subject::Node(node)),
             None => {
+                self.record_taken(id, node);
                 self.out.arena.release(id);
                 self.accounts.count_delivered();
             }

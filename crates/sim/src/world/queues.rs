@@ -102,12 +102,17 @@ impl World {
         {
             hosts.nodes.observe_offer(index, port, out.arena.get_mut(id), *now, fabric, agenda);
         }
-        match fabric.offer_slowly(port, id, &mut out.arena, *now) {
+        self.record_offer(port, id);
+        match self.fabric.offer_slowly(port, id, &mut self.out.arena, self.now) {
             SlowOffer::Fifo(offer) => {
+                if !matches!(offer, Offer::Dropped(_)) {
+                    self.record_transmission(port);
+                }
                 self.act(port, id, offer);
                 self.show_departures(port);
             }
             SlowOffer::Discipline(refused) => {
+                self.record_mark(id);
                 if !self.fabric.dropped.is_empty() {
                     self.drop_from_queue(port);
                 }
@@ -137,6 +142,7 @@ impl World {
             }
             let Some(service) = service else { break };
             self.accounts.count_hops(1);
+            self.record_transmission(port);
             if let Some(waited) = service.observed {
                 self.show_departure(port, service.packet, waited);
             }
@@ -198,6 +204,7 @@ impl World {
         if let Some(index) = self.hosts.nodes.at(self.fabric.owner(port)) {
             let view = self.fabric.view(port, self.now);
             self.show_departure_to(index, &view, id, waited);
+            self.record_mark(id);
         }
     }
 

@@ -44,7 +44,13 @@ impl Cold {
         loss: 0.0,
         loss_random: None,
         impairments: None,
-        observers: Observers { router_ahead: false, tap: false, offers: false, departures: None },
+        observers: Observers {
+            router_ahead: false,
+            tap: false,
+            logged: false,
+            offers: false,
+            departures: None,
+        },
         limit: RateLimit { link: None, cap: None },
         cursor: None,
         shaper: None,
@@ -92,6 +98,8 @@ pub(super) struct Observers {
     pub(super) router_ahead: bool,
     /// The link is captured.
     pub(super) tap: bool,
+    /// Every packet is recorded.
+    pub(super) logged: bool,
     /// The router of its node observes every offered packet.
     pub(super) offers: bool,
     /// The router of its node observes every departure.

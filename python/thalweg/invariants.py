@@ -1,0 +1,378 @@
+"""Invariants that the tables of a run obey, whatever the scenario: orders, balances and identities of the field.
+
+If one is violated, a number of the run is wrong. `check` finds violations from the tables alone, in milliseconds.
+`thalweg verify` checks more: it computes every number a second time from the packets of the run.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ._text import printable
+from .quantities import base_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import polars
+
+    from .result import Result
+
+ROUNDING = 1e-9
+"""Relative difference of two numbers that counts as equal: that of sums in another order."""
+
+GRAIN = 0.004
+"""Relative error of a percentile that is read from a histogram."""
+
+GRAIN_S = 1.1e-6
+"""Error in seconds that a percentile from a histogram has besides."""
+
+MAX_PACKET = 65536
+"""Maximum size of a packet in bytes."""
+
+MAX_GROUPS = 200
+"""Groups of flows whose sums are checked."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """An invariant that a row of a table breaks."""
+
+    invariant: str
+    """The invariant, as one sentence."""
+    table: str
+    """Table of the row; `summary` for a group of flows."""
+    row: str
+    """Name of the row, such as a flow or a direction of a link."""
+    numbers: str
+    """The numbers that break the invariant."""
+    more: int = 0
+    """Number of further rows of the table that break it."""
+
+    @property
+    def sentence(self) -> str:
+        """Row, numbers and invariant in one line."""
+        rest = f" ({self.more} further rows)" if self.more else ""
+        return f"{self.table}, {self.row}: {self.numbers}; invariant: {self.invariant}{rest}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """`low <= high` in each row where both were measured."""
+
+    table: str
+    low: str
+    high: str | float
+    invariant: str
+    grain: bool = False
+    """One of the numbers is read from a histogram."""
+
+    def columns(self) -> list[str]:
+        """Columns that it needs."""
+        return [self.low] if isinstance(self.high, float) else [self.low, self.high]
+
+    def breaks(self) -> polars.Expr:
+        """True in rows that break it."""
+        import polars
+
+        low = polars.col(self.low)
+        high = polars.lit(self.high) if isinstance(self.high, float) else polars.col(self.high)
+        return low > high + high.abs() * (GRAIN if self.grain else ROUNDING) + (
+            GRAIN_S if self.grain else 1e-15
+        )
+
+
+@dataclass(frozen=True)
+class Identity:
+    """`left = right` in each row where all terms were measured; `left` is a sum, `right` a sum or a product."""
+
+    table: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    invariant: str
+    product: bool = False
+    """`right` is a product."""
+    optional: bool = False
+    """Terms that were not measured count as zero."""
+
+    def columns(self) -> list[str]:
+        """Columns that it needs."""
+        return [*self.left, *self.right]
+
+    def breaks(self) -> polars.Expr:
+        """True in rows that break it."""
+        import polars
+
+        def term(name: str) -> polars.Expr:
+            column = polars.col(name).cast(polars.Float64)
+            return column.fill_null(0.0) if self.optional else column
+
+        left = term(self.left[0])
+        for name in self.left[1:]:
+            left = left + term(name)
+        right = term(self.right[0])
+        for name in self.right[1:]:
+            right = right * term(name) if self.product else right + term(name)
+        difference = (left - right).abs()
+        return difference > ROUNDING * polars.max_horizontal(left.abs(), right.abs()) + 1e-12
+
+
+def _orders() -> Iterator[Order]:
+    goodput = "goodput is at most throughput, because payload is a part of a packet (RFC 5166 §2.1.1)"
+    for table in ("flows", "receivers"):
+        yield Order(table, "goodput_bps", "throughput_bps", goodput)
+        yield Order(table, "active_goodput_bps", "active_throughput_bps", goodput)
+        active = (
+            "a rate over the measured time is at most the rate over the active time, which is a part of it"
+        )
+        for name in ("throughput", "goodput"):
+            yield Order(table, f"{name}_bps", f"active_{name}_bps", active)
+        yield Order(table, "owd_min_s", "owd_s", "minimum <= mean")
+        yield Order(table, "owd_s", "owd_max_s", "mean <= maximum")
+        base = "queueing is a part of the one-way delay"
+        yield Order(table, "queueing_delay_s", "owd_s", base)
+        yield Order(table, "base_delay_s", "owd_s", base)
+        for name in ("queueing_delay_p50_s", "queueing_delay_p95_s", "queueing_delay_p99_s"):
+            yield Order(table, name, "owd_max_s", base, grain=True)
+        for low, high in (("p50", "p95"), ("p95", "p99")):
+            yield Order(
+                table, f"queueing_delay_{low}_s", f"queueing_delay_{high}_s", f"{low} <= {high}", grain=True
+            )
+        yield Order(table, "loss_ratio", 1.0, "a ratio is at most 1")
+    yield Order("flows", "ack_loss_ratio", 1.0, "a ratio is at most 1")
+    for low, high in (("throughput_worst_bps", "throughput_bps"), ("goodput_worst_bps", "goodput_bps")):
+        yield Order("flows", low, high, "the worst receiver has at most the mean")
+    for name in ("loss_ratio", "queueing_delay", "owd"):
+        unit = "" if name == "loss_ratio" else "_s"
+        yield Order(
+            "flows", f"{name}{unit}", f"{name}_worst{unit}", "the worst receiver has at least the mean"
+        )
+    yield Order("flows", "rtt_min_s", "rtt_s", "minimum <= mean")
+    yield Order("flows", "delay_min_s", "delay_s", "minimum <= mean")
+    yield Order("flows", "delay_s", "delay_max_s", "mean <= maximum")
+    points = ("min", "p5", "p25", "p50", "p75", "p95", "max")
+    for low, high in pairwise(points):
+        yield Order("flows", f"delay_{low}_s", f"delay_{high}_s", f"{low} <= {high}", grain=True)
+    yield Order("flows", "rtp_queue_s", "rtp_queue_max_s", "mean <= maximum")
+    yield Order("flows", "rtp_queue_p95_s", "rtp_queue_max_s", "p95 <= maximum", grain=True)
+    yield Order("links", "utilisation", 1.0, "a link carries at most its capacity")
+    yield Order("links", "queue_packets", "queue_max_packets", "mean <= maximum")
+    yield Order("links", "queue_p50_s", "queue_p95_s", "p50 <= p95", grain=True)
+    yield Order("links", "queue_p95_s", "queue_p99_s", "p95 <= p99", grain=True)
+    yield Order("links", "loss_ratio", 1.0, "a ratio is at most 1")
+    yield Order("nodes", "hit_ratio", 1.0, "a ratio is at most 1")
+    yield Order("apps", "duration_p50_s", "duration_p95_s", "p50 <= p95")
+    yield Order("apps", "duration_p95_s", "duration_p99_s", "p95 <= p99")
+
+
+def _identities() -> Iterator[Identity]:
+    for table in ("flows", "receivers"):
+        yield Identity(
+            table,
+            ("owd_s",),
+            ("base_delay_s", "queueing_delay_s"),
+            "one-way delay = base delay + queueing delay",
+        )
+    at_links = ("queue_full", "early", "random_loss", "link_down", "policed", "corrupted")
+    yield Identity(
+        "links",
+        ("drops",),
+        tuple(f"drops_{reason}" for reason in at_links),
+        "drops = sum of the drops by reason",
+        optional=True,
+    )
+    yield Identity(
+        "flows",
+        ("drops",),
+        tuple(f"drops_{reason}" for reason in (*at_links, "no_route", "hop_limit")),
+        "drops = sum of the drops by reason",
+        optional=True,
+    )
+    yield Identity(
+        "flows", ("drops",), ("data_drops", "ack_drops"), "drops = drops of data + drops of acknowledgements"
+    )
+    yield Identity(
+        "links",
+        ("drops",),
+        ("loss_ratio", "offered_packets"),
+        "drops = loss ratio × offered packets",
+        product=True,
+    )
+
+
+INVARIANTS: tuple[Order | Identity, ...] = (*_orders(), *_identities())
+"""Invariants of single rows."""
+
+NAMES = {
+    "flows": ("flow",),
+    "receivers": ("flow", "node"),
+    "links": ("link", "direction"),
+    "nodes": ("node",),
+    "apps": ("app",),
+}
+"""Columns that name a row."""
+
+SUMS = (
+    *(("throughput", "throughput_bps"), ("goodput", "goodput_bps"), ("rate", "rate_bps")),
+    *(("sent_packets", "sent_packets"), ("sent_bytes", "sent_bytes"), ("arrived_packets", "arrived_packets")),
+    *(("drops", "drops"), ("data_drops", "data_drops"), ("ack_drops", "ack_drops")),
+    *(("retransmits", "retransmits"), ("timeouts", "timeouts"), ("episodes", "episodes")),
+)
+"""Keys of a group that are the sum of a column over its flows."""
+
+
+def check(result: Result) -> list[Violation]:
+    """The invariants that the tables of a run break; empty if all hold. Columns that a run lacks are skipped."""
+    found: list[Violation] = []
+    for table in NAMES:
+        frame = result.frame(table)
+        if not frame.is_empty():
+            found += _of_rows(table, frame, emulated="emulation" in result.record)
+    found += _little(result)
+    found += _sums(result)
+    found += _access(result)
+    return found
+
+
+def _of_rows(table: str, frame: polars.DataFrame, *, emulated: bool) -> Iterator[Violation]:
+    """Invariants of single rows."""
+    import polars
+
+    known = [one for one in INVARIANTS if one.table == table and set(one.columns()) <= set(frame.columns)]
+    if emulated:
+        # its links follow the clock of the host, which can be late and catch up
+        known = [one for one in known if "utilisation" not in one.columns()]
+    numeric = [name for name, kind in frame.schema.items() if kind.is_float()]
+    strange = [polars.col(name).is_finite().not_().any().alias(f"nan.{name}") for name in numeric]
+    checks = [one.breaks().any().alias(str(place)) for place, one in enumerate(known)]
+    verdicts = frame.select(*checks, *strange).row(0, named=True)
+    for place, invariant in enumerate(known):
+        if verdicts[str(place)]:
+            yield _listed(table, frame.filter(invariant.breaks()), invariant.columns(), invariant.invariant)
+    for name in numeric:
+        if verdicts[f"nan.{name}"]:
+            rows = frame.filter(polars.col(name).is_finite().not_())
+            yield _listed(table, rows, [name], "a number is finite, or it was not measured")
+
+
+def _listed(table: str, rows: polars.DataFrame, columns: Iterable[str], invariant: str) -> Violation:
+    """The first of the rows, and the number of the others."""
+    first = rows.row(0, named=True)
+    return Violation(invariant, table, _name(table, first), _numbers(first, columns), rows.height - 1)
+
+
+def _name(table: str, row: Mapping[str, Any]) -> str:
+    return printable(" ".join(str(row[name]) for name in NAMES[table]))
+
+
+def _numbers(row: Mapping[str, Any], columns: Iterable[str]) -> str:
+    return ", ".join(f"{name} = {_text(row[name])}" for name in dict.fromkeys(columns))
+
+
+def _text(value: object) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _little(result: Result) -> Iterator[Violation]:
+    """Little's law at every queue: mean number that waits = rate of departures × mean wait."""
+    import polars
+
+    links, measured = result.links, result.get("run.measured")
+    if links.is_empty() or not measured or "queue_s" not in links.columns:
+        return
+    expected = polars.col("queue_s") * polars.col("sent_packets") / measured
+    wrong = (polars.col("queue_packets") - expected).abs() > ROUNDING * expected + 1e-12
+    rows = links.filter(wrong)
+    if not rows.is_empty():
+        invariant = "packets in the queue = wait × packets sent / measured time (Little's law)"
+        yield _listed("links", rows, ["queue_packets", "queue_s", "sent_packets"], invariant)
+
+
+def _sums(result: Result) -> Iterator[Violation]:
+    """The values of all flows, and of each group, are sums over their flows."""
+    flows = result.flows
+    if flows.is_empty() or "active_throughput_bps" not in flows.columns:
+        return
+    groups = flows["group"].unique(maintain_order=True).to_list()[:MAX_GROUPS]
+    parts = [
+        ("flows", flows),
+        *((f"flows.{name}", flows.filter(flows["group"] == name)) for name in groups),
+    ]
+    for subject, rows in parts:
+        for key, column in SUMS:
+            if column not in rows.columns:
+                continue
+            values = rows[column].drop_nulls().to_list()
+            printed = result.get(f"{subject}.{key}")
+            if printed is None or not values:
+                continue
+            total = math.fsum(values)
+            if abs(total - printed) > ROUNDING * abs(total):
+                numbers = f"{key} = {_text(printed)}, sum of its flows = {_text(total)}"
+                yield Violation("the value of a group is the sum over its flows", "summary", subject, numbers)
+
+
+def _access(result: Result) -> Iterator[Violation]:
+    """What arrives at a host is at most what its links carried, and what was in flight when the warm-up ended."""
+    import polars
+
+    receivers, links = result.receivers, result.links
+    if receivers.is_empty() or links.is_empty() or "emulation" in result.record:
+        return
+    senders = set(result.flows["from"].to_list())
+    arrived = (
+        receivers.filter(~polars.col("node").is_in(list(senders)))
+        .group_by("node", maintain_order=True)
+        .agg(polars.col("bytes").sum())
+    )
+    carried = links.group_by("to").agg(
+        polars.col("sent_bytes").sum(), polars.col("link").unique(maintain_order=True).alias("names")
+    )
+    both = arrived.join(carried, left_on="node", right_on="to", how="left", maintain_order="left")
+    suspects = both.filter(polars.col("bytes") > polars.col("sent_bytes").fill_null(0))
+    for row in suspects.rows(named=True):
+        allowance = _in_flight(result.plan, row["names"] or [])
+        if allowance is None or row["bytes"] <= (row["sent_bytes"] or 0) + allowance:
+            continue
+        numbers = (
+            f"arrived bytes = {row['bytes']}, bytes on its links = {row['sent_bytes'] or 0}, "
+            f"at most {allowance:.0f} B in flight at the end of the warm-up"
+        )
+        invariant = (
+            "throughput is at most what the links carry (plus what was in flight at the end of the warm-up)"
+        )
+        yield Violation(invariant, "receivers", printable(str(row["node"])), numbers)
+
+
+def _in_flight(plan: Mapping[str, Any], names: Iterable[str]) -> float | None:
+    """Maximum bytes in flight on links when the warm-up ends; None if the plan does not bound them."""
+    warm = base_value(plan.get("warmup", "0 s")) > 0
+    listed = {link["name"]: link for link in plan["topology"].get("links", [])}
+    total = 0.0
+    for name in names:
+        link = listed.get(name)
+        if link is None:
+            return None
+        ends = [link, link.get("backward", {})]
+        impairments = [end.get("impair", {}) for end in ends]
+        if any("trace" in end for end in ends) or any(impair.get("duplicate") for impair in impairments):
+            return None
+        if not warm:
+            continue
+        changes = [*ends, *(event for event in plan.get("events", []) if event.get("link") == name)]
+        rate = max(base_value(change["rate"]) for change in changes if "rate" in change)
+        delay = max(base_value(change["delay"]) for change in changes if "delay" in change)
+        late = sum(
+            base_value(impair[key])
+            for impair in impairments
+            for key in ("jitter", "release_every")
+            if key in impair
+        )
+        total += rate * (delay + late) / 8 + MAX_PACKET
+    return total
+
+
+__all__ = ["INVARIANTS", "Identity", "Order", "Violation", "check"]

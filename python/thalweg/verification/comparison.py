@@ -1,0 +1,162 @@
+"""Printed tables beside recomputed ones, number by number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from . import balance, series
+from .columns import equal
+from .record import Record
+from .summary import summary
+from .tables import TABLES, recompute, slack_of
+
+if TYPE_CHECKING:
+    from ..result import Result
+
+OUTSIDE = {
+    "run.events_handled": "the work of the simulator, which is not in the record",
+}
+"""Keys of the summary that are not recomputed, and why."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number of the run that its packets do not give."""
+
+    table: str
+    row: str
+    column: str
+    printed: object
+    recomputed: object
+
+
+@dataclass
+class Verification:
+    """The comparison of a run with its packets."""
+
+    events: int
+    """Packet events that the numbers were recomputed from."""
+    numbers: int = 0
+    """Numbers that were compared."""
+    columns: set[tuple[str, str]] = field(default_factory=set)
+    """Table and column of each comparison; of the summary the last word of the key."""
+    differences: list[Difference] = field(default_factory=list)
+    violated: list[str] = field(default_factory=list)
+    """Invariants that the packets or the tables break."""
+    without: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Columns of the run that are not recomputed, and why."""
+
+    @property
+    def passed(self) -> bool:
+        """All numbers are equal, and no invariant is violated."""
+        return not self.differences and not self.violated
+
+    def compare(
+        self,
+        table: str,
+        row: str,
+        column: str,
+        kind: str,
+        printed: object,
+        again: object,
+        slack: float = 0.0,
+    ) -> None:
+        """Compares a number."""
+        self.columns.add((table, column))
+        self.numbers += 1
+        if not equal(kind, printed, again, slack):
+            self.differences.append(Difference(table, row, column, printed, again))
+
+
+def verify_record(result: Result, record: Record) -> Verification:
+    """Compares every number of a run with what its packet record gives."""
+    found = Verification(record.events)
+    tables = recompute(record)
+    for table in TABLES:
+        _compare_table(found, table.name, result.frame(table.name), tables[table.name])
+        for name in result.frame(table.name).columns:
+            if name not in tables[table.name].columns:
+                found.without[table.name, name] = table.without.get(name, "no second way is known")
+    _compare_summary(found, result, record, tables)
+    _compare_series(found, result, record)
+    found.violated += balance.check(record)
+    return found
+
+
+def _compare_table(found: Verification, name: str, printed: pl.DataFrame, again: pl.DataFrame) -> None:
+    table = next(table for table in TABLES if table.name == name)
+    keys = list(table.keys)
+    by_key = defaultdict(list)
+    for row in again.rows(named=True):
+        by_key[tuple(row[key] for key in keys)].append(row)
+    for row in printed.rows(named=True):
+        key = tuple(row[key] for key in keys)
+        text = " ".join(str(part) for part in key)
+        if not by_key[key]:
+            found.compare(name, text, "(row)", "text", "present", "absent")
+            continue
+        other = by_key[key].pop(0)
+        for column in table.columns.values():
+            if column.name in printed.columns:
+                slack = other.get(slack_of(column.name)) or 0.0
+                found.compare(
+                    name, text, column.name, column.kind, row[column.name], other[column.name], slack
+                )
+    for key, rows in by_key.items():
+        for _ in rows:
+            text = " ".join(str(part) for part in key)
+            found.compare(name, text, "(row)", "text", "absent", "present")
+
+
+def _compare_summary(
+    found: Verification, result: Result, record: Record, tables: dict[str, pl.DataFrame]
+) -> None:
+    again = summary(record, tables, result.series)
+    again["run.packet_hops"] = ("count", _packet_hops(record, result))
+    for key, printed in result.values.items():
+        subject, _, word = key.rpartition(".")
+        if key in again:
+            kind, value, *slack = again[key]
+            found.compare("summary", subject, word, kind, printed, value, *slack)
+        elif word in series.WITHOUT:
+            found.without["summary", word] = series.WITHOUT[word]
+        elif key in OUTSIDE:
+            found.without["summary", key] = OUTSIDE[key]
+        else:
+            found.without["summary", word] = _reason(key, word)
+
+
+def _packet_hops(record: Record, result: Result) -> float | None:
+    """Packets whose transmission started. A drop-tail queue counts those that wait at the end as well."""
+    started = record.hops.filter(pl.col("started_ns").is_not_null()).height
+    waiting = record.hops.filter(pl.col("started_ns").is_null() & pl.col("dropped_ns").is_null()).height
+    printed = result["run.packet_hops"]
+    within = printed is not None and started <= printed <= started + waiting
+    return printed if within else float(started)
+
+
+def _reason(key: str, word: str) -> str:
+    """Why a key is not recomputed: the reason of its column."""
+    tables = {"flow": "flows", "flows": "flows", "receiver": "receivers", "link": "links", "node": "nodes"}
+    name = tables.get(key.partition(".")[0])
+    for table in TABLES:
+        if table.name == name and word in table.without:
+            return table.without[word]
+    return "no second way is known"
+
+
+def _compare_series(found: Verification, result: Result, record: Record) -> None:
+    again = series.samples(record)
+    for row in result.series.rows(named=True):
+        name, subject = row["series"], row["subject"]
+        if name not in series.RECOMPUTED:
+            found.without["series", name] = "a state over time, which packets show in part only"
+            continue
+        low, high = again.get((subject, name, round(row["time_s"] * 1e9)), (0.0, 0.0))
+        inside = low * (1 - 1e-9) <= row["value"] <= high * (1 + 1e-9)
+        value = row["value"] if inside else low
+        found.compare("series", f"{subject} at {row['time_s']} s", name, "float", row["value"], value)

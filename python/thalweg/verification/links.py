@@ -1,0 +1,287 @@
+"""The table `links`, from the hops of packets and the changes of links. Rows are ports: the two directions of each link."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from .columns import Table, nearest_rank
+from .record import NS, Record
+
+LINKS = Table("links", ("link", "direction"))
+
+
+def ports(record: Record) -> pl.DataFrame:
+    """One row per port."""
+    listed = record.names["ports"]
+    return pl.DataFrame(
+        {
+            "port": list(range(len(listed))),
+            "link": [port["link"] for port in listed],
+            "direction": [port["direction"] for port in listed],
+            "from": [record.names["nodes"][port["from"]] for port in listed],
+            "to": [record.names["nodes"][port["to"]] for port in listed],
+        },
+        schema={
+            "port": pl.Int64,
+            **dict.fromkeys(("link", "direction", "from", "to"), pl.String),
+        },
+    )
+
+
+@LINKS.text("from", "to")
+def ends(record: Record) -> pl.DataFrame:
+    """As `record.json` names it."""
+    return ports(record)
+
+
+def steps(record: Record, event: str) -> pl.DataFrame:
+    """A quantity of ports over T as steps: `port`, `begin_ns`, `end_ns`, `value`."""
+    rows = record.activity.filter((pl.col("event") == event) & pl.col("port").is_not_null())
+    rows = rows.select("port", "value", at_ns="time_ns").with_columns(
+        next_ns=pl.col("at_ns").shift(-1).over("port").fill_null(record.end_ns)
+    )
+    begin = pl.max_horizontal(pl.col("at_ns"), pl.lit(record.begin_ns))
+    end = pl.min_horizontal(pl.col("next_ns"), pl.lit(record.end_ns))
+    return rows.with_columns(begin_ns=begin, end_ns=end).filter(pl.col("end_ns") > pl.col("begin_ns"))
+
+
+def capacity_bits(record: Record) -> pl.DataFrame:
+    """Bits that each port could have carried in T while it was up: `port` and `value`; none if its rate is not limited."""
+    rate = steps(record, "rate_bps").select("port", "begin_ns", "end_ns", rate="value")
+    up = steps(record, "up").filter(pl.col("value") == 1).select("port", up_ns="begin_ns", down_ns="end_ns")
+    both = rate.join(up, on="port")
+    begin, end = pl.max_horizontal("begin_ns", "up_ns"), pl.min_horizontal("end_ns", "down_ns")
+    both = both.with_columns(length=(end - begin).clip(lower_bound=0))
+    # in floats: the product of a rate and a time in ns exceeds an integer of 64 bits
+    carried = both.group_by("port").agg(value=(pl.col("rate").cast(pl.Float64) * pl.col("length") / NS).sum())
+    limited = rate.group_by("port").agg(known=pl.col("rate").is_not_null().all())
+    down = (
+        limited.filter("known")
+        .join(carried, on="port", how="left")
+        .with_columns(pl.col("value").fill_null(0.0))
+    )
+    chances = record.activity.filter((pl.col("event") == "opportunity") & record.measured("time_ns"))
+    chances = chances.select("port", "time_ns", bits="value").join(up, on="port")
+    chances = chances.filter((pl.col("time_ns") >= pl.col("up_ns")) & (pl.col("time_ns") < pl.col("down_ns")))
+    by_chance = chances.group_by("port").agg(value=pl.col("bits").sum().cast(pl.Float64))
+    by_chance_ports = record.activity.filter(pl.col("event") == "opportunity").select("port").unique()
+    by_chance = by_chance_ports.join(by_chance, on="port", how="left").with_columns(
+        pl.col("value").fill_null(0.0)
+    )
+    return pl.concat([down.select("port", "value").join(by_chance_ports, on="port", how="anti"), by_chance])
+
+
+@LINKS.number()
+def rate_bps(record: Record) -> pl.DataFrame:
+    """Bits that it could have carried while it was up / |T|."""
+    return capacity_bits(record).with_columns(pl.col("value") / record.span_s)
+
+
+@LINKS.number()
+def delay_s(record: Record) -> pl.DataFrame:
+    """Time average of its propagation delay over T."""
+    rows = steps(record, "delay_ns").with_columns(length=pl.col("end_ns") - pl.col("begin_ns"))
+    mean = (pl.col("value").cast(pl.Float64) * pl.col("length")).sum() / pl.col("length").sum() / NS
+    return rows.group_by("port").agg(value=mean)
+
+
+@LINKS.count()
+def offered_packets(record: Record) -> pl.DataFrame:
+    """Packets offered to its queue in T."""
+    return record.hops.filter(record.measured("offered_ns")).group_by("port").agg(value=pl.len())
+
+
+def sent(record: Record) -> pl.DataFrame:
+    """Hops whose transmission started in T."""
+    rows = record.hops.filter(record.measured("started_ns"))
+    return rows.join(record.packets.select("packet", "size_bytes"), on="packet")
+
+
+@LINKS.count()
+def sent_packets(record: Record) -> pl.DataFrame:
+    """Packets whose transmission started in T."""
+    return sent(record).group_by("port").agg(value=pl.len())
+
+
+@LINKS.count()
+def sent_bytes(record: Record) -> pl.DataFrame:
+    """Their sizes, + what was still to be transmitted when T began, − what still is when T ends, in whole bytes."""
+    whole = sent(record).group_by("port").agg(whole=pl.col("size_bytes").sum())
+    rows = ports(record).select("port").join(whole, on="port", how="left")
+    for name, at_ns in (("before", record.begin_ns), ("after", record.end_ns)):
+        rows = rows.join(unsent_bytes(record, at_ns).select("port", **{name: "value"}), on="port", how="left")
+    rows = rows.with_columns(pl.col("whole", "before", "after").fill_null(0))
+    return rows.select("port", value=pl.col("whole") + pl.col("before") - pl.col("after"))
+
+
+def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
+    """Whole bytes of the packet in transmission at an instant that are not transmitted yet.
+
+    Where the rate changes during the transmission, what was sent is the integral of the rate; otherwise it is in
+    proportion to time.
+    """
+    rows = record.hops.filter((pl.col("started_ns") < at_ns) & (pl.col("departed_ns") > at_ns))
+    rows = rows.join(record.packets.select("packet", "size_bytes"), on="packet")
+    rates = record.activity.filter((pl.col("event") == "rate_bps") & pl.col("value").is_not_null())
+    rates = rates.select("port", rate="value", from_ns="time_ns").with_columns(
+        to_ns=pl.col("from_ns").shift(-1).over("port").fill_null(record.end_ns)
+    )
+    both = rows.join(rates, on="port")
+    length = pl.min_horizontal(pl.col("to_ns"), pl.lit(at_ns)) - pl.max_horizontal("from_ns", "started_ns")
+    changed = (pl.col("from_ns") > pl.col("started_ns")) & (pl.col("from_ns") <= pl.col("departed_ns"))
+    ends_early = (pl.col("to_ns") > pl.col("started_ns")) & (pl.col("to_ns") < pl.col("departed_ns"))
+    integral = both.group_by("packet", "port").agg(
+        bits=(pl.col("rate").cast(pl.Float64) * length.clip(lower_bound=0)).sum() / NS,
+        varies=(changed | ends_early).any(),
+        # without a shaper, whose rate is not that of a transmission
+        rate_now=pl.col("rate").filter(pl.col("from_ns") <= at_ns).last().cast(pl.Float64),
+    )
+    rows = rows.join(integral, on=["packet", "port"], how="left")
+    # in whole bits first, as the departure is in whole ns
+    constant = (pl.col("rate_now") * (pl.col("departed_ns") - pl.lit(at_ns)) / NS / 8 + 1e-6).floor()
+    share = (pl.lit(at_ns) - pl.col("started_ns")) / (pl.col("departed_ns") - pl.col("started_ns"))
+    varying = pl.col("size_bytes") - pl.col("bits") / 8 + 1e-6
+    left = pl.when("varies").then(varying.floor())
+    left = left.otherwise(pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())).cast(pl.Int64)
+    return rows.select("port", value=left)
+
+
+@LINKS.number()
+def utilisation(record: Record) -> pl.DataFrame:
+    """Bits sent / bits that it could have carried while it was up."""
+    rows = capacity_bits(record).filter(pl.col("value") > 0).rename({"value": "capacity"})
+    rows = rows.join(sent_bytes(record), on="port", how="left")
+    return rows.select("port", value=8 * pl.col("value").fill_null(0) / pl.col("capacity"))
+
+
+def _a_byte(record: Record) -> pl.DataFrame:
+    """A byte where a packet is in transmission when T begins or ends: departures are in whole ns."""
+    found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
+    return pl.concat(found).group_by("port").agg(value=pl.len())
+
+
+def _a_byte_of_capacity(record: Record) -> pl.DataFrame:
+    """The same as a share of what it could have carried."""
+    rows = _a_byte(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
+    return rows.filter(pl.col("capacity") > 0).select("port", value=8 * pl.col("value") / pl.col("capacity"))
+
+
+LINKS.exact_to("sent_bytes", _a_byte)
+LINKS.exact_to("utilisation", _a_byte_of_capacity)
+
+
+def waiting(record: Record) -> pl.DataFrame:
+    """Times in T in which packets wait in queues: `port`, `begin_ns`, `end_ns`, `size_bytes`."""
+    begin = pl.max_horizontal(pl.col("offered_ns"), pl.lit(record.begin_ns))
+    leaves = pl.coalesce("started_ns", "dropped_ns", pl.lit(record.end_ns))
+    end = pl.min_horizontal(leaves, pl.lit(record.end_ns))
+    rows = record.hops.with_columns(begin_ns=begin, end_ns=end).filter(pl.col("end_ns") > pl.col("begin_ns"))
+    return rows.join(record.packets.select("packet", "size_bytes"), on="packet")
+
+
+def _average(record: Record, weight: pl.Expr) -> pl.DataFrame:
+    rows = waiting(record)
+    sums = rows.group_by("port").agg(value=((pl.col("end_ns") - pl.col("begin_ns")) * weight).sum() / NS)
+    rows = ports(record).select("port").join(sums, on="port", how="left")
+    return rows.select("port", value=pl.col("value").fill_null(0.0) / record.span_s)
+
+
+@LINKS.number()
+def queue_packets(record: Record) -> pl.DataFrame:
+    """Time average over T of the packets that wait."""
+    return _average(record, pl.lit(1))
+
+
+@LINKS.number()
+def queue_bytes(record: Record) -> pl.DataFrame:
+    """Time average over T of their bytes."""
+    return _average(record, pl.col("size_bytes"))
+
+
+@LINKS.number()
+def queue_s(record: Record) -> pl.DataFrame:
+    """Time that packets waited in T, summed / packets sent in T (Little's law)."""
+    rows = queue_packets(record).join(sent_packets(record).select("port", sent="value"), on="port")
+    return rows.select("port", value=pl.col("value") * record.span_s / pl.col("sent"))
+
+
+@LINKS.count()
+def queue_max_packets(record: Record) -> pl.DataFrame:
+    """Maximum number of packets that wait at an instant of T."""
+    rows = waiting(record)
+    changes = pl.concat(
+        [
+            rows.select("port", time_ns="begin_ns", change=pl.lit(1)),
+            rows.select("port", time_ns="end_ns", change=pl.lit(-1)),
+        ]
+    )
+    # a packet that leaves makes room for one that comes at the same instant
+    changes = changes.group_by("port", "time_ns").agg(pl.col("change").sum()).sort("port", "time_ns")
+    changes = changes.with_columns(held=pl.col("change").cum_sum().over("port"))
+    return changes.group_by("port").agg(value=pl.col("held").max())
+
+
+def _percentile(record: Record, share: float) -> pl.DataFrame:
+    if not record.distributions:
+        return pl.DataFrame(schema={"port": pl.Int64, "value": pl.Float64})
+    rows = record.hops.filter(record.measured("started_ns")).with_columns(
+        wait_ns=pl.col("started_ns") - pl.col("offered_ns")
+    )
+    return rows.group_by("port").agg(value=nearest_rank("wait_ns", share) / NS)
+
+
+@LINKS.percentile()
+def queue_p50_s(record: Record) -> pl.DataFrame:
+    """Median (nearest rank) of the waits of the packets that left the queue in T."""
+    return _percentile(record, 0.50)
+
+
+@LINKS.percentile()
+def queue_p95_s(record: Record) -> pl.DataFrame:
+    """95th percentile of them."""
+    return _percentile(record, 0.95)
+
+
+@LINKS.percentile()
+def queue_p99_s(record: Record) -> pl.DataFrame:
+    """99th percentile of them."""
+    return _percentile(record, 0.99)
+
+
+@LINKS.count()
+def marked_packets(record: Record) -> pl.DataFrame:
+    """Packets that were marked here in T."""
+    return record.hops.filter(record.measured("marked_ns")).group_by("port").agg(value=pl.len())
+
+
+def dropped(record: Record) -> pl.DataFrame:
+    """Hops that ended with a drop in T."""
+    return record.hops.filter(record.measured("dropped_ns"))
+
+
+@LINKS.count()
+def drops(record: Record) -> pl.DataFrame:
+    """Packets dropped here in T."""
+    return dropped(record).group_by("port").agg(value=pl.len())
+
+
+@LINKS.number()
+def loss_ratio(record: Record) -> pl.DataFrame:
+    """Drops / packets offered."""
+    rows = offered_packets(record).select("port", offered="value")
+    rows = rows.join(drops(record), on="port", how="left")
+    return rows.select("port", value=pl.col("value").fill_null(0) / pl.col("offered"))
+
+
+def _by_reason(*reasons: str) -> None:
+    for reason in reasons:
+
+        def compute(record: Record, reason: str = reason) -> pl.DataFrame:
+            rows = dropped(record).filter(pl.col("drop_reason") == reason)
+            return rows.group_by("port").agg(value=pl.len())
+
+        compute.__doc__ = f"Packets dropped here in T because of {reason}."
+        LINKS.count(f"drops_{reason}")(compute)
+
+
+_by_reason("queue_full", "early", "random_loss", "link_down", "policed", "corrupted")

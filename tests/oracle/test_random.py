@@ -1,0 +1,29 @@
+"""Every number of random scenarios, recomputed from packets. `THALWEG_SLOW=1` takes 300 of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+import thalweg as tw
+from oracle import SLOW, assert_verified
+from random_scenarios import scenarios
+from thalweg.errors import ScenarioError
+
+
+@pytest.mark.filterwarnings("ignore::thalweg.errors.ScenarioWarning")
+@settings(
+    max_examples=300 if SLOW else 20,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+@given(scenarios())
+def test_every_number_of_a_random_scenario(tree: dict[str, Any]) -> None:
+    try:
+        scenario = tw.Scenario.from_tree(tree)
+        scenario.plan()
+    except ScenarioError:
+        # a combination that the loader refuses, about one in twenty
+        assume(False)
+    assert_verified(scenario)

@@ -1,0 +1,312 @@
+"""The recomputation itself, on a record of six packets whose numbers are computed by hand here.
+
+A link of 8 Mbit/s (a byte takes 1 us) and 10 ms from `a` to `b`, and back. The warm-up ends at 100 ms, the run at 1.1 s, so
+|T| is 1 s. A TCP flow sends segments of 1000 B with headers of 40 B.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from thalweg.verification import Record
+from thalweg.verification.goodput import Ranges
+from thalweg.verification.summary import summary
+from thalweg.verification.tables import recompute
+
+MS = 1_000_000
+
+NAMES: dict[str, Any] = {
+    "format": 1,
+    "warmup_ns": 100 * MS,
+    "duration_ns": 1100 * MS,
+    "ended_ns": 1100 * MS,
+    "nodes": ["a", "b"],
+    "ports": [
+        {"link": "link", "direction": "forward", "from": 0, "to": 1, "control": False},
+        {"link": "link", "direction": "backward", "from": 1, "to": 0, "control": False},
+    ],
+    "endpoints": [
+        {"role": "sender", "node": 0, "flow": 0},
+        {"role": "receiver", "node": 1, "flow": 0},
+    ],
+    "flows": [
+        {
+            "name": "f",
+            "group": "f",
+            "scheme": "reno",
+            "transport": "tcp",
+            "cast": "unicast",
+            "sender": 0,
+            "receivers": [1],
+            "header_bytes": 40,
+            "size_bytes": None,
+            "start_ns": 0,
+            "stop_ns": None,
+            "app": None,
+            "encodes": False,
+        }
+    ],
+    "groups": [{"name": "f", "flows": [0]}],
+    "apps": [],
+}
+
+PACKETS = {
+    "packet": pl.UInt64,
+    "copy_of": pl.UInt64,
+    "flow": pl.UInt32,
+    "kind": pl.String,
+    "source": pl.UInt32,
+    "source_node": pl.UInt32,
+    "destination": pl.UInt32,
+    "size_bytes": pl.UInt32,
+    "payload_bytes": pl.UInt32,
+    "number": pl.UInt64,
+    "ack": pl.UInt64,
+    "syn": pl.Boolean,
+    "fin": pl.Boolean,
+    "created_ns": pl.Int64,
+    "sent_ns": pl.Int64,
+    "ended_ns": pl.Int64,
+    "end": pl.String,
+    "taken_by": pl.UInt32,
+    "drop_reason": pl.String,
+    "drop_port": pl.UInt32,
+    "drop_node": pl.UInt32,
+    "marked": pl.Boolean,
+}
+HOPS = {
+    "packet": pl.UInt64,
+    "port": pl.UInt32,
+    "offered_ns": pl.Int64,
+    "started_ns": pl.Int64,
+    "departed_ns": pl.Int64,
+    "arrived_ns": pl.Int64,
+    "dropped_ns": pl.Int64,
+    "drop_reason": pl.String,
+    "marked_ns": pl.Int64,
+}
+METERS = {
+    "time_ns": pl.Int64,
+    "endpoint": pl.UInt32,
+    "counter": pl.String,
+    "change": pl.Int64,
+    "samples": pl.UInt32,
+}
+ACTIVITY = {
+    "time_ns": pl.Int64,
+    "endpoint": pl.UInt32,
+    "port": pl.UInt32,
+    "event": pl.String,
+    "value": pl.Int64,
+}
+EXCHANGES = {
+    "app": pl.UInt32,
+    "number": pl.UInt32,
+    "started_ns": pl.Int64,
+    "completed_ns": pl.Int64,
+    "bytes": pl.UInt64,
+    "quality": pl.UInt32,
+    "buffer_ns": pl.Int64,
+}
+
+
+def segment(
+    packet: int, number: int, sent_ms: float, end_ms: float | None, end: str, **more: Any
+) -> dict[str, Any]:
+    """A segment of 1000 B of the flow."""
+    return {
+        "packet": packet,
+        "flow": 0,
+        "kind": "tcp",
+        "source": 0,
+        "source_node": 0,
+        "destination": 1,
+        "size_bytes": 1000,
+        "payload_bytes": 960,
+        "number": number,
+        "ack": 0,
+        "syn": False,
+        "fin": False,
+        "created_ns": int(sent_ms * MS),
+        "sent_ns": int(sent_ms * MS),
+        "ended_ns": None if end_ms is None else int(end_ms * MS),
+        "end": end,
+        "taken_by": 1 if end == "delivered" else None,
+        "marked": False,
+        **more,
+    }
+
+
+def hop(
+    packet: int, port: int, *times: float | None, dropped: float | None = None, why: str | None = None
+) -> dict[str, Any]:
+    """A hop by its times of offer, start, departure and arrival in ms."""
+    names = ("offered_ns", "started_ns", "departed_ns", "arrived_ns")
+    found: dict[str, Any] = {
+        name: None if at is None else int(at * MS) for name, at in zip(names, times, strict=True)
+    }
+    drop = None if dropped is None else int(dropped * MS)
+    return {"packet": packet, "port": port, **found, "dropped_ns": drop, "drop_reason": why}
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    """Segments 1 to 5 and an acknowledgement."""
+    packets = [
+        # before the warm-up ends, in flight then
+        segment(1, 0, 95, 106, "delivered"),
+        # three at once: no wait, 1 ms, 2 ms
+        segment(2, 960, 200, 211, "delivered"),
+        segment(3, 1920, 200, 212, "delivered"),
+        segment(4, 2880, 200, 200, "dropped", drop_reason="queue_full", drop_port=0),
+        # the retransmission of 3, which is a duplicate
+        segment(5, 1920, 500, 511, "delivered", marked=True),
+        {
+            **segment(6, 0, 212, 222.04, "delivered"),
+            "source": 1,
+            "source_node": 1,
+            "destination": 0,
+            "size_bytes": 40,
+            "payload_bytes": 0,
+            "ack": 2880,
+            "taken_by": 0,
+        },
+        segment(7, 3840, 1095, None, "in_flight"),
+    ]
+    hops = [
+        hop(1, 0, 95, 95, 96, 106),
+        hop(2, 0, 200, 200, 201, 211),
+        hop(3, 0, 200, 201, 202, 212),
+        hop(4, 0, 200, None, None, None, dropped=200, why="queue_full"),
+        hop(5, 0, 500, 500, 501, 511),
+        hop(6, 1, 212, 212, 212.04, 222.04),
+        hop(7, 0, 1095, 1095, 1096, None),
+    ]
+    meters = [
+        {"time_ns": 90 * MS, "endpoint": 0, "counter": "rtt_ns", "change": 999 * MS, "samples": 1},
+        {"time_ns": 222 * MS, "endpoint": 0, "counter": "rtt_ns", "change": 22 * MS, "samples": 1},
+        {"time_ns": 400 * MS, "endpoint": 0, "counter": "timeouts", "change": 1, "samples": None},
+    ]
+    activity: list[dict[str, Any]] = [
+        {"time_ns": 0, "endpoint": 0, "event": "started"},
+        {"time_ns": 0, "endpoint": 1, "event": "started"},
+        {"time_ns": 600 * MS, "endpoint": 0, "event": "stopped"},
+    ]
+    for port in (0, 1):
+        activity += [
+            {"time_ns": 0, "port": port, "event": "rate_bps", "value": 8_000_000},
+            {"time_ns": 0, "port": port, "event": "delay_ns", "value": 10 * MS},
+            {"time_ns": 0, "port": port, "event": "loss_ppb", "value": 0},
+            {"time_ns": 0, "port": port, "event": "up", "value": 1},
+        ]
+    # the link is down for a quarter of T, and its rate halves for another
+    activity += [
+        {"time_ns": 600 * MS, "port": 0, "event": "up", "value": 0},
+        {"time_ns": 850 * MS, "port": 0, "event": "up", "value": 1},
+        {"time_ns": 850 * MS, "port": 0, "event": "rate_bps", "value": 4_000_000},
+    ]
+    for name, rows, schema in (
+        ("packets", packets, PACKETS),
+        ("hops", hops, HOPS),
+        ("meters", meters, METERS),
+        ("activity", sorted(activity, key=lambda row: int(row["time_ns"])), ACTIVITY),
+        ("exchanges", [], EXCHANGES),
+    ):
+        complete = [{column: row.get(column) for column in schema} for row in rows]
+        pl.DataFrame(complete, schema=schema, orient="row").write_parquet(tmp_path / f"{name}.parquet")
+    (tmp_path / "record.json").write_text(json.dumps(NAMES), encoding="utf-8")
+    return Record.load(tmp_path, {"flows": [], "record": {"distributions": True}})
+
+
+def test_numbers_of_a_flow(record: Record) -> None:
+    flow = recompute(record)["flows"].row(0, named=True)
+    expected = {
+        # sent in T: 2 to 5 and 7
+        "sent_packets": 5,
+        "sent_bytes": 5000,
+        "rate_bps": 40_000.0,
+        "retransmits": 1,
+        # arrived in T: 1, 2, 3 and 5; 5 is a duplicate
+        "arrived_packets": 4,
+        "throughput_bps": 32_000.0,
+        "goodput_bps": 3 * 960 * 8.0,
+        # half of T
+        "active_s": 0.5,
+        "active_throughput_bps": 64_000.0,
+        "active_goodput_bps": 6 * 960 * 8.0,
+        "drops": 1,
+        "data_drops": 1,
+        "ack_drops": 0,
+        "drops_queue_full": 1,
+        "loss_ratio": 0.2,
+        "ack_loss_ratio": 0.0,
+        "timeouts": 1,
+        "rtt_s": 0.022,
+        "rtt_min_s": 0.022,
+        "owd_s": 0.01125,
+        "owd_min_s": 0.011,
+        "owd_max_s": 0.012,
+        "queueing_delay_s": 0.00025,
+        "base_delay_s": 0.011,
+        "queueing_delay_p50_s": 0.0,
+        "queueing_delay_p95_s": 0.001,
+        "queueing_delay_p99_s": 0.001,
+        "started_s": 0.0,
+        "completed_s": None,
+        "fct_s": None,
+        "worst_receiver": "b",
+    }
+    assert {name: flow[name] for name in expected} == pytest.approx(expected)
+
+
+def test_numbers_of_a_link(record: Record) -> None:
+    forward, backward = recompute(record)["links"].rows(named=True)
+    expected = {
+        # 8 Mbit/s for half of T, nothing for a quarter, 4 Mbit/s for a quarter
+        "rate_bps": 5e6,
+        "delay_s": 0.01,
+        "offered_packets": 5,
+        "sent_packets": 4,
+        "sent_bytes": 4000,
+        "utilisation": 32_000 / 5e6,
+        "queue_packets": 0.001,
+        "queue_bytes": 1.0,
+        "queue_s": 0.00025,
+        "queue_max_packets": 1,
+        "drops": 1,
+        "drops_queue_full": 1,
+        "loss_ratio": 0.2,
+        "marked_packets": 0,
+        "queue_p50_s": 0.0,
+        "queue_p95_s": 0.001,
+    }
+    assert {name: forward[name] for name in expected} == pytest.approx(expected)
+    assert backward["sent_bytes"] == 40
+
+
+def test_numbers_of_a_group(record: Record) -> None:
+    empty = pl.DataFrame(
+        schema={"time_s": pl.Float64, "subject": pl.String, "series": pl.String, "value": pl.Float64}
+    )
+    values = summary(record, recompute(record), empty)
+    assert values["flows.throughput"][1] == pytest.approx(32_000)
+    assert values["flows.f.throughput_mean"][1] == pytest.approx(32_000)
+    assert values["flows.f.power"][1] == pytest.approx(32_000 / 0.01125)
+    assert values["flows.transfers"][1] == 0
+    assert values["link.link.backward.sent_packets"][1] == 1
+
+
+def test_ranges_count_each_byte_once() -> None:
+    ranges = Ranges()
+    assert [
+        ranges.add(*part) for part in ((0, 10), (20, 30), (5, 25), (0, 30), (40, 50), (35, 60), (30, 35))
+    ] == [
+        *(10, 10, 10, 0),
+        *(10, 15, 5),
+    ]
+    assert ranges.add(0, 60) == 0

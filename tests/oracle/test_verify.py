@@ -1,0 +1,120 @@
+"""`thalweg verify`: equal numbers, numbers that were changed, runs that cannot be repeated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars
+import pytest
+
+import thalweg as tw
+from cli_calls import asked, refused_after
+from thalweg.cli import call
+
+SCENARIO = """\
+title    = "Two flows"
+duration = "5 s"
+warmup   = "1 s"
+
+[topology]
+kind       = "dumbbell"
+bottleneck = { rate = "5 Mbit/s", delay = "10 ms", buffer = "1 bdp", loss = 0.002 }
+
+[[flows]]
+name   = "reno"
+scheme = "reno"
+
+[[flows]]
+name   = "short"
+scheme = "cubic"
+size   = "200 kB"
+start  = "2 s"
+
+[record]
+every         = "100 ms"
+series        = ["rate", "throughput"]
+distributions = true
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run."""
+    file = tmp_path / "two.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    assert call(["run", str(file), "--out", str(tmp_path / "out")]) == 0
+    return tmp_path / "out"
+
+
+def test_a_run_and_a_scenario_are_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert call(["verify", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert "all equal" in shown
+    assert "not recomputed: summary.run.events_handled" in shown
+    answer = asked(capsys, "verify", str(folder.parent / "two.toml"), "--set", "duration=3 s")
+    assert answer["passed"] is True
+    assert answer["numbers"] > 500
+    assert answer["columns"] > 100
+    assert answer["events"] > 10_000
+    assert answer["differences"] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "factor"),
+    [
+        ("flows", "goodput_bps", 1 + 1e-8),
+        ("flows", "owd_s", 1 - 1e-8),
+        ("flows", "queueing_delay_p95_s", 1.01),
+        ("receivers", "throughput_bps", 1 + 1e-8),
+        ("links", "queue_s", 1 + 1e-8),
+        ("links", "utilisation", 1 - 1e-8),
+    ],
+)
+def test_a_number_that_was_changed_is_found(
+    folder: Path, capsys: pytest.CaptureFixture[str], table: str, column: str, factor: float
+) -> None:
+    file = folder / f"{table}.parquet"
+    frame = polars.read_parquet(file)
+    frame.with_columns(polars.col(column) * factor).write_parquet(file)
+    capsys.readouterr()
+    answer = asked(capsys, "verify", str(folder), code=1)
+    assert {(each["table"], each["column"]) for each in answer["differences"]} == {(table, column)}
+
+
+def test_a_count_that_was_changed_is_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "flows.parquet"
+    frame = polars.read_parquet(file)
+    frame.with_columns(polars.col("drops") + 1).write_parquet(file)
+    capsys.readouterr()
+    assert call(["verify", str(folder)]) == 1
+    shown = capsys.readouterr().out
+    assert "Differences" in shown
+    assert "drops" in shown
+
+
+def test_another_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record["trace_hash"] = "0123456789abcdef"
+    (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    assert "another run" in refused_after(capsys, "verify", str(folder))
+
+
+def test_an_emulation_and_an_unfinished_run_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    for change, words in (
+        ({"emulation": {}}, "an emulation cannot be repeated"),
+        ({"status": "interrupted"}, "not complete"),
+    ):
+        (folder / "run.json").write_text(json.dumps(whole | change), encoding="utf-8")
+        assert words in refused_after(capsys, "verify", str(folder))
+
+
+def test_the_record_changes_nothing(tmp_path: Path) -> None:
+    from thalweg.verification.rerun import record_run
+
+    scenario = tw.Scenario.from_toml(SCENARIO)
+    assert record_run(scenario.plan(), tmp_path).trace_hash == scenario.run().trace_hash

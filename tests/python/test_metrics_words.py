@@ -1,0 +1,73 @@
+"""`thalweg metrics` knows every word that is printed: columns, keys of sweeps, and headings with and without unit."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import thalweg as tw
+from cli_calls import asked, refused
+from thalweg import catalogue
+from thalweg.report import columns, sweeps
+
+HEADINGS = [(table, key, heading) for table, shown in columns.TABLES.items() for key, heading, _ in shown]
+
+
+@pytest.mark.parametrize(("table", "key", "heading"), HEADINGS, ids=lambda value: str(value))
+def test_every_printed_heading_is_explained(table, key, heading, capsys) -> None:
+    lower = columns.words_of(heading)
+    # a table comes before a heading of the same name
+    for words in (heading.upper(), lower.upper(), *([] if lower in columns.TABLES else [heading, lower])):
+        found = {row["name"] for row in asked(capsys, "metrics", words)["metrics"]}
+        assert found & {key, f"{key}_bps", f"{key}_s"}, f"{heading}: {found}"
+
+
+def test_every_printed_column_is_a_column_of_its_table() -> None:
+    known = {(row["table"], row["name"]) for row in catalogue.metrics()}
+    for table, key, heading in HEADINGS:
+        if table != "summary":
+            assert (table, key) in known, f"{heading}: no column {key} in {table}"
+
+
+def test_every_key_of_a_sweep_is_explained(capsys) -> None:
+    scenario = tw.Scenario(
+        duration="3 s",
+        topology=tw.Dumbbell(bottleneck=tw.Link(rate="10 Mbit/s", delay="10 ms")),
+        flows=[
+            tw.Flow(name="long", scheme="reno"),
+            tw.Flow(name="short", scheme="cubic", size="20 kB", count=3),
+        ],
+    )
+    keys = sweeps.key_metrics(scenario.run())
+    assert len(keys) > 3
+    for key in keys:
+        assert asked(capsys, "metrics", key)["metrics"], key
+
+
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        ("queueing", "queueing_delay_s"),
+        ("one-way delay", "owd_s"),
+        ("wait", "queue_s"),
+        ("throughput", "throughput_bps"),
+        ("Jain", "fairness"),
+        ("flow.video.goodput", "goodput_bps"),
+        ("link.bottleneck.backward.queue_p95", "queue_p95_s"),
+        ("flows.fairness", "fairness"),
+    ],
+)
+def test_words_of_the_terminal_are_found(words, column, capsys) -> None:
+    assert column in {row["name"] for row in asked(capsys, "metrics", words)["metrics"]}
+
+
+def test_names_come_before_headings(capsys) -> None:
+    found = asked(capsys, "metrics", "throughput")
+    assert {row["name"] for row in found["series"]} == {"throughput"}
+    assert {row["name"] for row in asked(capsys, "metrics", "delay_s")["metrics"]} == {"delay_s"}
+
+
+def test_unknown_words_are_answered_with_the_nearest(capsys) -> None:
+    assert re.search(r"did you mean .*queueing", refused(capsys, "metrics", "quueing"))
+    assert "no table, column, series or heading" in refused(capsys, "metrics", "nonsense-that-nobody-prints")

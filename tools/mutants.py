@@ -1,0 +1,149 @@
+"""Mutants of the metrics: faults planted in the source on purpose, each of which the oracle or an invariant must find.
+
+    python tools/mutants.py                     every mutant of tests/oracle/mutants.toml
+    python tools/mutants.py NAME NAME           some of them
+    python tools/mutants.py --check             no build: every `old` is found in its file exactly once
+    python tools/mutants.py --target FOLDER     build there; a copy of `target` saves the first build
+
+A mutant is a text of a file and what replaces it. The working copy is not touched: the tracked files are copied to a folder,
+one mutant is planted there at a time, the core is built in the profile of the tests, and the scenarios of the list are
+verified with it: every number from the packets, and every invariant. A mutant that changes nothing that is printed survives,
+and the command then fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "tests" / "oracle" / "mutants.toml"
+BUILT = {"linux": "lib_native.so", "darwin": "lib_native.dylib", "win32": "_native.dll"}
+CORE = "_native.pyd" if sys.platform == "win32" else "_native.abi3.so"
+
+JUDGE = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import thalweg
+from thalweg.verification import verify
+for file in sys.argv[1:]:
+    found = verify(thalweg.load(file))
+    if not found.passed:
+        first = found.differences[0] if found.differences else found.violated[0]
+        print(f"{file}: {len(found.differences)} differences, {len(found.violated)} violated invariants; {first}")
+        sys.exit(1)
+"""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault, and where it is planted."""
+
+    name: str
+    about: str
+    file: str
+    old: str
+    new: str
+
+    def apply(self, text: str) -> str:
+        """The text of the file with the fault."""
+        if text.count(self.old) != 1:
+            raise SystemExit(
+                f"{self.name}: {self.file} has `{self.old}` {text.count(self.old)} times, not once"
+            )
+        return text.replace(self.old, self.new)
+
+
+def load(file: Path) -> tuple[list[Mutant], list[str]]:
+    """The mutants of a list, and the scenarios by which they are judged."""
+    tree = tomllib.loads(file.read_text(encoding="utf-8"))
+    return [Mutant(**entry) for entry in tree["mutant"]], tree["scenarios"]
+
+
+def copy_tree(target: Path) -> Path:
+    """Copies the tracked files, with their times, so that a build repeats little."""
+    tree = target / "tree"
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in listed.decode().split("\0"):
+        source, copy = ROOT / name, tree / name
+        if not name or not source.is_file():
+            continue
+        if copy.exists() and copy.read_bytes() == source.read_bytes():
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, copy)
+    return tree
+
+
+def build(tree: Path, target: Path) -> str | None:
+    """Builds the core into the package of the copy; the end of the messages if it fails."""
+    command = ["cargo", "build", "--quiet", "--profile", "suite", "-p", "python"]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return done.stderr[-2000:]
+    core = tree / "python" / "thalweg" / CORE
+    core.unlink(missing_ok=True)
+    shutil.copy2(target / "suite" / BUILT[sys.platform], core)
+    return None
+
+
+def judge(tree: Path, scenarios: list[str]) -> str | None:
+    """What the oracle or an invariant finds; None if all numbers are equal and all invariants hold."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
+    command = [sys.executable, "-c", JUDGE, *scenarios]
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else (done.stdout + done.stderr).strip().splitlines()[-1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--list", type=Path, default=LIST)
+    parser.add_argument("--target", type=Path, default=ROOT / "target" / "mutants")
+    options = parser.parse_args()
+    mutants, scenarios = load(options.list)
+    for mutant in mutants:
+        mutant.apply((ROOT / mutant.file).read_text(encoding="utf-8"))
+    if options.check:
+        print(f"{len(mutants)} mutants can be planted")
+        return
+    chosen = [mutant for mutant in mutants if not options.names or mutant.name in options.names]
+    tree = copy_tree(options.target)
+    if (trouble := build(tree, options.target)) is not None:
+        raise SystemExit(f"the core without a mutant cannot be built:\n{trouble}")
+    if (found := judge(tree, scenarios)) is not None:
+        raise SystemExit(f"the core without a mutant is not verified: {found}")
+    survivors = []
+    for mutant in chosen:
+        path = tree / mutant.file
+        text = path.read_text(encoding="utf-8")
+        began = time.monotonic()
+        path.write_text(mutant.apply(text), encoding="utf-8")
+        try:
+            trouble = build(tree, options.target)
+            found = f"does not build: {trouble}" if trouble is not None else judge(tree, scenarios)
+        finally:
+            path.write_text(text, encoding="utf-8")
+        spent = time.monotonic() - began
+        if trouble is not None or found is None:
+            survivors.append(mutant.name)
+        verdict = "no verdict" if trouble is not None else "SURVIVED" if found is None else "killed"
+        print(f"{verdict:>10}  {mutant.name} ({spent:.0f} s)  {found or mutant.about}", flush=True)
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants killed")
+    if survivors:
+        raise SystemExit("not killed: " + ", ".join(survivors))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+// What a line needs to be drawn: which samples are there, and the range of an axis.
+
+/**
+ * A column with null where nothing was recorded. uPlot knows null as a gap; a NaN would be a value to it, and with one at an end of a column no range
+ * of an axis can be found.
+ */
+export function present(column: Float64Array): (number | null)[] {
+  return Array.from(column, (value) => (Number.isNaN(value) ? null : value));
+}
+
+/** Indices of the values with a gap at both sides, which no line can show; null if there are none. */
+export function alone(column: ArrayLike<number | null | undefined>): number[] | null {
+  const found: number[] = [];
+  const there = (at: number) => column[at] !== null && column[at] !== undefined;
+  for (let at = 0; at < column.length; at++) if (there(at) && !there(at - 1) && !there(at + 1)) found.push(at);
+  return found.length > 0 ? found : null;
+}
+
+/** An axis from zero to the largest value, or down to the smallest if that is negative, with room at the ends; from 0 to 1 without values. */
+export function padded(low: number | null, high: number | null): [number, number] {
+  const [bottom, top] = [Math.min(low ?? 0, 0), Math.max(high ?? 0, 0)];
+  if (!(top > bottom)) return [0, 1];
+  const room = 0.05 * (top - bottom);
+  return [bottom < 0 ? bottom - room : 0, top > 0 ? top + room : 0];
+}
+
+/** The range of sorted columns with a little room, without zero where that is far away; from 0 to 1 without values. */
+export function extent(sorted: readonly Float64Array[]): [number, number] {
+  const there = sorted.filter((column) => column.length > 0);
+  if (there.length === 0) return [0, 1];
+  const low = Math.min(...there.map((column) => column[0]!));
+  const high = Math.max(...there.map((column) => column[column.length - 1]!));
+  const room = 0.03 * (high - low) || Math.abs(high) * 0.05 || 0.5;
+  // an axis that nearly begins at zero begins there
+  const bottom = low >= 0 && low - room < 0.25 * (high - low) ? 0 : low - room;
+  return [bottom, high + room];
+}
