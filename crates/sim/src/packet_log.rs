@@ -86,8 +86,8 @@ pub struct HopRow {
     pub packet: u64,
     /// The port.
     pub port: PortId,
-    /// When it was offered to the queue.
-    pub offered_at: Time,
+    /// When it was offered to the queue; `None` for a copy that the link made.
+    pub offered_at: Option<Time>,
     /// When its transmission started.
     pub started_at: Option<Time>,
     /// When its last bit left, or will leave if its transmission has started.

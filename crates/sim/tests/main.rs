@@ -19,6 +19,7 @@ mod mircc_multipath;
 mod names;
 mod ndn;
 mod ndn_schemes;
+mod packet_record;
 mod pcon;
 mod pgmcc;
 mod rate_traces;

@@ -553,7 +553,7 @@ impl PacketLog for Files {
         self.hops.push(&[
             Cell::U64(Some(row.packet)),
             Cell::U32(Some(row.port.0)),
-            nanos(row.offered_at),
+            nanos_of(row.offered_at),
             nanos_of(row.started_at),
             nanos_of(row.departed_at),
             nanos_of(row.arrived_at),

@@ -92,8 +92,9 @@ def offered_packets(record: Record) -> pl.DataFrame:
 
 
 def sent(record: Record) -> pl.DataFrame:
-    """Hops whose transmission started in T."""
-    rows = record.hops.filter(record.measured("started_ns"))
+    """Hops whose transmission started in T and was not cut off. One that takes no time when T begins is before T."""
+    leaves = (pl.col("departed_ns") > record.begin_ns) | pl.lit(record.begin_ns == 0)
+    rows = record.hops.filter(record.measured("started_ns") & pl.col("departed_ns").is_not_null() & leaves)
     return rows.join(record.packets.select("packet", "size_bytes"), on="packet")
 
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use contract::{Count, DropReason, FlowId, Header, Meter, PortId};
+use contract::{Count, DropReason, FlowId, Header, Meter};
 use sim::{
     ActivityRow, Blueprint, Control, EndpointRole, EndpointRow, HopRow, MeterRow, PacketEnd, PacketLog,
-    PacketRow, Subject, Trace, World,
+    PacketRow, Trace, World,
 };
 use units::Time;
 
@@ -118,18 +118,19 @@ fn check_hops(trace: &Trace, rows: &Rows) {
     let mut last = vec![Time::ZERO; rows.packets.len() + 1];
     for hop in &rows.hops {
         let before = &mut last[hop.packet as usize];
-        assert!(*before <= hop.offered_at, "{hop:?}");
+        assert!(hop.offered_at.is_none_or(|at| *before <= at), "{hop:?}");
         let dropped = hop.dropped.map(|(at, _)| at);
-        let mut instants = vec![hop.offered_at];
+        let mut instants: Vec<Time> = hop.offered_at.into_iter().collect();
         instants.extend(hop.started_at);
         instants.extend(hop.departed_at);
         instants.extend(hop.arrived_at.or(dropped));
         assert!(instants.is_sorted(), "{hop:?}");
         assert!(hop.departed_at.is_none() || hop.started_at.is_some(), "{hop:?}");
-        assert!(hop.arrived_at.is_none() || (hop.departed_at.is_some() && dropped.is_none()), "{hop:?}");
+        let is_sent = hop.departed_at.is_some() || hop.offered_at.is_none();
+        assert!(hop.arrived_at.is_none() || (is_sent && dropped.is_none()), "{hop:?}");
         if let Some(marked) = hop.marked_at {
             assert!(
-                marked == hop.offered_at
+                Some(marked) == hop.offered_at
                     || Some(marked) == hop.started_at
                     || hop.started_at.is_none_or(|at| marked < at),
                 "{hop:?}"
@@ -145,7 +146,6 @@ fn check_waits(rows: &Rows) {
     rows.hops.iter().for_each(|hop| hops[hop.packet as usize].push(hop));
     let mut packets = vec![None; rows.packets.len() + 1];
     rows.packets.iter().for_each(|row| packets[row.number as usize] = Some(row));
-    let mut checked = 0;
     for row in &rows.packets {
         let PacketEnd::Delivered(_) = row.end else { continue };
         let (mut at, mut until, mut waited_ns) = (Some(row), Time::NEVER, 0);
@@ -154,19 +154,18 @@ fn check_waits(rows: &Rows) {
                 .iter()
                 .filter(|hop| hop.departed_at.is_some_and(|at| at <= until));
             let waits =
-                before.filter_map(|hop| Some(hop.started_at?.saturating_since(hop.offered_at).as_nanos()));
+                before.filter_map(|hop| Some(hop.started_at?.saturating_since(hop.offered_at?).as_nanos()));
             waited_ns += waits.sum::<u64>();
-            let Some(original) = packet.copy_of else { break };
+            // a packet that a forwarder makes in answer and delivers at its own node is not a copy of what it answers
+            let Some(original) = packet.copy_of.filter(|_| packet.sent_at < packet.created_at) else { break };
             until = packet.created_at;
             at = packets[original as usize];
         }
         // of a copy whose original a state machine had kept, the beginning is not known
         if at.is_some() {
-            checked += 1;
             assert_eq!(waited_ns, row.packet.waited.total().as_nanos(), "{row:?}");
         }
     }
-    assert!(checked > 0, "some packet arrives");
 }
 
 /// The counters of ports follow from hops.
@@ -177,16 +176,18 @@ fn check_ports(trace: &Trace, rows: &Rows) {
     let mut sizes = vec![0; rows.packets.len() + 1];
     rows.packets.iter().for_each(|row| sizes[row.number as usize] = u128::from(row.packet.size_bytes));
     for (port, (record, hops)) in trace.ports.iter().zip(&hops).enumerate() {
-        let offered = hops.iter().filter(|hop| hop.offered_at >= warm).count() as u64;
+        let offered = hops.iter().filter(|hop| hop.offered_at >= Some(warm)).count() as u64;
         assert_eq!(offered, record.offered_packets, "offered to port {port}");
-        let sent = hops
-            .iter()
-            .filter(|hop| hop.started_at.is_some_and(|at| at >= warm) && hop.departed_at.is_some());
-        assert_eq!(sent.count() as u64, record.sent_packets, "sent by port {port}");
+        // what takes no time at the instant of the reset is before it
+        let leaves = |hop: &HopRow| hop.departed_at.is_some_and(|at| at > warm || warm == Time::ZERO);
+        let sent =
+            hops.iter().filter(|hop| hop.started_at.is_some_and(|at| at >= warm) && leaves(hop)).count();
+        assert_eq!(sent as u64, record.sent_packets, "sent by port {port}");
         let (mut packet_ns, mut byte_ns) = (0, 0);
         for hop in hops {
+            let Some(offered_at) = hop.offered_at else { continue };
             let until = hop.started_at.or(hop.dropped.map(|(at, _)| at)).unwrap_or(end);
-            let wait = until.saturating_since(hop.offered_at.max(warm)).as_nanos();
+            let wait = until.saturating_since(offered_at.max(warm)).as_nanos();
             packet_ns += u128::from(wait);
             byte_ns += u128::from(wait) * sizes[hop.packet as usize];
         }
@@ -201,13 +202,6 @@ fn check_ports(trace: &Trace, rows: &Rows) {
         for (at, why) in hops.iter().filter_map(|hop| hop.dropped) {
             drops[why as usize] += u64::from(at >= warm);
         }
-        // a damaged copy was never offered
-        let copies = rows.packets.iter().filter(|row| {
-            let place = Subject::Port(PortId(port as u32));
-            let damaged = row.end == PacketEnd::Dropped(DropReason::Corrupted, place);
-            damaged && row.ended_at >= Some(warm)
-        });
-        drops[DropReason::Corrupted as usize] = copies.count() as u64;
         assert_eq!(drops, record.drops, "dropped by port {port}");
     }
 }

@@ -36,6 +36,7 @@ struct Live {
 #[derive(Clone, Copy)]
 struct Hop {
     port: PortId,
+    /// [`Time::NEVER`] for a copy that the link made.
     offered_at: Time,
     /// [`Time::NEVER`] while that is not known.
     started_at: Time,
@@ -176,6 +177,14 @@ impl PacketRecorder {
         self.live(id, now).hop = Some(hop);
     }
 
+    /// The link of a port has made this copy of a packet that it transmitted.
+    pub(crate) fn duplicate(&mut self, id: PacketId, port: PortId, now: Time) {
+        let never = Time::NEVER;
+        let (started_at, departed_at, marked_at) = (never, never, never);
+        let hop = Hop { port, offered_at: never, started_at, departed_at, marked_at, was_marked: true };
+        self.live(id, now).hop = Some(hop);
+    }
+
     /// The transmission of a packet starts and ends at these instants, as far as is known now.
     pub(crate) fn transmit(&mut self, id: PacketId, started_at: Time, departed_at: Time) {
         if let Some(hop) = self.live.get_mut(id.index()).and_then(|live| live.hop.as_mut()) {
@@ -210,13 +219,13 @@ impl PacketRecorder {
         arrived_at: Option<Time>,
         dropped: Option<(Time, DropReason)>,
     ) {
-        // what is at the instant of the end has not happened
-        let started = if arrived_at.is_some() { hop.started_at <= now } else { hop.started_at < now };
+        // a transmission that begins at the instant of the end has not begun, unless it takes no time
+        let started = hop.departed_at <= now || hop.started_at < now;
         let in_transmission = dropped.is_some() && hop.departed_at > now;
         self.log.hop(&HopRow {
             packet,
             port: hop.port,
-            offered_at: hop.offered_at,
+            offered_at: (hop.offered_at < Time::NEVER).then_some(hop.offered_at),
             started_at: started.then_some(hop.started_at),
             departed_at: (started && !in_transmission).then_some(hop.departed_at),
             arrived_at,
@@ -348,7 +357,7 @@ mod tests {
 
     #[test]
     fn two_samples_follow_from_their_sums() {
-        for (one, other) in [(0, 0), (7, 7), (3, 9_000_000_000), (1, 2)] {
+        for (one, other) in [(0u64, 0u64), (7, 7), (3, 9_000_000_000), (1, 2)] {
             let squares = u128::from(one) * u128::from(one) + u128::from(other) * u128::from(other);
             assert_eq!(of_sums((one + other) as i64, squares), (one as i64, other as i64));
         }

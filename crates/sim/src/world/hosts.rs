@@ -153,7 +153,9 @@ impl World {
             self.accounts.count_sent();
         } else {
             self.accounts.count_copied(1);
-            self.record_forwarded(id);
+            if self.is_recorded() {
+                self.record_forwarded(id);
+            }
         }
         self.offer(port, id);
     }
@@ -169,7 +171,9 @@ impl World {
         for i in 0..self.out.deliveries.len() {
             let (id, endpoint) = self.out.deliveries[i];
             self.accounts.count_copied(1);
-            self.record_forwarded(id);
+            if self.is_recorded() {
+                self.record_forwarded(id);
+            }
             self.local.push(LocalDelivery::ToEndpoint(endpoint, id));
         }
         self.out.deliveries.clear();
@@ -201,7 +205,9 @@ impl World {
             return self.drop(id, DropReason::NotListening, Subject::Node(node));
         }
         let packet = *self.out.arena.get(id);
-        self.record_end(id, PacketEnd::Delivered(endpoint));
+        if self.is_recorded() {
+            self.record_end(id, PacketEnd::Delivered(endpoint));
+        }
         self.out.arena.release(id);
         self.accounts.count_delivered();
         let sent_at = self.hosts.true_time(packet.source.node, packet.sent_at);

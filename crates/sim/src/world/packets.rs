@@ -116,6 +116,7 @@ impl World {
                 }
                 let number = self.recorded_number(id);
                 let copy = self.insert_copy(packet, number);
+                self.record_duplicate(by, copy);
                 self.hold(by, node, id, at);
                 self.hold(by, node, copy, copy_at);
             }
@@ -358,7 +359,9 @@ impl World {
         node: NodeId,
     ) -> RouterPacket {
         let sent = std::mem::take(&mut self.out.input);
-        self.record_input(id);
+        if self.is_recorded() {
+            self.record_input(id);
+        }
         match sent {
             RouterPacket::Offered(_) => self.consume(id, drop_reason, node),
             _ => self.accounts.count_delivered(),
@@ -372,7 +375,9 @@ impl World {
         match drop_reason {
             Some(why) => self.drop(id, why, Subject::Node(node)),
             None => {
-                self.record_taken(id, node);
+                if self.is_recorded() {
+                    self.record_taken(id, node);
+                }
                 self.out.arena.release(id);
                 self.accounts.count_delivered();
             }

@@ -142,7 +142,9 @@ impl World {
             }
             let Some(service) = service else { break };
             self.accounts.count_hops(1);
-            self.record_transmission(port);
+            if self.is_recorded() {
+                self.record_transmission(port);
+            }
             if let Some(waited) = service.observed {
                 self.show_departure(port, service.packet, waited);
             }
@@ -204,7 +206,9 @@ impl World {
         if let Some(index) = self.hosts.nodes.at(self.fabric.owner(port)) {
             let view = self.fabric.view(port, self.now);
             self.show_departure_to(index, &view, id, waited);
-            self.record_mark(id);
+            if self.is_recorded() {
+                self.record_mark(id);
+            }
         }
     }
 

@@ -29,6 +29,12 @@ impl World {
         }
     }
 
+    /// Whether packets are recorded, for the paths of every packet: what follows is not in them.
+    #[inline(always)]
+    pub(super) const fn is_recorded(&self) -> bool {
+        self.recorder.is_some()
+    }
+
     /// Writes the steps of all rates and delays that follow a trace.
     fn record_traces(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
@@ -112,6 +118,7 @@ impl World {
     }
 
     /// Records that a packet, which the state machine of a node sends on, is a copy of its input, unless it is the input.
+    #[cold]
     pub(super) fn record_forwarded(&mut self, id: PacketId) {
         if let Some(recorder) = &mut self.recorder {
             let input = recorder.input;
@@ -120,6 +127,7 @@ impl World {
     }
 
     /// Sets the packet that the state machine of a node has as its input.
+    #[cold]
     pub(super) fn record_input(&mut self, id: PacketId) {
         let now = self.now;
         if let Some(recorder) = &mut self.recorder {
@@ -128,6 +136,7 @@ impl World {
     }
 
     /// Ends the input of a state machine.
+    #[cold]
     pub(super) fn end_recorded_input(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.input = 0;
@@ -141,7 +150,15 @@ impl World {
         }
     }
 
+    /// Records that the link of a port made a copy.
+    pub(super) fn record_duplicate(&mut self, port: PortId, copy: PacketId) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.duplicate(copy, port, self.now);
+        }
+    }
+
     /// Records when the packet that a port accepted last is transmitted.
+    #[cold]
     pub(super) fn record_transmission(&mut self, port: PortId) {
         if let Some(recorder) = &mut self.recorder
             && let Some((id, start, depart)) = self.fabric.last_transmission(port)
@@ -160,6 +177,7 @@ impl World {
     }
 
     /// Records that a packet may have been marked at a port.
+    #[cold]
     pub(super) fn record_mark(&mut self, id: PacketId) {
         if let Some(recorder) = &mut self.recorder {
             recorder.look_at_mark(id, self.out.arena.get(id), self.now);
@@ -174,6 +192,7 @@ impl World {
     }
 
     /// Records the end of a packet.
+    #[cold]
     pub(super) fn record_end(&mut self, id: PacketId, end: PacketEnd) {
         if let Some(recorder) = &mut self.recorder {
             let packet = self.out.arena.get(id);
@@ -183,10 +202,9 @@ impl World {
     }
 
     /// Records that the state machine of a node took a packet.
+    #[cold]
     pub(super) fn record_taken(&mut self, id: PacketId, node: NodeId) {
-        if self.recorder.is_some()
-            && let Some(by) = self.hosts.nodes.address(node)
-        {
+        if let Some(by) = self.hosts.nodes.address(node) {
             self.record_end(id, PacketEnd::Delivered(by.endpoint));
         }
     }
