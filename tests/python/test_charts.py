@@ -84,7 +84,7 @@ def test_flows_have_their_group_and_the_warmup_is_included(page):
 
 def test_a_page_contains_its_pictures_and_loads_nothing_from_the_network(page):
     _, _, text = page
-    assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window", "scatter"]
+    assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window", "shares", "scatter"]
     assert text.count("<svg") >= 3
     assert not re.search(r'(src|href)="(https?:)?//', text)
     assert "A \\u003c/script>" in text

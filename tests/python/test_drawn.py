@@ -500,7 +500,7 @@ def test_the_check_finds_what_is_wrong(
     look: Callable[..., dict[Path, Seen]], runs: dict[str, Path], tmp_path: Path
 ) -> None:
     text = report.write(runs["cubic"]).read_text(encoding="utf-8")
-    # again and again, since charts draw themselves anew
+    # repeatedly, since charts are redrawn
     wait = "setInterval(() => { if (document.documentElement.dataset.charts) { SCRIPT } }, 5);"
     pages = {}
     for name, (script, _) in FAULTS.items():

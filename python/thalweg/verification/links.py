@@ -142,9 +142,9 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     constant = (pl.col("rate_now") * (pl.col("departed_ns") - pl.lit(at_ns)) / NS / 8 + 1e-6).floor()
     share = (pl.lit(at_ns) - pl.col("started_ns")) / (pl.col("departed_ns") - pl.col("started_ns"))
     varying = pl.col("size_bytes") - pl.col("bits") / 8 + 1e-6
-    left = pl.when("varies").then(varying.floor())
-    left = left.otherwise(pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())).cast(pl.Int64)
-    return rows.select("port", value=left)
+    steady = pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())
+    left = pl.when("varies").then(varying.floor()).otherwise(steady)
+    return rows.select("port", value=left.cast(pl.Int64))
 
 
 @LINKS.number()

@@ -136,8 +136,9 @@ def pending(record: Record) -> pl.DataFrame:
 
 @NODES.count()
 def pending_peak(record: Record) -> pl.DataFrame:
-    """Maximum of the pending Interests, warm-up included."""
-    return level(record, "pending", pl.col("value").max())
+    """Maximum of the pending Interests in T."""
+    in_time = pl.col("time_ns").shift(-1).fill_null(record.end_ns + 1) > record.begin_ns
+    return level(record, "pending", pl.col("value").filter(in_time).max())
 
 
 @NODES.count()

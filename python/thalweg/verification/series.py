@@ -39,7 +39,7 @@ def every_ns(record: Record) -> int | None:
 
 
 def samples(record: Record) -> dict[Key, tuple[float, float]]:
-    """The least and the most that each sample can be, of the series that can be recomputed, where something happened.
+    """The lower and the upper bound of each sample, of the series that can be recomputed, where something happened.
 
     What happens at the very instant of a sample can be in it or in the next one.
     """
@@ -82,17 +82,17 @@ def _add(
     inner = rows.filter(pl.col(time) % step != 0)
     sums = inner.group_by(key, (pl.col(time) // step + 1).alias("bin")).agg(value.alias("value"))
     edges = rows.filter(pl.col(time) % step == 0).group_by(key, (pl.col(time) // step).alias("bin"))
-    most: dict[tuple[int, int], float] = defaultdict(float)
-    least: dict[tuple[int, int], float] = defaultdict(float)
+    upper: dict[tuple[int, int], float] = defaultdict(float)
+    lower: dict[tuple[int, int], float] = defaultdict(float)
     for subject, place, amount in sums.select(key, "bin", "value").rows():
-        least[subject, place] += amount
-        most[subject, place] += amount
+        lower[subject, place] += amount
+        upper[subject, place] += amount
     for subject, place, amount in edges.agg(value.alias("value")).select(key, "bin", "value").rows():
-        most[subject, place] += amount
-        most[subject, place + 1] += amount
+        upper[subject, place] += amount
+        upper[subject, place + 1] += amount
     scale = NS / step if per_second else 1
-    for (subject, place), amount in most.items():
-        found[subjects[subject], series, place * step] = (least[subject, place] * scale, amount * scale)
+    for (subject, place), amount in upper.items():
+        found[subjects[subject], series, place * step] = (lower[subject, place] * scale, amount * scale)
 
 
 RECOMPUTED = ("rate", "throughput", "drops", "queue_marks")
@@ -124,10 +124,13 @@ class Rates:
         flow = record.names["flows"][number]
         samples = self.samples.get(flow["name"], {})
         phases = activity_of(record).get(flow["sender"], ())
+        # of a flow that comes and goes, the intervals in which it sent
+        from_ns, to_ns = min((begin for begin, _ in phases), default=0), max((end for _, end in phases), default=-1)
+        several = len(phases) > 1
         return [
             (place * self.step_ns, value)
             for place, value in samples.items()
-            if any(begin < place * self.step_ns <= end for begin, end in phases)
+            if from_ns < place * self.step_ns <= to_ns and (value > 0 or not several)
         ]
 
 
