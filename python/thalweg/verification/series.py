@@ -125,7 +125,10 @@ class Rates:
         samples = self.samples.get(flow["name"], {})
         phases = activity_of(record).get(flow["sender"], ())
         # of a flow that comes and goes, the intervals in which it sent
-        from_ns, to_ns = min((begin for begin, _ in phases), default=0), max((end for _, end in phases), default=-1)
+        from_ns, to_ns = (
+            min((begin for begin, _ in phases), default=0),
+            max((end for _, end in phases), default=-1),
+        )
         several = len(phases) > 1
         return [
             (place * self.step_ns, value)
