@@ -214,9 +214,9 @@ def test_a_page_without_its_data_has_less_than_400_kilobytes(kind, pages):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("run", {"rate", "times", "scatter", "delays"}),
-        ("sweep", {"flows.short.throughput", "throughput-over-delay"}),
-        ("comparison", {"rate-0", "throughput", "throughput-over-delay"}),
+        ("run", {"rate", "shares", "times", "scatter", "delays"}),
+        ("sweep", {"flows.short.throughput", "throughput-over-delay", "times-short"}),
+        ("comparison", {"rate", "throughput-of-groups", "throughput-over-delay"}),
     ],
 )
 def test_the_python_of_every_chart_makes_it(kind, expected, pages, tmp_path, monkeypatch, capsys):
