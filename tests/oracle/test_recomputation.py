@@ -293,7 +293,7 @@ def test_numbers_of_a_group(record: Record) -> None:
     empty = pl.DataFrame(
         schema={"time_s": pl.Float64, "subject": pl.String, "series": pl.String, "value": pl.Float64}
     )
-    values = summary(record, recompute(record), empty)
+    values = summary(record, recompute(record), empty, {})
     assert values["flows.throughput"][1] == pytest.approx(32_000)
     assert values["flows.f.throughput_mean"][1] == pytest.approx(32_000)
     assert values["flows.f.power"][1] == pytest.approx(32_000 / 0.01125)

@@ -115,7 +115,7 @@ def _compare_table(found: Verification, name: str, printed: pl.DataFrame, again:
 def _compare_summary(
     found: Verification, result: Result, record: Record, tables: dict[str, pl.DataFrame]
 ) -> None:
-    again = summary(record, tables, result.series)
+    again = summary(record, tables, result.series, result.values)
     again["run.packet_hops"] = ("count", _packet_hops(record, result))
     for key, printed in result.values.items():
         subject, _, word = key.rpartition(".")

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import polars as pl
 
@@ -39,7 +40,7 @@ def every_ns(record: Record) -> int | None:
 
 
 def samples(record: Record) -> dict[Key, tuple[float, float]]:
-    """The lower and the upper bound of each sample, of the series that can be recomputed, where something happened.
+    """The least and the most that each sample can be, of the series that can be recomputed, where something happened.
 
     What happens at the very instant of a sample can be in it or in the next one.
     """
@@ -82,21 +83,27 @@ def _add(
     inner = rows.filter(pl.col(time) % step != 0)
     sums = inner.group_by(key, (pl.col(time) // step + 1).alias("bin")).agg(value.alias("value"))
     edges = rows.filter(pl.col(time) % step == 0).group_by(key, (pl.col(time) // step).alias("bin"))
-    upper: dict[tuple[int, int], float] = defaultdict(float)
-    lower: dict[tuple[int, int], float] = defaultdict(float)
+    most: dict[tuple[int, int], float] = defaultdict(float)
+    least: dict[tuple[int, int], float] = defaultdict(float)
     for subject, place, amount in sums.select(key, "bin", "value").rows():
-        lower[subject, place] += amount
-        upper[subject, place] += amount
+        least[subject, place] += amount
+        most[subject, place] += amount
     for subject, place, amount in edges.agg(value.alias("value")).select(key, "bin", "value").rows():
-        upper[subject, place] += amount
-        upper[subject, place + 1] += amount
+        most[subject, place] += amount
+        most[subject, place + 1] += amount
     scale = NS / step if per_second else 1
-    for (subject, place), amount in upper.items():
-        found[subjects[subject], series, place * step] = (lower[subject, place] * scale, amount * scale)
+    for (subject, place), amount in most.items():
+        found[subjects[subject], series, place * step] = (least[subject, place] * scale, amount * scale)
 
 
 RECOMPUTED = ("rate", "throughput", "drops", "queue_marks")
 """Series whose samples are recomputed. One that has none in an interval is zero."""
+
+
+Reading = Literal["at the end", "in all", "in a part"]
+"""Which intervals belong to the time in which a flow was active: the definition does not say."""
+
+READINGS: tuple[Reading, ...] = ("at the end", "in all", "in a part")
 
 
 @dataclass(frozen=True)
@@ -119,22 +126,29 @@ class Rates:
             found[subject.removeprefix("flow.")][round(time_s * NS / step)] = value
         return cls(step, found)
 
-    def active(self, record: Record, number: int) -> list[tuple[int, float]]:
-        """Time and value of the samples of a flow at which it was active."""
+    def active(self, record: Record, number: int, reading: Reading = "at the end") -> list[tuple[int, float]]:
+        """Time and value of the samples of a flow in whose intervals it was active, at the end, in all, or in a part."""
         flow = record.names["flows"][number]
         samples = self.samples.get(flow["name"], {})
         phases = activity_of(record).get(flow["sender"], ())
-        # of a flow that comes and goes, the intervals in which it sent
-        from_ns, to_ns = (
-            min((begin for begin, _ in phases), default=0),
-            max((end for _, end in phases), default=-1),
-        )
-        several = len(phases) > 1
-        return [
-            (place * self.step_ns, value)
-            for place, value in samples.items()
-            if from_ns < place * self.step_ns <= to_ns and (value > 0 or not several)
-        ]
+        step = self.step_ns
+        if len(phases) > 1:
+            # of a flow that comes and goes, the intervals in which it sent
+            begin, end = min(one for one, _ in phases), max(one for _, one in phases)
+            return [
+                (place * step, value)
+                for place, value in samples.items()
+                if begin < place * step <= end and value > 0
+            ]
+
+        def is_active(end: int) -> bool:
+            if reading == "at the end":
+                return any(begin < end <= stop for begin, stop in phases)
+            if reading == "in all":
+                return any(begin <= end - step and end <= stop for begin, stop in phases)
+            return any(begin < end and stop > end - step for begin, stop in phases)
+
+        return [(place * step, value) for place, value in samples.items() if is_active(place * step)]
 
 
 @lru_cache(maxsize=1)
@@ -148,41 +162,70 @@ def activity_of(record: Record) -> dict[int, list[tuple[int, int]]]:
 
 
 def of_flows(
-    record: Record, numbers: Sequence[int], rates: Rates | None
+    record: Record, numbers: Sequence[int], rates: Rates | None, printed: Mapping[str, float | None]
 ) -> dict[str, tuple[str, float | None]]:
-    """Keys of a group of flows that come from the series `rate`: `cov`, `fairness_mean` and `fairness_min`."""
+    """Keys of a group of flows that come from the series `rate`: `cov`, `fairness_mean` and `fairness_min`.
+
+    `printed` are the values of the run, to choose among the readings of the definition; one must give the printed value.
+    """
     if rates is None:
         return {}
+    names = [record.names["flows"][number]["name"] for number in numbers]
     found: dict[str, tuple[str, float | None]] = {}
-    each = [
-        value for number in numbers if (value := coefficient_of_variation(record, number, rates)) is not None
-    ]
-    found["cov"] = ("float", math.fsum(each) / len(each) if each else None)
-    if (shares := fairness_samples(record, numbers, rates)) is not None:
-        measured = [value for time_ns, value in shares.items() if time_ns > record.begin_ns]
-        found["fairness_mean"] = ("float", math.fsum(measured) / len(measured) if measured else None)
-        found["fairness_min"] = ("float", min(measured, default=None))
+    if len(numbers) == 1:
+        values = [coefficient_of_variation(record, numbers[0], rates, reading) for reading in READINGS]
+        found["cov"] = ("float", _chosen(values, printed.get(f"flow.{names[0]}.cov")))
+    else:
+        # each of them is compared by itself
+        each = [value for name in names if (value := printed.get(f"flow.{name}.cov")) is not None]
+        found["cov"] = ("float", math.fsum(each) / len(each) if each else None)
     return found
 
 
-def coefficient_of_variation(record: Record, number: int, rates: Rates) -> float | None:
+def shares_of_flows(
+    record: Record, numbers: Sequence[int], rates: Rates | None, means: tuple[float | None, float | None]
+) -> dict[str, tuple[str, float | None]]:
+    """`fairness_mean` and `fairness_min` of a group; `means` are the printed ones."""
+    found: dict[str, tuple[str, float | None]] = {}
+    if rates is None or WINDOW_NS % rates.step_ns:
+        return found
+    listed = [fairness_samples(record, numbers, rates, reading) for reading in READINGS]
+    inside = [[value for at, value in shares.items() if at > record.begin_ns] for shares in listed]
+    mean = [math.fsum(values) / len(values) if values else None for values in inside]
+    found["fairness_mean"] = ("float", _chosen(mean, means[0]))
+    found["fairness_min"] = ("float", _chosen([min(values, default=None) for values in inside], means[1]))
+    return found
+
+
+def _chosen(values: Sequence[float | None], printed: float | None) -> float | None:
+    """The value that is printed, if one of them is; otherwise the first."""
+    for value in values:
+        if value is None or printed is None:
+            if value is printed:
+                return value
+        elif math.isclose(value, printed, rel_tol=1e-9):
+            return value
+    return values[0]
+
+
+def coefficient_of_variation(record: Record, number: int, rates: Rates, reading: Reading) -> float | None:
     """Standard deviation of a sample / mean, of the samples of the rate in T at which the flow was active."""
-    values = [rate for at, rate in rates.active(record, number) if at > record.begin_ns]
+    values = [rate for at, rate in rates.active(record, number, reading) if at > record.begin_ns]
     if len(values) < 2 or not any(values):
         return None
     return statistics.stdev(values) / statistics.fmean(values)
 
 
-def fairness_samples(record: Record, numbers: Sequence[int], rates: Rates) -> dict[int, float] | None:
+def fairness_samples(
+    record: Record, numbers: Sequence[int], rates: Rates, reading: Reading
+) -> dict[int, float]:
     """Jain's index of the mean rates in windows of 1 s of the flows with a scheme that were active in all of the window."""
-    if WINDOW_NS % rates.step_ns:
-        return None
     per_window = WINDOW_NS // rates.step_ns
     windows: dict[int, list[float]] = defaultdict(list)
     for number in numbers:
         if scheme_of(record, record.names["flows"][number]) is None:
             continue
-        known = dict(rates.active(record, number))
+        known = dict(rates.active(record, number, reading))
         for end in range(WINDOW_NS, record.end_ns + 1, WINDOW_NS):
             inside = [known.get(end - place * rates.step_ns) for place in range(per_window)]
             if all(rate is not None for rate in inside):

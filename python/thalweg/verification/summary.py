@@ -23,10 +23,15 @@ Values = dict[str, tuple[str, float | None] | tuple[str, float | None, float]]
 """Key → kind of comparison, value, and the difference that counts as equal."""
 
 
-def summary(record: Record, tables: Mapping[str, pl.DataFrame], printed: pl.DataFrame) -> Values:
+def summary(
+    record: Record,
+    tables: Mapping[str, pl.DataFrame],
+    samples: pl.DataFrame,
+    printed: Mapping[str, float | None],
+) -> Values:
     """Every key that can be recomputed; those of rates over time from the samples of the table `series`."""
     found: Values = {}
-    rates = series.Rates.of(record, printed)
+    rates = series.Rates.of(record, samples)
     for prefix, table, name in (
         ("flow", FLOWS, "{flow}"),
         ("receiver", RECEIVERS, "{flow}@{node}"),
@@ -40,15 +45,18 @@ def summary(record: Record, tables: Mapping[str, pl.DataFrame], printed: pl.Data
         _of_row(found, f"link.{row['link']}{back}", LINKS, row)
     rows = tables["flows"].rows(named=True)
     for number, row in enumerate(rows):
-        for key, value in series.of_flows(record, [number], rates).items():
+        for key, value in series.of_flows(record, [number], rates, printed).items():
             found[f"flow.{row['flow']}.{key}"] = value
         power = groups.ratio(row["throughput_bps"], row["owd_s"])
         found[f"flow.{row['flow']}.power"] = ("float", power)
-    for key, value in groups.values(record, rows, range(len(rows)), rates).items():
+    for key, value in groups.values(
+        record, rows, range(len(rows)), rates, groups.Printed(printed, "flows")
+    ).items():
         found[f"flows.{key}"] = value
     for group in record.names["groups"]:
         own = [rows[number] for number in group["flows"]]
-        for key, value in groups.values(record, own, group["flows"], rates).items():
+        known = groups.Printed(printed, f"flows.{group['name']}")
+        for key, value in groups.values(record, own, group["flows"], rates, known).items():
             found[f"flows.{group['name']}.{key}"] = value
     found["run.ended"] = ("float", record.end_ns / NS)
     found["run.measured"] = ("float", record.span_s)
