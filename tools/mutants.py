@@ -5,10 +5,10 @@
     python tools/mutants.py --check             no build: every `old` is found in its file exactly once
     python tools/mutants.py --target FOLDER     build there; a copy of `target` saves the first build
 
-A mutant is a text of a file and what replaces it. The working copy is not touched: the tracked files are copied to a folder,
-one mutant is planted there at a time, the core is built in the profile of the tests, and the scenarios of the list are
-verified with it: every number from the packets, and every invariant. A mutant that changes nothing that is printed survives,
-and the command then fails.
+A mutant is an expression of a file and what replaces it. The working copy is not touched: the tracked files are copied to a
+folder, all mutants are planted there, each behind its name, and the core is built once in the profile of the tests. Then the
+scenarios of the list are verified with each mutant, named by `THALWEG_MUTANT`: every number from the packets, and
+every invariant. A mutant that changes nothing that is printed survives, and the command then fails.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ for file in sys.argv[1:]:
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Mutant:
     """A fault, and where it is planted."""
 
@@ -52,13 +52,38 @@ class Mutant:
     old: str
     new: str
 
-    def apply(self, text: str) -> str:
-        """The text of the file with the fault."""
+    def place(self, text: str) -> int:
+        """Where the expression begins in the text of the file, in which it stands once."""
         if text.count(self.old) != 1:
             raise SystemExit(
                 f"{self.name}: {self.file} has `{self.old}` {text.count(self.old)} times, not once"
             )
-        return text.replace(self.old, self.new)
+        return text.index(self.old)
+
+
+CHOICE = """
+/// The fault that this process has, by `THALWEG_MUTANT`.
+pub fn mutant() -> &'static str {
+    static NAME: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    NAME.get_or_init(|| std::env::var("THALWEG_MUTANT").unwrap_or_default())
+}
+"""
+CHOOSER = "crates/units/src/lib.rs"
+
+
+def plant(tree: Path, mutants: list[Mutant]) -> None:
+    """Plants all mutants, each of which has an effect only where it is named."""
+    for file in sorted({mutant.file for mutant in mutants}):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        here = sorted((mutant.place(text), mutant) for mutant in mutants if mutant.file == file)
+        for place, mutant in reversed(here):
+            choice = (
+                f'(match units::mutant() {{ "{mutant.name}" => {{ {mutant.new} }} _ => {{ {mutant.old} }} }})'
+            )
+            text = text[:place] + choice + text[place + len(mutant.old) :]
+        (tree / file).write_text(text, encoding="utf-8")
+    chooser = (ROOT / CHOOSER).read_text(encoding="utf-8")
+    (tree / CHOOSER).write_text(chooser + CHOICE, encoding="utf-8")
 
 
 def load(file: Path) -> tuple[list[Mutant], list[str]]:
@@ -95,9 +120,9 @@ def build(tree: Path, target: Path) -> str | None:
     return None
 
 
-def judge(tree: Path, scenarios: list[str]) -> str | None:
+def judge(tree: Path, scenarios: list[str], mutant: str = "") -> str | None:
     """What the oracle or an invariant finds; None if all numbers are equal and all invariants hold."""
-    environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
+    environment = {**os.environ, "PYTHONPATH": str(tree / "python"), "THALWEG_MUTANT": mutant}
     command = [sys.executable, "-c", JUDGE, *scenarios]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else (done.stdout + done.stderr).strip().splitlines()[-1]
@@ -114,31 +139,25 @@ def main() -> None:
     options = parser.parse_args()
     mutants, scenarios = load(options.list)
     for mutant in mutants:
-        mutant.apply((ROOT / mutant.file).read_text(encoding="utf-8"))
+        mutant.place((ROOT / mutant.file).read_text(encoding="utf-8"))
     if options.check:
         print(f"{len(mutants)} mutants can be planted")
         return
     chosen = [mutant for mutant in mutants if not options.names or mutant.name in options.names]
     tree = copy_tree(options.target)
+    plant(tree, mutants)
     if (trouble := build(tree, options.target)) is not None:
-        raise SystemExit(f"the core without a mutant cannot be built:\n{trouble}")
+        raise SystemExit(f"the core cannot be built:\n{trouble}")
     if (found := judge(tree, scenarios)) is not None:
         raise SystemExit(f"the core without a mutant is not verified: {found}")
     survivors = []
     for mutant in chosen:
-        path = tree / mutant.file
-        text = path.read_text(encoding="utf-8")
         began = time.monotonic()
-        path.write_text(mutant.apply(text), encoding="utf-8")
-        try:
-            trouble = build(tree, options.target)
-            found = f"does not build: {trouble}" if trouble is not None else judge(tree, scenarios)
-        finally:
-            path.write_text(text, encoding="utf-8")
-        spent = time.monotonic() - began
-        if trouble is not None or found is None:
+        found = judge(tree, scenarios, mutant.name)
+        if found is None:
             survivors.append(mutant.name)
-        verdict = "no verdict" if trouble is not None else "SURVIVED" if found is None else "killed"
+        verdict = "SURVIVED" if found is None else "killed"
+        spent = time.monotonic() - began
         print(f"{verdict:>10}  {mutant.name} ({spent:.0f} s)  {found or mutant.about}", flush=True)
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants killed")
     if survivors:
