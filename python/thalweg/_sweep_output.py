@@ -53,7 +53,7 @@ def known_metric(done: SweepResult, metric: str) -> str:
 def heatmap(done: SweepResult, x: str, y: str, metric: str, labels: Mapping[str, str], look: Style) -> Figure:
     """See `SweepResult.heatmap`."""
     from . import plots
-    from .report._page import number
+    from .report.numbers import number
     from .report.sweeps import axis_label, points
 
     if x == y:

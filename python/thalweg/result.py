@@ -329,8 +329,8 @@ class Result:
         not printed.
         """
         from .latex import tabular
-        from .report._page import number
         from .report.columns import TABLES, table_rows
+        from .report.numbers import number
 
         known = [table for table in TABLES if table != "summary"]
         if name not in known:

@@ -17,7 +17,8 @@ from thalweg import plots, report
 from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
-from thalweg.report._page import cell, number, part, template_macro
+from thalweg.report._page import cell, part, template_macro
+from thalweg.report.numbers import number
 from thalweg.report.columns import FLOWS, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 

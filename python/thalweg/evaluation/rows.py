@@ -269,7 +269,7 @@ def printed(value: float, unit: str, digits: int = 3, *, difference: bool = Fals
 
 def printed_interval(found: Estimate, unit: str, digits: int = 3, *, difference: bool = False) -> str:
     """An estimate with its interval and unit, as it is printed."""
-    from ..report._page import number
+    from ..report.numbers import number
 
     factor, name, _ = UNITS[unit]
     if unit == "s" and abs(found.mean) >= 1:

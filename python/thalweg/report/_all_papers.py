@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..result import PAGE
 from . import _paper
-from ._page import number, render
+from ._page import render
+from .numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,8 @@ from ..errors import ResultError
 from ..evaluation.rows import printed
 from ..evaluation.runner import FORMAT
 from ..stats import few_seeds
-from ._page import number, render
+from ._page import render
+from .numbers import number
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,6 @@ of page has its own template. Values in a template are escaped, unless they are 
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +17,7 @@ from markupsafe import Markup, escape
 
 from ..plots import prepare_svg, use_page_colours
 from .claims import check_texts
+from .numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -177,29 +177,6 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """A number with `digits` significant digits and thousands separators; a dash for none."""
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    size = abs(value)
-    if size >= 1e9 or size < 1e-4:
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa.rstrip('0').rstrip('.')}·10{_raised(int(exponent))}".replace("-", "−")
-    decimals = max(digits - 1 - math.floor(math.log10(size)), 0)
-    text = f"{value:,.{decimals}f}"
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return text.replace(",", "\u202f").replace("-", "−")
-
-
 def slug(text: str) -> str:
     """A name that is valid in a URL."""
     return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-")
-
-
-def _raised(exponent: int) -> str:
-    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..plots import Drawing
 from . import _charts, _panels
-from ._page import number, render
+from ._page import render
 from ._panels import panels
 from .columns import column_heading, with_intervals
+from .numbers import number
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,10 @@ from ..catalogue import series as known_series
 from ..event_labels import event_labels, event_marks, seconds
 from ..sweep import value_text
 from . import _charts, _panels
-from ._page import cell, number, render
+from ._page import cell, render
 from ._topology import drawing, rate_text, time_text
 from .columns import APPS, FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, table_rows, unit_of
+from .numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

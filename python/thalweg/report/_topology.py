@@ -7,8 +7,8 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ._page import number
 from ._placement import Box, Ground, Spot
+from .numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -15,8 +15,9 @@ from ..stats import interval_text
 from ..sweep import cells_of, group_by_point, notes
 from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
-from ._page import number, render
+from ._page import render
 from .columns import unit_of
+from .numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -22,8 +22,8 @@ from ..errors import ResultError, ScenarioError
 from ..event_labels import event_marks
 from ..report import _charts, is_sweep
 from ..report._page import cell as cell_text
-from ..report._page import number
 from ..report.columns import FLOWS, table_rows, unit_of
+from ..report.numbers import number
 from ..report.sweeps import key_metrics
 from ..result import PAGE, TABLES, Result, with_overrides
 from ..sweep import load_if_complete, run_folders
