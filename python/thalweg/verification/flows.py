@@ -317,6 +317,8 @@ def ack_counts(record: Record) -> pl.DataFrame:
         ~pl.col("data")
         & (pl.col("end") == "delivered")
         & (pl.col("taken_by") == pl.col("sender"))
+        # a signal comes from a router and not from the other end of the flow
+        & (pl.col("kind") != "signal")
         & record.measured("ended_ns")
     )
     rows = record.flows.select("flow", "transport").join(lost, on="flow", how="left")
