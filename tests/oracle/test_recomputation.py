@@ -49,6 +49,7 @@ NAMES: dict[str, Any] = {
             "stop_ns": None,
             "app": None,
             "encodes": False,
+            "plays": False,
         }
     ],
     "groups": [{"name": "f", "flows": [0]}],
