@@ -120,7 +120,7 @@ def _number(name: str, quantity: Quantity) -> dict[str, Any]:
 
 def _text(name: str, number: Mapping[str, Any], limit: str) -> str:
     """A checked number with its interval, its limit and its unit: `recovery 8.5 [0, 78] s, limit ≤ 20 s`."""
-    from thalweg.report._page import number as written
+    from thalweg.report.claims import number as written
     from thalweg.stats import interval_text
 
     unit = f" {number['unit']}" if number["unit"] else ""

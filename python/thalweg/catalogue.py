@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def schemes() -> list[dict[str, Any]]:
-    """Every scheme: `{name, title, families, transport, router, documented, sources, params}`, ordered by name."""
+    """Every scheme: `{name, title, families, transport, router, rack, documented, sources, params}`, ordered by name."""
     rows: list[dict[str, Any]] = json.loads(_native.schemes())
     return rows
 

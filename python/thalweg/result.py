@@ -315,13 +315,12 @@ class Result:
         With `full` all columns that have values. Units are the base units of the names, as in `frame`. `KeyError` for an
         unknown name.
         """
-        from .report.columns import ONLY_IN_FULL, TABLES, table_rows
+        from .report.columns import TABLES, columns_shown
 
         frame = self._by_use(name)
         if full or name not in TABLES or name == "summary":
             return frame.select([one for one in frame.columns if not frame[one].is_null().all()])
-        headings, _ = table_rows(frame, TABLES[name], full=full)
-        return frame.select([key for key, _ in headings if key not in ONLY_IN_FULL])
+        return frame.select([key for key, _, _ in columns_shown(frame, TABLES[name], full=False)])
 
     def latex(self, name: str = "flows", *, labels: Mapping[str, str] | None = None, digits: int = 3) -> str:
         """A LaTeX table (`booktabs`) of a table, in the columns and units that `thalweg run` prints.
@@ -356,12 +355,12 @@ class Result:
         """A table with the columns that are printed first, and those without values last."""
         import polars
 
-        from .report.columns import ONLY_IN_FULL, TABLES
+        from .report.columns import TABLES, columns_shown
 
         frame = self.frame(name)
-        printed = [key for key, _, _ in TABLES.get(name, ()) if key in frame.columns]
-        names = [key for key in printed if key not in ONLY_IN_FULL]
-        names = list(dict.fromkeys([*names, *printed, *frame.columns]))
+        columns = TABLES.get(name, ())
+        printed = [key for full in (False, True) for key, _, _ in columns_shown(frame, columns, full=full)]
+        names = list(dict.fromkeys([*printed, *frame.columns]))
 
         def has_values(one: str) -> bool:
             known = frame[one].drop_nulls()

@@ -229,8 +229,8 @@ def interval_text(
         return number(mean, digits)
     low, high = interval
     half = (high - low) / 2
-    # what is printed of a half width has two digits
-    if abs((high - mean) - (mean - low)) <= 0.02 * half:
+    # what is printed of a half width has two digits; of equal values the ends differ from the mean by rounding
+    if half <= 1e-12 * abs(mean) or abs((high - mean) - (mean - low)) <= 0.02 * half:
         return f"{number(mean, digits)} ± {number(half, 2)}"
     step = 10.0 ** (math.floor(math.log10(half)) - 1)
     ends = [number(round(end / step) * step, 6) for end in interval]

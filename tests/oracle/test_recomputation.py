@@ -48,6 +48,7 @@ NAMES: dict[str, Any] = {
             "start_ns": 0,
             "stop_ns": None,
             "app": None,
+            "churns": False,
             "encodes": False,
             "plays": False,
         }

@@ -84,7 +84,7 @@ def test_flows_have_their_group_and_the_warmup_is_included(page):
 
 def test_a_page_contains_its_pictures_and_loads_nothing_from_the_network(page):
     _, _, text = page
-    assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window", "scatter"]
+    assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window", "shares", "scatter"]
     assert text.count("<svg") >= 3
     assert not re.search(r'(src|href)="(https?:)?//', text)
     assert "A \\u003c/script>" in text
@@ -214,9 +214,9 @@ def test_a_page_without_its_data_has_less_than_400_kilobytes(kind, pages):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("run", {"rate", "times", "scatter", "delays"}),
-        ("sweep", {"flows.short.throughput", "throughput-over-delay"}),
-        ("comparison", {"rate-0", "throughput", "throughput-over-delay"}),
+        ("run", {"rate", "shares", "times", "scatter", "delays"}),
+        ("sweep", {"flows.short.throughput", "throughput-over-delay", "times-short"}),
+        ("comparison", {"rate", "throughput-of-groups", "throughput-over-delay"}),
     ],
 )
 def test_the_python_of_every_chart_makes_it(kind, expected, pages, tmp_path, monkeypatch, capsys):

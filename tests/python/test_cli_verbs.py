@@ -113,7 +113,7 @@ def test_reproduce_one_claim_runs_what_it_needs_and_judges_it_alone(
     assert answer["claim"] == "S004-15"
     assert not answer["figures"]
     assert {run["experiment"] for run in answer["runs"]} == {"one bottleneck"}
-    assert "Only what S004-15 needs was run" in " ".join(answer["notes"])
+    assert "Only claim S004-15 was judged" in " ".join(answer["notes"])
     assert call(["reproduce", "mca", "--claim", "S004-99"]) == 2
     assert "did you mean S004-" in capsys.readouterr().err
     assert call(["reproduce", "mca", "--claim", "S004-15", "--figure", "8"]) == 2
@@ -147,7 +147,7 @@ def test_reproduce_all_has_the_counts_of_every_paper_in_one_object(
     assert counts["no_mutant_kills"] == []
     assert Path(counts["report"]) == tmp_path / "mca" / "report.html"
     assert Path(answer["report"]) == tmp_path / "papers.html"
-    assert 'data-paper="mca"' in (tmp_path / "papers.html").read_text(encoding="utf-8")
+    assert 'href="mca/report.html' in (tmp_path / "papers.html").read_text(encoding="utf-8")
     assert call(words) == 0
     assert f"{killed}/{total}" in capsys.readouterr().out
 

@@ -174,7 +174,9 @@ def test_an_interrupted_compaction_loses_nothing_and_duplicates_nothing(
     for table in ("flows", "summary"):
         rows = pl.read_parquet(tmp_path / "part-*" / f"{table}.parquet")
         assert rows.height == sum(run.frame(table).height for run in packed)
-    assert again.result(names[2]).flows.equals(packed[2].frame("flows"))
+    flows = again.result(names[2]).flows
+    # a table of a result has its columns in the order of their use
+    assert flows.equals(packed[2].frame("flows").select(flows.columns))
 
 
 def test_a_damaged_file_of_a_run_is_run_again(small: Path, tmp_path: Path) -> None:

@@ -358,7 +358,10 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "rate (Mbit/s)" * (number == 0),
         )
     bars, axes = _plot.panels(1, 1)
-    heights = {"Reno": ([2.0, 30.0], [5.0, 0.5]), "CUBIC": ([4.0, 500.0], [0.5, 0.5])}
+    heights = {
+        "Reno": ([2.0, 30.0], [(-3.0, 7.0), (29.5, 30.5)]),
+        "CUBIC": ([4.0, 500.0], [(3.5, 4.5), (499.5, 500.5)]),
+    }
     names = ["a buffer of half a product", "a buffer of four products"]
     _plot.bars(axes[0][0], names, heights, paper={"Reno": [2.5, None]})
     axes[0][0].set_yscale("log")
@@ -497,7 +500,7 @@ def test_the_check_finds_what_is_wrong(
     look: Callable[..., dict[Path, Seen]], runs: dict[str, Path], tmp_path: Path
 ) -> None:
     text = report.write(runs["cubic"]).read_text(encoding="utf-8")
-    # again and again, since charts draw themselves anew
+    # repeatedly, since charts are redrawn
     wait = "setInterval(() => { if (document.documentElement.dataset.charts) { SCRIPT } }, 5);"
     pages = {}
     for name, (script, _) in FAULTS.items():

@@ -21,6 +21,7 @@ from thalweg.evaluation.rows import (
     FAIL,
     NOT_APPLICABLE,
     PASS,
+    RESOLUTION,
     UNDECIDED,
     UNITS,
     Limit,
@@ -140,6 +141,29 @@ def test_a_pass_within_the_margin_is_called_equal(values: list[float], relation:
     assert "limit +51.1 s" in outcome.decision
     if verdict == PASS:
         assert outcome.decision.endswith(f": {relation} the worst reference")
+
+
+@pytest.mark.parametrize(
+    ("better", "kind", "reference", "passes", "fails"),
+    [
+        ("higher", "rate", 1.0, 0.951, 0.949),  # 5 %
+        ("lower", "rate", 1.0, 1.049, 1.051),
+        ("lower", "delay", 0.1, 0.1149, 0.1151),  # 15 %
+        ("lower", "delay", 0.001, 0.00299, 0.00301),  # or 2 ms
+        ("lower", "loss", 0.01, 0.01199, 0.01201),  # 20 %
+    ],
+)
+def test_the_limit_of_a_row_is_what_decides_nothing(
+    better: str, kind: str, reference: float, passes: float, fails: float
+) -> None:
+    band = NotWorse(better, kind)
+    for value, verdict in ((passes, PASS), (fails, FAIL)):
+        outcome = decide(row(band), [value] * 3, {"cubic": [reference] * 3})
+        assert outcome.verdict == verdict
+        assert outcome.comparison is not None
+        assert outcome.comparison.limit == pytest.approx(
+            (-1 if better == "higher" else 1) * max(RESOLUTION[kind][0] * reference, RESOLUTION[kind][1])
+        )
 
 
 def test_the_interval_of_a_share_stays_within_its_limits() -> None:

@@ -38,16 +38,6 @@ def test_only_the_queue_of_the_testbed_has_a_minimum_length_for_its_step():
     assert queues == {Key.TESTBED: {"kind": "dualpi2", "min_qlen_step": 2}, Key.MATRIX: "dualpi2"}
 
 
-def test_a_delay_is_more_than_that_of_an_empty_network():
-    # 10 ms, 1514 bytes at 10 Mbit/s, and twice at 10 Gbit/s: 1.2112 ms and 2.4 us
-    assert scenarios.empty_s("10 prague 20 cubic 20", 20.0) == pytest.approx(0.0112136, abs=1e-7)
-    tree = scenarios.tree("10 prague 20 cubic 20", 2.0, Scale())
-    tree |= {"flows": [{**tree["flows"][0], "size": "1448 B"}], "warmup": "0 s"}
-    row = Scenario.from_tree(tree).run(seed=1).flows.row(0, named=True)
-    # SYN and FIN are shorter
-    assert row["owd_max_s"] == pytest.approx(scenarios.empty_s("10 prague 20 cubic 20", 20.0), abs=2e-5)
-
-
 def sample(**values: float) -> dict[str, float]:
     """A run in which both flows have 20 of 42 Mbit/s."""
     both = {

@@ -199,7 +199,7 @@ def test_the_same_reproduction_gives_the_same_page(reproduction: Any, tmp_path: 
     assert pages[0] == pages[1]
 
 
-def test_the_page_of_all_papers_has_cards_ratios_claims_and_marked_figures(
+def test_the_page_of_all_papers_has_cards_and_ratios_and_leads_to_claims_and_figures(
     reproduction: Any, tmp_path: Path
 ) -> None:
     marked = reproduction.as_dict()
@@ -217,16 +217,27 @@ def test_the_page_of_all_papers_has_cards_ratios_claims_and_marked_figures(
     page = save_papers(["mca", "srmcc"], tmp_path).read_text(encoding="utf-8")
     tags = Tags(page)
     assert len(tags.ids) == len(set(tags.ids)), "an id stands for one element"
+    own = {
+        f"{paper}/report.html": Tags((tmp_path / paper / "report.html").read_text(encoding="utf-8")).ids
+        for paper in ("mca", "srmcc")
+    }
     for address in tags.addresses:
-        assert address[1:] in tags.ids if address.startswith("#") else (tmp_path / address).is_file(), address
+        file, _, anchor = address.partition("#")
+        assert not file or (tmp_path / file).is_file(), address
+        assert not anchor or anchor in own.get(file, tags.ids), address
     assert "8 statements of 2 papers, judged by 2 simulations. 2 of the 6" in page
     assert page.count('<a class="card"') == 2
-    assert page.count('<tr data-verdict="partly" data-paper="srmcc"') == 1
+    # what is not, or not wholly, reproduced has a line of its own, and a dot for each of its ratios
+    verdicts = {row["id"]: row["verdict"] for row in marked["claims"]}
+    for paper in ("mca", "srmcc"):
+        for identity, verdict in verdicts.items():
+            line = f'<td><a href="{paper}/report.html#{paper}-{identity}">'
+            assert page.count(line) == (verdict in {"partly", "not reproduced"}), (paper, verdict)
     # a dot for each ratio of an independent or fitted row: 1.25 in both papers, and what `claim` gives the others
     ratios = [value for row in marked["claims"] for value in row["ratios"].values() if value]
     assert page.count("<circle") == 2 * len(ratios)
-    assert {"mca-figure-8", "srmcc-figure-8"} <= set(tags.ids)
-    assert "mca-figure-9" not in tags.ids, "without values of the paper it is on the paper's own page only"
+    assert {"mca/report.html#figure-8", "srmcc/report.html#figure-8"} <= set(tags.addresses)
+    assert "mca/report.html#figure-9" not in tags.addresses, "it has no values of the paper"
 
 
 def test_data_are_in_files_beside_the_page(reproduction: Any, tmp_path: Path) -> None:
@@ -258,8 +269,8 @@ def test_the_page_of_a_network_by_name_shows_nodes_that_route_by_name(
 ) -> None:
     named.save(tmp_path)
     page = write(tmp_path).read_text(encoding="utf-8")
-    assert "names" in Tags(page).ids
-    assert "the diamond is the name resolution system" in page
+    assert "nodes" in Tags(page).ids
+    assert "The diamond is the name resolution system" in page
     drawn = network(named)
     assert re.findall(r"<title>(\w+) \(router by name\)", drawn) == ["root", "inner1", "inner2"]
     assert re.findall(r"<polygon[^>]*><title>(\w+) \(name resolution system\)", drawn) == ["nrs"]
@@ -270,7 +281,7 @@ def test_the_page_of_named_data_shows_consumers_and_forwarders(data: tw.Result, 
     data.save(tmp_path)
     page = write(tmp_path).read_text(encoding="utf-8")
     assert "Shaded squares forward named data" in page
-    assert "the diamond is" not in page
+    assert "The diamond is" not in page
     for word in ("/films/new", "Interests in", "hits", "Pending Interests", "forwarder"):
         assert word in page, word
     drawn = network(data)
@@ -282,8 +293,8 @@ def test_the_page_of_named_data_shows_consumers_and_forwarders(data: tw.Result, 
 def test_a_page_without_named_data_does_not_mention_names(small: Path, tmp_path: Path) -> None:
     tw.load(small).run(out=tmp_path / "run")
     page = write(tmp_path / "run").read_text(encoding="utf-8")
-    assert "names" not in Tags(page).ids
-    assert "the diamond is" not in page
+    assert "nodes" not in Tags(page).ids
+    assert "The diamond is" not in page
 
 
 CHANGING = """

@@ -280,7 +280,7 @@ async function watch() {
 /** A sweep: metrics over the grid. */
 async function sweep() {
   const page = await open(WIDE);
-  const chart = page.locator('[data-chart="flows.throughput_total"]');
+  const chart = page.locator('[data-chart="flows.throughput"]');
   const picture = chart.locator(".picture");
   await picture.scrollIntoViewIfNeeded();
   const box = await picture.boundingBox();
@@ -297,7 +297,7 @@ async function sweep() {
   await first.click();
   const [download] = await Promise.all([page.waitForEvent("download"), chart.locator('.files button:has-text("CSV")').click()]);
   seen.csv = readFileSync(await download.path(), "utf8");
-  await chart.locator(".legend .kind").click();
+  await chart.locator(".legend .kind", { hasText: "box plots" }).click();
   seen.boxes = await boxes(page, chart);
   seen.scatter = await scattered(page, "throughput-over-delay");
 }

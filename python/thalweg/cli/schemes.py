@@ -88,9 +88,9 @@ def _show(scheme: dict[str, Any]) -> None:
 
     screen = console()
     screen.print(f"[bold]{scheme['name']}[/bold]  {scheme['title']}")
+    transport = f"{scheme['transport']} with RACK-TLP" if scheme["rack"] else scheme["transport"]
     screen.print(
-        f"for {', '.join(scheme['families'])} networks, on {scheme['transport']}{' with RACK-TLP' if scheme['rack'] else ''}; "
-        f"documented: {scheme['documented']}"
+        f"for {', '.join(scheme['families'])} networks, on {transport}; documented: {scheme['documented']}"
     )
     print_table("Sources", [("key", "key"), ("text", "text")], scheme["sources"])
     _show_parameters(scheme["params"])

@@ -123,6 +123,7 @@ class Dumbbell(Part):
         "pairs": ("int | None", ""),
         "edge": ("Mapping[str, Any] | None", ""),
         "bottleneck": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[DumbbellKeys]) -> None:
@@ -146,6 +147,7 @@ class ParkingLot(Part):
         "hops": ("int | None", ""),
         "edge": ("Mapping[str, Any] | None", ""),
         "bottleneck": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[ParkingLotKeys]) -> None:
@@ -166,6 +168,7 @@ class Star(Part):
     KEYS: ClassVar = {
         "leaves": ("int | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[StarKeys]) -> None:
@@ -186,6 +189,7 @@ class Chain(Part):
     KEYS: ClassVar = {
         "hops": ("int | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[ChainKeys]) -> None:
@@ -209,6 +213,7 @@ class Tree(Part):
         "arity": ("int | None", ""),
         "depth": ("int | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[TreeKeys]) -> None:
@@ -233,6 +238,7 @@ class FatTree(Part):
         "k": ("int | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
         "edge": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[FatTreeKeys]) -> None:
@@ -260,6 +266,7 @@ class LeafSpine(Part):
         "hosts": ("int | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
         "edge": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[LeafSpineKeys]) -> None:
@@ -286,6 +293,7 @@ class Random(Part):
         "edges": ("int | None", ""),
         "seed": ("int | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[RandomKeys]) -> None:
@@ -310,6 +318,7 @@ class GraphML(Part):
         "file": ("str | None", ""),
         "delay_by_distance": ("bool | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
+        "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }
 
     def __init__(self, **keys: Unpack[GraphMLKeys]) -> None:

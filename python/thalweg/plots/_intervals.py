@@ -84,7 +84,7 @@ class IntervalBars(LineCollection):
                     places if turned else values,
                     linestyle="none",
                     marker=ENDS[self.along][1 + end if cut else 0],
-                    markersize=2.0 * self.cap,
+                    markersize=max(2.0 * self.cap, 4.5) if cut else 2.0 * self.cap,
                     color=self.colour,
                     markeredgewidth=0 if cut else self.width,
                     clip_on=not cut,

@@ -45,7 +45,10 @@ from thalweg.report import comparison
 
 groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"]))
 bars = {
-    name: [run.get(f"flows.{group}.throughput", math.nan) / 1e6 for group in groups] for name, run in runs
+    name: [
+        math.nan if (rate := run.get(f"flows.{group}.throughput")) is None else rate / 1e6 for group in groups
+    ]
+    for name, run in runs
 }
 chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
 chart.savefig("throughput.svg")

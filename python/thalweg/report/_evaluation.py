@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ResultError
 from ..evaluation.rows import printed
 from ..evaluation.runner import FORMAT
+from ..stats import few_seeds
 from ._page import number, render
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def page(folder: Path) -> str:
         file=FILE,
         measured=measured,
         references=references,
+        few=few_seeds(record["seeds"]),
         method=[
             ("scheme", label, ""),
             ("kind", record["kind"], ""),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._page import number
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,3 +29,6 @@ def few(claims: Any) -> str | None:
 
     seeds = [claim["n"] for claim in claims if (claim.get("n") or 0) > 1]
     return few_seeds(min(seeds)) if seeds else None
+
+
+__all__ = ["check_texts", "few", "number"]

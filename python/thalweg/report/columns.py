@@ -296,6 +296,17 @@ def unit_of(key: str) -> tuple[str, float]:
     return UNITS.get(key.rsplit(".", 1)[-1], ("", 1.0))
 
 
+def columns_shown(frame: polars.DataFrame, columns: Sequence[Column], *, full: bool = True) -> list[Column]:
+    """The columns that have information; unless `full`, without those of `ONLY_IN_FULL`."""
+    return [
+        column
+        for column in columns
+        if column[0] in frame.columns
+        and (full or column[0] not in ONLY_IN_FULL)
+        and _has_information(frame, column[0])
+    ]
+
+
 def table_rows(
     frame: polars.DataFrame, columns: Sequence[Column], *, full: bool = True
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
@@ -303,13 +314,7 @@ def table_rows(
 
     Unless `full`, those of `ONLY_IN_FULL` are omitted as well.
     """
-    there = [
-        column
-        for column in columns
-        if column[0] in frame.columns
-        and (full or column[0] not in ONLY_IN_FULL)
-        and _has_information(frame, column[0])
-    ]
+    there = columns_shown(frame, columns, full=full)
     rows = [
         {key: _scaled(_rounded(key, row[key]), factor) for key, _, factor in there}
         for row in frame.select([key for key, _, _ in there]).to_dicts()

@@ -136,8 +136,14 @@ def pending(record: Record) -> pl.DataFrame:
 
 @NODES.count()
 def pending_peak(record: Record) -> pl.DataFrame:
-    """Maximum of the pending Interests, warm-up included."""
-    return level(record, "pending", pl.col("value").max())
+    """Maximum of the pending Interests in T, those that are pending when it begins included."""
+    rows = record.meters.filter(pl.col("counter") == "pending")
+    rows = rows.with_columns(
+        value=pl.col("change").cum_sum().over("endpoint"),
+        until_ns=pl.col("time_ns").shift(-1).over("endpoint"),
+    )
+    inside = rows.filter(pl.col("until_ns").is_null() | (pl.col("until_ns") > record.begin_ns))
+    return _of_nodes(record, inside.group_by("endpoint").agg(pl.col("value").max()))
 
 
 @NODES.count()

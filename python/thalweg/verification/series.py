@@ -132,6 +132,9 @@ class Rates:
         samples = self.samples.get(flow["name"], {})
         phases = activity_of(record).get(flow["sender"], ())
         step = self.step_ns
+        if flow["churns"]:
+            # of a flow with churn, the intervals in which it sent
+            return [(place * step, value) for place, value in samples.items() if value > 0]
 
         def is_active(end: int) -> bool:
             if reading == "at the end":

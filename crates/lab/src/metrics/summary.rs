@@ -167,6 +167,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
     all.put(subject, "count", Some(members.len() as f64));
     let waits = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].waits()).collect());
     let delays = pooled(members.iter().flat_map(|&row| rows[row].delays()));
+    let rtp_delays = pooled(members.iter().filter_map(|&row| rows[row].rtp_delays()));
     let of_packets = Pooled::over(&members.iter().map(|&row| &rows[row]).collect::<Vec<_>>());
     for column in &flows.columns {
         let value = match &column.cells {
@@ -183,6 +184,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
                         PERCENTS.iter().position(|known| *known == percent).and_then(|at| waits[at])
                     }
                     Over::Delays(percent) => delays.percentile(percent).map(Duration::as_secs_f64),
+                    Over::RtpDelays(percent) => rtp_delays.percentile(percent).map(Duration::as_secs_f64),
                 }
             }
             // a count that no member has is not measured
@@ -276,6 +278,8 @@ enum Over {
     QueueingDelays(u64),
     /// A percentile of the delays of all segments.
     Delays(u64),
+    /// A percentile of the delays of all packets in the RTP queues of their senders.
+    RtpDelays(u64),
 }
 
 impl Over {
@@ -296,6 +300,7 @@ impl Over {
         match (name, last, last.strip_prefix('p').and_then(|percent| percent.parse().ok())) {
             ("queueing_delay", _, Some(percent)) => Self::QueueingDelays(percent),
             ("delay", _, Some(percent)) => Self::Delays(percent),
+            ("rtp_queue", _, Some(percent)) => Self::RtpDelays(percent),
             (_, "min", _) => Self::Minimum,
             (_, "max", _) => Self::Maximum,
             _ => Self::Mean,
@@ -390,12 +395,11 @@ impl Curves {
         let mut whose = Vec::new();
         for (flow, record) in recorded {
             let row = &rows[flow];
-            let on = |at: Time, value: f64| row.on_at(at) && (row.spec.churn.is_none() || value > 0.0);
             let curve: Curve = record
                 .times
                 .iter()
                 .zip(&record.values)
-                .map(|(&at, &value)| on(at, value).then_some(value))
+                .map(|(&at, &value)| row.sends_at(at, value).then_some(value))
                 .collect();
             let convergence: Vec<f64> = record
                 .times

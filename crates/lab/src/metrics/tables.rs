@@ -196,6 +196,11 @@ impl<'a> FlowRow<'a> {
         self.started().is_some_and(|started| at > started) && at <= ends
     }
 
+    /// The same with the `rate` of that interval: a flow with churn was active in intervals in which it sent.
+    pub(super) fn sends_at(&self, at: Time, rate: f64) -> bool {
+        self.on_at(at) && (self.spec.churn.is_none() || rate > 0.0)
+    }
+
     fn transport(&self) -> &str {
         match &*self.spec.kind {
             FlowKind::Stack(stack) => &stack.name,
@@ -301,6 +306,11 @@ impl<'a> FlowRow<'a> {
         self.meters().filter_map(|meter| meter.media().delays.as_deref())
     }
 
+    /// The distribution of the delays in the RTP queue at the sender; `None` without an encoder that follows the scheme.
+    pub(super) fn rtp_delays(&self) -> Option<&Delays> {
+        self.record.meter.media().delays.as_deref().filter(|_| self.encodes())
+    }
+
     /// Delays in the RTP queue at the sender: mean, 95th percentile and maximum; empty without an encoder that follows the scheme.
     fn rtp_queue(&self) -> [Option<f64>; 3] {
         let meter = &self.record.meter;
@@ -308,8 +318,7 @@ impl<'a> FlowRow<'a> {
             return [None; 3];
         }
         let mean = meter.media().delay_sum_ns as f64 / meter.media().delay_count as f64 / 1e9;
-        let p95 =
-            meter.media().delays.as_ref().and_then(|delays| delays.percentile(95)).map(Duration::as_secs_f64);
+        let p95 = self.rtp_delays().and_then(|delays| delays.percentile(95)).map(Duration::as_secs_f64);
         [Some(mean), p95, Some(meter.media().delay_max.as_secs_f64())]
     }
 

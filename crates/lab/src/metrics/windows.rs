@@ -37,7 +37,7 @@ impl Windows {
             let interval = *every.get_or_insert(record.times[0].saturating_since(Time::ZERO));
             let row = &rows[flow.index()];
             let values = record.times.iter().zip(&record.values);
-            let on: Curve = values.map(|(&at, &value)| row.on_at(at).then_some(value)).collect();
+            let on: Curve = values.map(|(&at, &value)| row.sends_at(at, value).then_some(value)).collect();
             let windows = averaged(&on, intervals(interval));
             count = count.min(windows.len());
             curves[flow.index()] = Some(windows);

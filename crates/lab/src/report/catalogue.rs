@@ -35,7 +35,7 @@ pub(crate) const DERIVED: &[SeriesInfo] = &[(
     FAIRNESS,
     "1",
     "flows",
-    "Jain's fairness index of the rates of all flows, and of each group with several flows, over windows of 1 s: of flows with a scheme that were active in all of the window; computed from the series rate, which is recorded as well",
+    "Jain's fairness index of the rates of all flows, and of each group with several flows, over windows of 1 s: of flows with a scheme that were active in all of the window (with churn: that sent in each of its intervals); computed from the series rate, which is recorded as well",
 )];
 
 macro_rules! metrics {
@@ -105,7 +105,7 @@ pub const METRICS: &[Metric] = metrics! {
         "delay_p75_s" ["s"] at "consumer, receiver": "third quartile";
         "delay_p95_s" ["s"] at "consumer, receiver": "95th percentile";
         "rtp_queue_s" ["s"] at "sender": "streams with an `encoder`: mean time that a packet waited in the RTP queue at the sender, from the time at which its frame was encoded until it left";
-        "rtp_queue_p95_s" ["s"] at "sender": "95th percentile, exact to 0.1 %";
+        "rtp_queue_p95_s" ["s"] at "sender": "95th percentile, exact to 0.1 %; of a group over all packets";
         "rtp_queue_max_s" ["s"] at "sender": "maximum";
         "owd_s" ["s"] at "receiver": "mean one-way delay (RFC 7679) of the data packets that arrived, over all of its receivers: base_delay_s + queueing_delay_s; for Data, from the producer or content store that answered";
         "owd_min_s" ["s"] at "receiver": "minimum one-way delay";
@@ -214,7 +214,7 @@ pub const METRICS: &[Metric] = metrics! {
         "switch_operations" ["operations"] at "sdn": "of these, the app's operations for computing commands";
         "part_operations" ["operations"] at "forwarder": "operations of the scheme's parts in the forwarder: quantities computed or compared to detect or control congestion, marks set, shares changed; 0 for schemes that do not count them";
         "pending" ["packets"] at "forwarder": "Interests pending at the end of the run";
-        "pending_peak" ["packets"] at "forwarder": "maximum number of pending Interests, warm-up included";
+        "pending_peak" ["packets"] at "forwarder": "maximum number of pending Interests after the warm-up";
         "stored" ["packets"] at "forwarder": "Data packets in its content store at the end of the run";
         "hit_ratio" ["1"] at "forwarder": "hits / (hits + misses) of its content store; empty if there was no lookup";
         "interests_in" ["packets"] at "forwarder": "Interests received from links and from consumers on the node";
@@ -311,7 +311,7 @@ pub const METRICS: &[Metric] = metrics! {
         "fct_p95" ["s"] at "sender": "95th percentile of the flow completion times";
         "fct_p99" ["s"] at "sender": "99th percentile of the flow completion times";
         "count" ["flows"] at "scenario": "number of flows";
-        "cov" ["1"] at "sender": "coefficient of variation (standard deviation / mean) of the recorded series `rate` while the flow was active; for a group, the mean over its flows";
+        "cov" ["1"] at "sender": "coefficient of variation (standard deviation / mean) of the recorded series `rate` while the flow was active (with churn: of the intervals in which it sent); for a group, the mean over its flows";
         "convergence" ["s"] at "sender": "convergence time: from the flow's start until its rate, averaged over windows of 1 s, stays within ±10 % of its fair value for 5 windows; the fair value is the mean over the active flows with a scheme. Needs the series `rate`. For a group, the maximum, if all flows converged";
         "packet_hops" ["packets"] at "engine": "packets transmitted on links, warm-up included";
         "events_handled" ["events"] at "engine": "events processed by the simulator, warm-up included";
