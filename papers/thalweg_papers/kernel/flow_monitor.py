@@ -119,7 +119,8 @@ def _in_ns3(name: str, program: Path, record: Record, folder: Path) -> dict[int,
     """What FlowMonitor counts of each flow."""
     sent = record.sent.sort("created_ns", "packet")
     lines = (
-        f"{at + LATER_NS} {flow} {size}" for at, flow, size in sent.select("created_ns", "flow", "size_bytes").rows()
+        f"{at + LATER_NS} {flow} {size}"
+        for at, flow, size in sent.select("created_ns", "flow", "size_bytes").rows()
     )
     (folder / "sends").write_text("\n".join(lines), encoding="utf-8")
     links = record.names["ports"]
