@@ -162,11 +162,11 @@ def _peak(record: Record, holds: pl.Expr) -> pl.DataFrame:
 
 
 def _before_the_instant(record: Record) -> pl.DataFrame:
-    """How much higher the level just before the instant is: what happens at the instant can be before T begins or after."""
+    """How much higher the level just before the instant is, and one: the record has the levels between inputs only."""
     both = _peak(record, pl.col("until_ns") >= record.begin_ns).join(
         pending_peak(record).select("row", after="value"), on="row"
     )
-    return both.select("row", value=pl.col("value") - pl.col("after"))
+    return both.select("row", value=pl.col("value") - pl.col("after") + 1)
 
 
 NODES.exact_to("pending_peak", _before_the_instant)
