@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SLOW = bool(os.environ.get("THALWEG_SLOW"))
 """Whether the tests may take minutes."""
 
-LONGEST_S = 10.0
+LONGEST_S = 5.0
 """Duration of a shipped scenario, unless tests may be slow."""
 
 

@@ -129,6 +129,11 @@ def test_the_formula_of_little_and_sums_are_checked(run: tw.Result) -> None:
     assert "the value of a group is the sum over its flows" in broken_by(run, flows=flows)
 
 
+def test_more_than_the_capacity_is_found(run: tw.Result) -> None:
+    links = run.links.with_columns(utilisation=polars.lit(1.001))
+    assert any("capacity" in invariant for invariant in broken_by(run, links=links))
+
+
 def test_more_than_the_links_carry_is_found(run: tw.Result) -> None:
     receivers = run.receivers.with_columns(polars.col("bytes") * 2)
     assert any("what the links carry" in invariant for invariant in broken_by(run, receivers=receivers))

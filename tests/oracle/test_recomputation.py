@@ -48,7 +48,9 @@ NAMES: dict[str, Any] = {
             "start_ns": 0,
             "stop_ns": None,
             "app": None,
+            "churns": False,
             "encodes": False,
+            "plays": False,
         }
     ],
     "groups": [{"name": "f", "flows": [0]}],

@@ -34,6 +34,9 @@ LINK_HEADER_B = 2
 DRAIN_S = 20.0
 """Time after the last datagram in which those in the network arrive."""
 
+LATER_NS = 1_000_000_000
+"""Time by which ns-3 is later: what it sends at time 0 precedes the start of FlowMonitor."""
+
 LINKS: dict[str, list[dict[str, Any]]] = {
     "constant": [
         {"rate": "100 Mbit/s", "delay": "1 ms", "buffer": "1000 packets"},
@@ -50,7 +53,7 @@ LINKS: dict[str, list[dict[str, Any]]] = {
 
 FLOWS: dict[str, list[dict[str, Any]]] = {
     "constant": [
-        {"from": 0, "to": 2, "packet": "1002 B", "source": {"kind": "constant", "rate": "11 Mbit/s"}},
+        {"from": 0, "to": 2, "packet": "1002 B", "source": {"kind": "constant", "rate": "11.37 Mbit/s"}},
     ],
     "poisson": [{"from": 0, "to": 1, "packet": "1250 B", "source": {"kind": "poisson", "rate": "8 Mbit/s"}}],
     "two-hops": [
@@ -116,7 +119,8 @@ def _in_ns3(name: str, program: Path, record: Record, folder: Path) -> dict[int,
     """What FlowMonitor counts of each flow."""
     sent = record.sent.sort("created_ns", "packet")
     lines = (
-        f"{at} {flow} {size}" for at, flow, size in sent.select("created_ns", "flow", "size_bytes").rows()
+        f"{at + LATER_NS} {flow} {size}"
+        for at, flow, size in sent.select("created_ns", "flow", "size_bytes").rows()
     )
     (folder / "sends").write_text("\n".join(lines), encoding="utf-8")
     links = record.names["ports"]
@@ -136,7 +140,7 @@ def _in_ns3(name: str, program: Path, record: Record, folder: Path) -> dict[int,
             "--flows=" + ";".join(f"{flow['from']},{flow['to']}" for flow in FLOWS[name]),
             f"--sends={folder / 'sends'}",
             f"--losses={folder / 'losses'}",
-            f"--seconds={SENDING_S + DRAIN_S}",
+            f"--seconds={LATER_NS / 1e9 + SENDING_S + DRAIN_S}",
         ],
         capture_output=True,
         text=True,

@@ -33,7 +33,7 @@ class Column:
     name: str
     compute: Compute
     kind: str
-    """`count`, `total`, `float`, `percentile` or `text`."""
+    """`count`, `float`, `percentile` or `text`."""
     absent: float | None = None
     """Value of rows for which `compute` has none."""
     slack: Slack | None = None
@@ -55,10 +55,6 @@ class Table:
     columns: dict[str, Column] = field(default_factory=dict)
     without: dict[str, str] = field(default_factory=dict)
     """Columns that are not recomputed, and why."""
-
-    def total(self, *names: str) -> Callable[[Compute], Compute]:
-        """Registers a sum that is a float. Zero and empty are equal, as for counts."""
-        return self._register(names, "total", 0.0)
 
     def count(self, *names: str) -> Callable[[Compute], Compute]:
         """Registers a count: an integer, compared exactly. Zero and empty are equal: not every endpoint counts it."""
@@ -96,7 +92,7 @@ def equal(kind: str, printed: object, again: object, slack: float = 0.0) -> bool
     if kind == "text":
         return (printed or None) == (again or None)
     if printed is None or again is None:
-        return (printed or 0) == (again or 0) if kind in {"count", "total"} else printed is again
+        return (printed or 0) == (again or 0) if kind == "count" else printed is again
     if not isinstance(printed, int | float) or not isinstance(again, int | float):
         return False
     if abs(printed - again) <= slack * (1 + FLOATS):

@@ -131,9 +131,11 @@ def _compare_summary(
 
 
 def _packet_hops(record: Record, result: Result) -> float | None:
-    """Packets whose transmission started. A drop-tail queue counts those that wait at the end as well."""
+    """Packets whose transmission started. A drop-tail queue counts a packet when it accepts it."""
     started = record.hops.filter(pl.col("started_ns").is_not_null()).height
-    waiting = record.hops.filter(pl.col("started_ns").is_null() & pl.col("dropped_ns").is_null()).height
+    refused = pl.col("drop_reason").is_in(["queue_full", "early", "policed"]).fill_null(value=False)
+    accepted = pl.col("started_ns").is_null() & pl.col("offered_ns").is_not_null() & ~refused
+    waiting = record.hops.filter(accepted).height
     printed = result["run.packet_hops"]
     within = printed is not None and started <= printed <= started + waiting
     return printed if within else float(started)

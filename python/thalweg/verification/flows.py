@@ -268,7 +268,7 @@ def _means(*columns: str) -> None:
             return over_members(record, values, pl.Expr.mean)
 
         compute.__doc__ = f"Mean of {name} over the receivers that were members in T."
-        (FLOWS.total if name == "stalled_s" else FLOWS.number)(name)(compute)
+        FLOWS.number(name)(compute)
 
 
 _means(
@@ -315,6 +315,7 @@ def ack_counts(record: Record) -> pl.DataFrame:
     lost = ack_drops(record).select("flow", lost="value")
     back = record.own.filter(
         ~pl.col("data")
+        & (pl.col("kind") != "signal")
         & (pl.col("end") == "delivered")
         & (pl.col("taken_by") == pl.col("sender"))
         # a signal comes from a router and not from the other end of the flow

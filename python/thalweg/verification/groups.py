@@ -76,8 +76,7 @@ def values(
         (MEANS, _mean),
     ):
         for name in names:
-            kind = "total" if name == "stalled_s" else "float"
-            found[key_of(name)] = (kind, _over(how, column(name)))
+            found[key_of(name)] = ("float", _over(how, column(name)))
     for name in ("throughput", "goodput"):
         # no flow that was active is no bit
         found[name] = ("float", math.fsum(column(f"{name}_bps")))

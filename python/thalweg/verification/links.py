@@ -136,7 +136,6 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     integral = both.group_by("packet", "port").agg(
         bits=(pl.col("rate").cast(pl.Float64) * length.clip(lower_bound=0)).sum() / NS,
         varies=(changed | ends_early).any(),
-        # without a shaper, whose rate is not that of a transmission
         rate_now=pl.col("rate").filter(pl.col("from_ns") <= at_ns).last().cast(pl.Float64),
     )
     rows = rows.join(integral, on=["packet", "port"], how="left")
@@ -144,6 +143,9 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     constant = (pl.col("rate_now") * (pl.col("departed_ns") - pl.lit(at_ns)) / NS / 8 + 1e-6).floor()
     share = (pl.lit(at_ns) - pl.col("started_ns")) / (pl.col("departed_ns") - pl.col("started_ns"))
     varying = pl.col("size_bytes") - pl.col("bits") / 8 + 1e-6
+    # a shaper limits the rate of the port, and not that of a transmission
+    whole = pl.col("rate_now") * (pl.col("departed_ns") - pl.col("started_ns")) / NS / 8
+    constant = pl.when((whole - pl.col("size_bytes")).abs() < 1).then(constant)
     in_time = pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())
     left = pl.when("varies").then(varying.floor()).otherwise(in_time).cast(pl.Int64)
     return rows.select("port", value=left)
@@ -178,7 +180,12 @@ def waiting(record: Record) -> pl.DataFrame:
     begin = pl.max_horizontal(pl.col("offered_ns"), pl.lit(record.begin_ns))
     leaves = pl.coalesce("started_ns", "dropped_ns", pl.lit(record.end_ns))
     end = pl.min_horizontal(leaves, pl.lit(record.end_ns))
-    rows = record.hops.with_columns(begin_ns=begin, end_ns=end).filter(pl.col("end_ns") > pl.col("begin_ns"))
+    # a copy that the link made was not offered
+    rows = (
+        record.hops.filter(pl.col("offered_ns").is_not_null())
+        .with_columns(begin_ns=begin, end_ns=end)
+        .filter(pl.col("end_ns") > pl.col("begin_ns"))
+    )
     return rows.join(record.packets.select("packet", "size_bytes"), on="packet")
 
 
@@ -258,10 +265,11 @@ def _range_of_percentile(record: Record, share: float) -> pl.DataFrame:
         for part in (low, high):
             ends = part.group_by("port").agg(other=nearest_rank("wait_ns", share) / NS)
             both = _percentile(record, share).join(ends, on="port")
-            found += both.select("port", (pl.col("value") - pl.col("other")).abs()).rows()
+            # and the accuracy of a histogram, of the value that differs
+            apart = (pl.col("value") - pl.col("other")).abs() + HISTOGRAM * pl.col("other") + HISTOGRAM_S
+            found += both.select("port", apart).rows()
     table = pl.DataFrame(found, schema={"port": pl.Int64, "value": pl.Float64}, orient="row")
-    # and the accuracy of a histogram, of the value that differs
-    return table.group_by("port").agg(value=pl.col("value").max() * (1 + HISTOGRAM) + HISTOGRAM_S)
+    return table.group_by("port").agg(pl.col("value").max())
 
 
 @LINKS.percentile()

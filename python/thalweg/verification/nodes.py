@@ -114,11 +114,21 @@ _counted(
 
 @NODES.count()
 def part_operations(record: Record) -> pl.DataFrame:
-    """Operations of the scheme's parts after the instant at which T begins: a period that ends then is of the warm-up."""
-    rows = record.meters.filter(
-        (pl.col("counter") == "part_operations") & (pl.col("time_ns") > record.begin_ns)
-    )
+    """Operations of the scheme's parts in T, without those at the instant at which it begins."""
+    return _operations(record, pl.col("time_ns") > record.begin_ns)
+
+
+def _operations(record: Record, when: pl.Expr) -> pl.DataFrame:
+    rows = record.meters.filter((pl.col("counter") == "part_operations") & when)
     return _of_nodes(record, rows.group_by("endpoint").agg(value=pl.col("change").sum()))
+
+
+def _at_the_instant(record: Record) -> pl.DataFrame:
+    """Operations at the instant at which T begins: a period can end just before or just after."""
+    return _operations(record, pl.col("time_ns") == record.begin_ns)
+
+
+NODES.exact_to("part_operations", _at_the_instant)
 
 
 def level(record: Record, name: str, how: pl.Expr) -> pl.DataFrame:
@@ -136,9 +146,30 @@ def pending(record: Record) -> pl.DataFrame:
 
 @NODES.count()
 def pending_peak(record: Record) -> pl.DataFrame:
-    """Maximum of the pending Interests in T."""
-    in_time = pl.col("time_ns").shift(-1).fill_null(record.end_ns + 1) > record.begin_ns
-    return level(record, "pending", pl.col("value").filter(in_time).max())
+    """Maximum of the pending Interests in T, those that are pending when it begins included."""
+    return _peak(record, pl.col("until_ns") > record.begin_ns)
+
+
+def _peak(record: Record, holds: pl.Expr) -> pl.DataFrame:
+    """Maximum of the levels that hold until then, or to the end."""
+    rows = record.meters.filter(pl.col("counter") == "pending")
+    rows = rows.with_columns(
+        value=pl.col("change").cum_sum().over("endpoint"),
+        until_ns=pl.col("time_ns").shift(-1).over("endpoint"),
+    )
+    inside = rows.filter(pl.col("until_ns").is_null() | holds)
+    return _of_nodes(record, inside.group_by("endpoint").agg(pl.col("value").max()))
+
+
+def _before_the_instant(record: Record) -> pl.DataFrame:
+    """How much higher the level just before the instant is, and one: the record has the levels between inputs only."""
+    both = _peak(record, pl.col("until_ns") >= record.begin_ns).join(
+        pending_peak(record).select("row", after="value"), on="row"
+    )
+    return both.select("row", value=pl.col("value") - pl.col("after") + 1)
+
+
+NODES.exact_to("pending_peak", _before_the_instant)
 
 
 @NODES.count()

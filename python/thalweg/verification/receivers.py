@@ -227,11 +227,15 @@ def frames_lost(record: Record) -> pl.DataFrame:
     return rows.select("end", value=pl.col("value") - pl.col("late").fill_null(0))
 
 
-@RECEIVERS.total()
+@RECEIVERS.number()
 def stalled_s(record: Record) -> pl.DataFrame:
-    """Sum of the durations of its stalls in T."""
-    rows = record.counter("stall_nanos").select("endpoint", value=pl.col("value") / NS)
-    return of_ends(record, rows)
+    """Sum of the durations of its stalls in T, of receivers that play a video."""
+    sums = of_ends(record, record.counter("stall_nanos"))
+    players = record.ends.join(record.flows.filter("plays").select("flow"), on="flow", how="semi").select(
+        "end"
+    )
+    rows = players.join(sums, on="end", how="left")
+    return rows.select("end", value=pl.col("value").fill_null(0) / NS)
 
 
 @RECEIVERS.number()

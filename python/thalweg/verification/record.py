@@ -104,6 +104,7 @@ class Record:
                 "header_bytes": [flow["header_bytes"] for flow in listed],
                 "size_bytes": [flow["size_bytes"] for flow in listed],
                 "encodes": [bool(flow["encodes"]) for flow in listed],
+                "plays": [bool(flow["plays"]) for flow in listed],
             },
             schema_overrides={
                 **dict.fromkeys(("flow", "sender", "receivers", "header_bytes", "size_bytes"), pl.Int64),

@@ -40,7 +40,7 @@ def every_ns(record: Record) -> int | None:
 
 
 def samples(record: Record) -> dict[Key, tuple[float, float]]:
-    """The least and the most that each sample can be, of the series that can be recomputed, where something happened.
+    """The minimum and the maximum that each sample can be, of the series that can be recomputed, where something happened.
 
     What happens at the very instant of a sample can be in it or in the next one.
     """
@@ -83,17 +83,17 @@ def _add(
     inner = rows.filter(pl.col(time) % step != 0)
     sums = inner.group_by(key, (pl.col(time) // step + 1).alias("bin")).agg(value.alias("value"))
     edges = rows.filter(pl.col(time) % step == 0).group_by(key, (pl.col(time) // step).alias("bin"))
-    most: dict[tuple[int, int], float] = defaultdict(float)
-    least: dict[tuple[int, int], float] = defaultdict(float)
+    maximum: dict[tuple[int, int], float] = defaultdict(float)
+    minimum: dict[tuple[int, int], float] = defaultdict(float)
     for subject, place, amount in sums.select(key, "bin", "value").rows():
-        least[subject, place] += amount
-        most[subject, place] += amount
+        minimum[subject, place] += amount
+        maximum[subject, place] += amount
     for subject, place, amount in edges.agg(value.alias("value")).select(key, "bin", "value").rows():
-        most[subject, place] += amount
-        most[subject, place + 1] += amount
+        maximum[subject, place] += amount
+        maximum[subject, place + 1] += amount
     scale = NS / step if per_second else 1
-    for (subject, place), amount in most.items():
-        found[subjects[subject], series, place * step] = (least[subject, place] * scale, amount * scale)
+    for (subject, place), amount in maximum.items():
+        found[subjects[subject], series, place * step] = (minimum[subject, place] * scale, amount * scale)
 
 
 RECOMPUTED = ("rate", "throughput", "drops", "queue_marks")
@@ -132,14 +132,9 @@ class Rates:
         samples = self.samples.get(flow["name"], {})
         phases = activity_of(record).get(flow["sender"], ())
         step = self.step_ns
-        if len(phases) > 1:
-            # of a flow that comes and goes, the intervals in which it sent
-            begin, end = min(one for one, _ in phases), max(one for _, one in phases)
-            return [
-                (place * step, value)
-                for place, value in samples.items()
-                if begin < place * step <= end and value > 0
-            ]
+        if flow["churns"]:
+            # of a flow with churn, the intervals in which it sent
+            return [(place * step, value) for place, value in samples.items() if value > 0]
 
         def is_active(end: int) -> bool:
             if reading == "at the end":

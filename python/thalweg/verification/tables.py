@@ -19,7 +19,6 @@ TABLES = (FLOWS, RECEIVERS, LINKS, NODES, APPS, EXCHANGES)
 
 TYPES = {
     "count": pl.Float64,
-    "total": pl.Float64,
     "float": pl.Float64,
     "percentile": pl.Float64,
     "text": pl.String,
