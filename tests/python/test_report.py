@@ -18,9 +18,9 @@ from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._page import cell, part, template_macro
-from thalweg.report.numbers import number
 from thalweg.report.columns import FLOWS, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
+from thalweg.report.numbers import number
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 

@@ -46,10 +46,11 @@ def _of_segments(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_datagrams(rows: pl.DataFrame) -> pl.DataFrame:
-    """Streams and datagrams: the payload of the first packet with each number."""
+    """Streams and datagrams: the payload of packets whose number is above those of all that arrived before."""
     rows = rows.sort("ended_ns", "packet")
-    first = pl.col("packet").cum_count().over("end", "connection", "number") == 1
-    return rows.with_columns(new_bytes=pl.when(first).then(pl.col("payload_bytes")).otherwise(0))
+    highest = pl.col("number").cum_max().shift(1).over("end", "connection")
+    newer = highest.is_null() | (pl.col("number") > highest)
+    return rows.with_columns(new_bytes=pl.when(newer).then(pl.col("payload_bytes")).otherwise(0))
 
 
 def _of_named(record: Record, rows: pl.DataFrame) -> pl.DataFrame:
