@@ -10,7 +10,7 @@ from thalweg.verification import Verification, verify_plan
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-SLOW = bool(os.environ.get("THALWEG_SLOW"))
+SLOW = bool(os.environ.get("THALWEG_ORACLE"))
 """Whether the tests may take minutes."""
 
 LONGEST_S = 5.0

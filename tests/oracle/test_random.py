@@ -1,4 +1,4 @@
-"""Every number of random scenarios, recomputed from packets. `THALWEG_SLOW=1` takes 300 of them."""
+"""Every number of random scenarios, recomputed from packets. `THALWEG_ORACLE=1` takes 300 of them."""
 
 from __future__ import annotations
 
