@@ -97,6 +97,8 @@ class Identity:
     """`right` is a product."""
     optional: bool = False
     """Terms that were not measured count as zero."""
+    capped: bool = False
+    """The first factor is a ratio that is printed as at most 1: packets of the warm-up may be dropped after it."""
 
     def columns(self) -> list[str]:
         """Columns that it needs."""
@@ -117,6 +119,12 @@ class Identity:
         for name in self.right[1:]:
             right = right * term(name) if self.product else right + term(name)
         difference = (left - right).abs()
+        if self.capped:
+            difference = (
+                polars.when(term(self.right[0]) < 1)
+                .then(difference)
+                .otherwise((right - left).clip(lower_bound=0))
+            )
         return difference > ROUNDING * polars.max_horizontal(left.abs(), right.abs()) + 1e-12
 
 
@@ -199,6 +207,7 @@ def _identities() -> Iterator[Identity]:
         ("loss_ratio", "offered_packets"),
         "drops = loss ratio × offered packets",
         product=True,
+        capped=True,
     )
 
 

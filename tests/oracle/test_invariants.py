@@ -107,6 +107,8 @@ def test_a_table_that_violates_an_invariant_is_found(run: tw.Result, invariant: 
             values[invariant.high] = 1.0
     else:
         values = dict.fromkeys(invariant.columns(), 1.0) | {invariant.left[0]: 50.0}
+        if invariant.capped:
+            values[invariant.right[0]] = 0.5
     changes = [
         polars.when(first)
         .then(polars.lit(value).cast(frame.schema[name]))

@@ -159,20 +159,20 @@ def utilisation(record: Record) -> pl.DataFrame:
     return rows.select("port", value=8 * pl.col("value").fill_null(0) / pl.col("capacity"))
 
 
-def _a_byte(record: Record) -> pl.DataFrame:
-    """A byte where a packet is in transmission when T begins or ends: departures are in whole ns."""
+def _partial_bytes(record: Record) -> pl.DataFrame:
+    """Eight bytes where a packet is in transmission when T begins or ends: departures are in whole ns, and the core has the last rate."""
     found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
-    return pl.concat(found).group_by("port").agg(value=pl.len())
+    return pl.concat(found).group_by("port").agg(value=8 * pl.len())
 
 
-def _a_byte_of_capacity(record: Record) -> pl.DataFrame:
+def _partial_of_capacity(record: Record) -> pl.DataFrame:
     """The same as a share of what it could have carried."""
-    rows = _a_byte(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
+    rows = _partial_bytes(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
     return rows.filter(pl.col("capacity") > 0).select("port", value=8 * pl.col("value") / pl.col("capacity"))
 
 
-LINKS.exact_to("sent_bytes", _a_byte)
-LINKS.exact_to("utilisation", _a_byte_of_capacity)
+LINKS.exact_to("sent_bytes", _partial_bytes)
+LINKS.exact_to("utilisation", _partial_of_capacity)
 
 
 def waiting(record: Record) -> pl.DataFrame:

@@ -199,7 +199,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
         all.put(subject, word(column.name), value);
     }
     let members_of = || members.iter().map(|&row| &rows[row]);
-    let throughput = members_of().filter_map(FlowRow::throughput).reduce(|sum, more| sum + more);
+    let throughput = Some(members_of().filter_map(FlowRow::throughput).sum());
     all.put(subject, "throughput_mean", mean(members_of().filter_map(FlowRow::throughput)));
     all.put(subject, "goodput_mean", mean(members_of().filter_map(FlowRow::goodput)));
     let times: Vec<f64> = members_of().filter_map(FlowRow::fct).collect();

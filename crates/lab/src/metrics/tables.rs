@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use contract::{Count, Delays, DropReason, FlowId, Meter, NameId, PortId};
 use sim::{
-    DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
+    Change, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
     ReceiverRecord, ReceiverSpec, Subject, TREE_EVENTS, Trace,
 };
 use stack::{ndn, tcp};
@@ -85,6 +85,10 @@ pub(super) struct FlowRow<'a> {
     active: Duration,
     /// The time after the warm-up.
     measured: Duration,
+    /// When the plan or an event of the scenario stops it for good.
+    stops: Time,
+    /// Whether it stops and starts again: it has churn, or events that start it.
+    restarts: bool,
     /// [`PERCENTS`] of the waits of its packets.
     waits_s: [Option<f64>; PERCENTS.len()],
 }
@@ -97,6 +101,7 @@ impl<'a> FlowRow<'a> {
             group.flows.iter().for_each(|flow| groups[flow.index()] = &group.name);
         }
         let ranges = receiver_ranges(trace);
+        let changes = stops_and_starts(blueprint);
         let row = |(index, spec): (usize, &'a FlowSpec)| {
             let record = &trace.flows[index];
             let receivers = &trace.receivers[ranges[index].clone()];
@@ -140,6 +145,8 @@ impl<'a> FlowRow<'a> {
                 completed,
                 active,
                 measured: measured(trace),
+                stops: changes[index].0,
+                restarts: changes[index].1,
                 waits_s: [None; PERCENTS.len()],
             };
             row.waits_s = match &row.receivers[..] {
@@ -189,16 +196,16 @@ impl<'a> FlowRow<'a> {
         Some(since..if self.spec.churn.is_some() { planned } else { planned.min(since + self.active) })
     }
 
-    /// Whether it was active in the interval of a series that ended at `at`, by its first start, its planned stop and its completion. Churn
-    /// is not considered.
+    /// Whether it was active in the interval of a series that ended at `at`, by its first start, its last stop and its completion. Stops in
+    /// between are not considered.
     pub(super) fn on_at(&self, at: Time) -> bool {
-        let ends = self.completed.unwrap_or(Time::NEVER).min(self.spec.stop);
+        let ends = self.completed.unwrap_or(Time::NEVER).min(self.stops);
         self.started().is_some_and(|started| at > started) && at <= ends
     }
 
-    /// The same with the `rate` of that interval: a flow with churn was active in intervals in which it sent.
+    /// The same with the `rate` of that interval: a flow that stops and starts again was active in intervals in which it sent.
     pub(super) fn sends_at(&self, at: Time, rate: f64) -> bool {
-        self.on_at(at) && (self.spec.churn.is_none() || rate > 0.0)
+        self.on_at(at) && (!self.restarts || rate > 0.0)
     }
 
     fn transport(&self) -> &str {
@@ -451,6 +458,23 @@ impl<'a> FlowRow<'a> {
     fn played(&self, count: impl Fn(&ReceiverRow<'_>) -> Option<u64>) -> Option<u64> {
         self.receivers.iter().filter_map(count).reduce(|a, b| a + b)
     }
+}
+
+/// Of each flow, when the plan or an event stops it for good, and whether it starts again after a stop.
+fn stops_and_starts(blueprint: &sim::Blueprint) -> Vec<(Time, bool)> {
+    let mut found: Vec<_> = blueprint.flows.iter().map(|flow| (flow.stop, flow.churn.is_some())).collect();
+    let mut events: Vec<_> = blueprint.events.iter().collect();
+    events.sort_by_key(|(at, _)| *at);
+    for &&(at, ref change) in &events {
+        match change {
+            Change::FlowStop(flow) => found[flow.index()].0 = found[flow.index()].0.min(at),
+            Change::FlowStart(flow) if found[flow.index()].0 <= at => {
+                found[flow.index()] = (Time::NEVER, true);
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Sums over packets that arrived.

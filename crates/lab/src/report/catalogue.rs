@@ -35,7 +35,7 @@ pub(crate) const DERIVED: &[SeriesInfo] = &[(
     FAIRNESS,
     "1",
     "flows",
-    "Jain's fairness index of the rates of all flows, and of each group with several flows, over windows of 1 s: of flows with a scheme that were active in all of the window (with churn: that sent in each of its intervals); computed from the series rate, which is recorded as well",
+    "Jain's fairness index of the rates of all flows, and of each group with several flows, over windows of 1 s: of flows with a scheme that were active in all of the window (those that stop and start again: that sent in each of its intervals); computed from the series rate, which is recorded as well",
 )];
 
 macro_rules! metrics {
@@ -311,7 +311,7 @@ pub const METRICS: &[Metric] = metrics! {
         "fct_p95" ["s"] at "sender": "95th percentile of the flow completion times";
         "fct_p99" ["s"] at "sender": "99th percentile of the flow completion times";
         "count" ["flows"] at "scenario": "number of flows";
-        "cov" ["1"] at "sender": "coefficient of variation (standard deviation / mean) of the recorded series `rate` while the flow was active (with churn: of the intervals in which it sent); for a group, the mean over its flows";
+        "cov" ["1"] at "sender": "coefficient of variation (standard deviation / mean) of the recorded series `rate` while the flow was active (if it stops and starts again: of the intervals in which it sent); for a group, the mean over its flows";
         "convergence" ["s"] at "sender": "convergence time: from the flow's start until its rate, averaged over windows of 1 s, stays within ±10 % of its fair value for 5 windows; the fair value is the mean over the active flows with a scheme. Needs the series `rate`. For a group, the maximum, if all flows converged";
         "packet_hops" ["packets"] at "engine": "packets transmitted on links, warm-up included";
         "events_handled" ["events"] at "engine": "events processed by the simulator, warm-up included";
