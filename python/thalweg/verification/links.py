@@ -160,7 +160,7 @@ def utilisation(record: Record) -> pl.DataFrame:
 
 
 def _partial_bytes(record: Record) -> pl.DataFrame:
-    """Eight bytes where a packet is in transmission when T begins or ends: departures are in whole ns, and the core has the last rate."""
+    """Eight bytes per packet in transmission when T begins or ends: the core computes with whole ns and the last rate."""
     found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
     return pl.concat(found).group_by("port").agg(value=8 * pl.len())
 

@@ -132,9 +132,14 @@ class Rates:
         samples = self.samples.get(flow["name"], {})
         phases = activity_of(record).get(flow["sender"], ())
         step = self.step_ns
-        if flow["churns"]:
-            # of a flow with churn, the intervals in which it sent
-            return [(place * step, value) for place, value in samples.items() if value > 0]
+        if flow["churns"] or len(phases) > 1:
+            # of a flow that stops and starts again, the intervals after its first start in which it sent
+            start = min((begin for begin, _ in phases), default=record.end_ns)
+            return [
+                (place * step, value)
+                for place, value in samples.items()
+                if place * step > start and value > 0
+            ]
 
         def is_active(end: int) -> bool:
             if reading == "at the end":
