@@ -9,6 +9,8 @@ import polars as pl
 from .columns import HISTOGRAM, HISTOGRAM_S, Table, nearest_rank
 from .record import NS, Record
 
+MAX_PACKET = 1514
+"""Bytes of the largest usual packet."""
 LINKS = Table("links", ("link", "direction"))
 
 
@@ -160,9 +162,9 @@ def utilisation(record: Record) -> pl.DataFrame:
 
 
 def _partial_bytes(record: Record) -> pl.DataFrame:
-    """Eight bytes per packet in transmission when T begins or ends: the core computes with whole ns and the last rate."""
+    """A packet for each that is in transmission when T begins or ends: the core computes its rest at the last rate."""
     found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
-    return pl.concat(found).group_by("port").agg(value=8 * pl.len())
+    return pl.concat(found).group_by("port").agg(value=MAX_PACKET * pl.len())
 
 
 def _partial_of_capacity(record: Record) -> pl.DataFrame:

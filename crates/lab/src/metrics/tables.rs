@@ -467,7 +467,10 @@ fn stops_and_starts(blueprint: &sim::Blueprint) -> Vec<(Time, bool)> {
     events.sort_by_key(|(at, _)| *at);
     for &&(at, ref change) in &events {
         match change {
-            Change::FlowStop(flow) => found[flow.index()].0 = found[flow.index()].0.min(at),
+            // a flow that has not started goes on to start
+            Change::FlowStop(flow) if at >= blueprint.flows[flow.index()].start => {
+                found[flow.index()].0 = found[flow.index()].0.min(at);
+            }
             Change::FlowStart(flow) if found[flow.index()].0 <= at => {
                 found[flow.index()] = (Time::NEVER, true);
             }
