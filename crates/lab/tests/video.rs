@@ -158,3 +158,12 @@ fn only_an_encoder_that_follows_the_scheme_has_frame_delays() {
         assert_eq!(report.value(&format!("flow.film.{key}")), None, "{key}");
     }
 }
+
+/// The player's clock is an hour fast: playback starts after as long by true time.
+#[test]
+fn the_start_of_playback_is_by_true_time() {
+    let flow = "source = { kind = \"constant\", rate = \"1 Mbit/s\" }\nplayer = { startup = \"1 s\" }";
+    let startup = |more| value(&run(10, flow, more), "flow.film.startup");
+    let (exact, fast) = (startup(""), startup("[[clocks]]\nnode = \"right1\"\noffset = \"1 h\""));
+    assert!((exact - fast).abs() < 1e-6, "{exact} and {fast}");
+}

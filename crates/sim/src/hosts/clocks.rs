@@ -54,9 +54,13 @@ impl Clocks {
         self.of(node).map_or(local_time, |clock| clock.first(local_time))
     }
 
-    /// Makes an instant by the clock of `node` that an endpoint counted one of true time.
+    /// Makes instants by the clock of `node` that an endpoint counted ones of true time.
     pub(super) fn correct(&self, node: NodeId, meter: &mut Meter) {
         meter.completed_at = self.true_time(node, meter.completed_at);
+        if meter.media().played_at < Time::NEVER {
+            let played_at = &mut meter.media_mut().played_at;
+            *played_at = self.true_time(node, *played_at);
+        }
     }
 
     /// A state machine at `node`, with the clock of the node if that is not exact.
