@@ -47,7 +47,7 @@ CHECK = [
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),
 ]
 CARGO_TEST = ["cargo", "test", "--workspace", "--locked", "--profile", "suite", "--no-fail-fast"]
-WALL_CLOCK = ["--test", "forwarders", "--test", "programs", "--test", "testbed"]
+WALL_CLOCK = ["--test", "forwarders", "--test", "programs", "--test", "testbed", "--test", "transfers"]
 """Test programs of Rust with a module `wall_clock`."""
 TEST = [
     ("dependencies", [PYTHON, "tools/dependencies.py"]),

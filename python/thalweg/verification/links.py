@@ -83,10 +83,14 @@ def rate_bps(record: Record) -> pl.DataFrame:
 
 @LINKS.number()
 def delay_s(record: Record) -> pl.DataFrame:
-    """Time average of its propagation delay over T."""
-    rows = steps(record, "delay_ns").with_columns(length=pl.col("end_ns") - pl.col("begin_ns"))
-    mean = (pl.col("value").cast(pl.Float64) * pl.col("length")).sum() / pl.col("length").sum() / NS
-    return rows.group_by("port").agg(value=mean)
+    """Time average of its propagation delay over T, with what a trace adds to it."""
+    length = pl.col("end_ns") - pl.col("begin_ns")
+    mean = (pl.col("value").cast(pl.Float64) * length).sum() / length.sum() / NS
+    own, added = (
+        steps(record, event).group_by("port").agg(value=mean) for event in ("delay_ns", "trace_delay_ns")
+    )
+    rows = own.join(added, on="port", how="left", suffix="_added")
+    return rows.select("port", value=pl.col("value") + pl.col("value_added").fill_null(0.0))
 
 
 @LINKS.count()

@@ -29,8 +29,10 @@ impl PortRow<'_> {
     }
 }
 
-/// The propagation delay of a link averaged over the measured time: events change it.
+/// The propagation delay of a link averaged over the measured time: events and traces change it.
 fn mean_delay(plan: &Plan, trace: &Trace, link: usize, spec: &PortSpec) -> Option<f64> {
+    let by_trace = spec.trace.as_ref().filter(|by| by.has_delays() && trace.ended_at > trace.warmup);
+    let above = by_trace.map_or(0.0, |by| by.mean_delay_above(trace.warmup, trace.ended_at).as_secs_f64());
     let changes = plan.blueprint.events.iter().filter_map(|(at, change)| match change {
         Change::LinkDelay(changed, delay) if changed.index() == link => Some((*at, *delay)),
         _ => None,
@@ -46,9 +48,9 @@ fn mean_delay(plan: &Plan, trace: &Trace, link: usize, spec: &PortSpec) -> Optio
     let span = measured(trace);
     // the sum of one addend would not be the delay itself
     if plan.blueprint.events.is_empty() {
-        Some(spec.delay.as_secs_f64())
+        Some(spec.delay.as_secs_f64() + above)
     } else {
-        ratio(sum, span.as_secs_f64())
+        ratio(sum, span.as_secs_f64()).map(|mean| mean + above)
     }
 }
 

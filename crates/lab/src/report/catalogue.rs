@@ -171,7 +171,7 @@ pub const METRICS: &[Metric] = metrics! {
         "from" [""] at "scenario": "node that sends on it";
         "to" [""] at "scenario": "node that it leads to";
         "rate_bps" ["bps"] at "link": "bits that it could have transmitted / measured time: its mean rate, with changes by events and traces, and zero while it was down; empty for an unlimited rate";
-        "delay_s" ["s"] at "link": "its propagation delay averaged over the measured time: events change it; without the variation by jitter or a trace";
+        "delay_s" ["s"] at "link": "its propagation delay averaged over the measured time: events and traces change it; without the variation by jitter";
         "offered_packets" ["packets"] at "queue": "packets offered to its queue";
         "sent_packets" ["packets"] at "link": "packets transmitted";
         "sent_bytes" ["bytes"] at "link": "bytes transmitted";
@@ -200,7 +200,7 @@ pub const METRICS: &[Metric] = metrics! {
         "sent_packets" ["packets"] at "node": "packets that it originated, such as signalling and feedback; forwarded packets are not counted";
         "sent_bytes" ["bytes"] at "node": "bytes that it originated";
         "forwarded_packets" ["packets"] at "node": "packets that it forwarded by name: copies of a group's packets, and feedback of schemes without a part in routers; Interests, Data and NACKs";
-        "feedback_received" ["packets"] at "node": "feedback packets that it received from its branches";
+        "feedback_received" ["packets"] at "node": "feedback packets that it received, those that it ignored included";
         "feedback_packets" ["packets"] at "node": "feedback packets that it sent; each aggregates the feedback of its branches";
         "signals" ["packets"] at "node": "signalling messages of the name-based network that it sent: joins, registrations, probes and their replies; with an SDN controller, the congestion signals that a node sent, or that reached the controller";
         "ignored" ["packets"] at "node": "signalling messages that arrived and were not applied: unknown, stale or malformed";

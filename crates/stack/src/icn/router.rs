@@ -203,13 +203,13 @@ impl<L: RouterAlgorithm> Router<L> {
     /// Passes feedback of a child to the scheme's part, or forwards it to the source if there is no part.
     fn on_feedback(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
         let id = GroupId(packet.flow.0);
+        cx.count(Count::FeedbackReceived, 1);
         let Some(group) = self.table.get(id.index()).and_then(Option::as_deref) else {
             return cx.count(Count::Ignored, 1);
         };
         if group.find(packet.source).is_err() {
             return cx.count(Count::Ignored, 1);
         }
-        cx.count(Count::FeedbackReceived, 1);
         let Some(part) = self.known[id.index()].part else {
             // no router above aggregates it either: it is forwarded with the address of its sender
             let Some((source, port)) = group.source.and_then(|to| Some((to, cx.next(to.node)?))) else {
