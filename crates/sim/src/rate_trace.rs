@@ -141,11 +141,10 @@ impl RateTrace {
         self.min_delay
     }
 
-    /// Propagation delay above its minimum, averaged over the time from `from` to `to`, which must be later.
-    pub fn mean_delay_above(&self, from: Time, to: Time) -> Duration {
+    /// Propagation delay above its minimum, in seconds, averaged over the time from `from` to `to`, which must be later.
+    pub fn mean_delay_above_s(&self, from: Time, to: Time) -> f64 {
         let sum = self.delay_above_until(to) - self.delay_above_until(from);
-        let span = u128::from(to.saturating_since(from).as_nanos()).max(1);
-        Duration::from_nanos(u64::try_from((sum + span / 2) / span).unwrap_or(u64::MAX))
+        sum as f64 / to.saturating_since(from).as_nanos() as f64 / 1e9
     }
 
     /// Integral of the delay above its minimum from the beginning of the run up to `at`, in ns².
@@ -278,10 +277,10 @@ mod tests {
         let delayed = trace().with_delays(&delays).expect("it is right");
         assert_eq!((delayed.min_delay(), delayed.has_delays()), (ms(20), true));
         // 10 ms for 4 ms, 0 for 2 ms and 5 ms for 4 ms, in each period of 10 ms
-        let mean = |from, to| delayed.mean_delay_above(Time::ZERO + ms(from), Time::ZERO + ms(to));
-        assert_eq!(mean(0, 10), ms(6));
-        assert_eq!(mean(2, 7), ms(5), "two of 10 ms, two of 0 and one of 5 ms");
-        assert_eq!(mean(8, 32), Duration::from_nanos(6_250_000), "10 ms, two periods and 20 ms");
+        let mean = |from, to| 1e3 * delayed.mean_delay_above_s(Time::ZERO + ms(from), Time::ZERO + ms(to));
+        assert_eq!(mean(0, 10), 6.0);
+        assert_eq!(mean(2, 7), 5.0, "two of 10 ms, two of 0 and one of 5 ms");
+        assert_eq!(mean(8, 32), 6.25, "10 ms, two periods and 20 ms");
         let above: Vec<_> = delayed.delays.iter().map(|step| step.above).collect();
         assert_eq!(above, [ms(10), ms(0), ms(5)]);
         let refused = |delays: &[(Duration, Duration)]| trace().with_delays(delays).expect_err("it is wrong");

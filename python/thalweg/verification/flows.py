@@ -215,8 +215,8 @@ def _at_receivers(record: Record, name: str) -> pl.DataFrame:
     return rows.group_by("flow").agg(pl.col("value").sum())
 
 
-_of_senders("timeouts", "episodes", "ignored", "nacks", "frames_dropped")
-_of_both("suppressed", "missing", "signals", "frames_played", "frames_late", "frames_undecodable", "stalls")
+_of_senders("timeouts", "episodes", "nacks", "frames_dropped")
+_of_both("ignored", "suppressed", "missing", "signals", "frames_played", "frames_late", "frames_undecodable", "stalls")
 
 
 # what arrived

@@ -27,7 +27,9 @@ def first_arrivals(record: Record) -> pl.DataFrame:
     data = record.delivered.filter(pl.col("data") & (pl.col("payload_bytes").fill_null(0) > 0))
     parts = [
         _of_segments(connections(record, data.filter(pl.col("kind") == "tcp"))),
-        _of_datagrams(connections(record, data.filter(pl.col("kind").is_in(["stream", "datagram"])))),
+        _of_datagrams(
+            connections(record, unless_ignored(record, data).filter(pl.col("kind").is_in(["stream", "datagram"])))
+        ),
         _of_named(record, data.filter(pl.col("kind") == "data")),
     ]
     return pl.concat([part.select("end", "ended_ns", pl.col("new_bytes").cast(pl.Int64)) for part in parts])
@@ -43,6 +45,13 @@ def _of_segments(rows: pl.DataFrame) -> pl.DataFrame:
     ).rows():
         found.append(covered[end, connection].add(number, number + payload))
     return rows.with_columns(new_bytes=pl.Series(found, dtype=pl.Int64))
+
+
+def unless_ignored(record: Record, rows: pl.DataFrame) -> pl.DataFrame:
+    """Without packets that the end counted as ignored: a member of a group by name throws data away before it has measured its path."""
+    ignored = record.meters.filter(pl.col("counter") == "ignored")
+    ignored = ignored.select(taken_by="endpoint", ended_ns="time_ns").unique()
+    return rows.join(ignored, on=["taken_by", "ended_ns"], how="anti")
 
 
 def _of_datagrams(rows: pl.DataFrame) -> pl.DataFrame:

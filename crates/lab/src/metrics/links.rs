@@ -32,7 +32,7 @@ impl PortRow<'_> {
 /// The propagation delay of a link averaged over the measured time: events and traces change it.
 fn mean_delay(plan: &Plan, trace: &Trace, link: usize, spec: &PortSpec) -> Option<f64> {
     let by_trace = spec.trace.as_ref().filter(|by| by.has_delays() && trace.ended_at > trace.warmup);
-    let above = by_trace.map_or(0.0, |by| by.mean_delay_above(trace.warmup, trace.ended_at).as_secs_f64());
+    let above = by_trace.map_or(0.0, |by| by.mean_delay_above_s(trace.warmup, trace.ended_at));
     let changes = plan.blueprint.events.iter().filter_map(|(at, change)| match change {
         Change::LinkDelay(changed, delay) if changed.index() == link => Some((*at, *delay)),
         _ => None,

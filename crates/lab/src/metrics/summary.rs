@@ -44,13 +44,7 @@ pub(super) fn summary(
     let curves = Curves::new(trace, rows);
 
     let events = changes(plan);
-    let arrivals: Vec<Option<(f64, f64)>> = flows
-        .numbers("owd_s")
-        .into_iter()
-        .zip(flows.numbers("arrived_packets"))
-        .map(|(delay, packets)| delay.zip(packets))
-        .collect();
-    let whole = Whole { trace, rows, curves: &curves, windows, events: &events, arrivals: &arrivals };
+    let whole = Whole { trace, rows, curves: &curves, windows, events: &events };
     let single = Single::of(plan, [flows, receivers, links], many);
     let all_flows: Vec<usize> = (0..rows.len()).collect();
     group(&mut all, "flows", &all_flows, flows, &whole);
@@ -235,8 +229,6 @@ struct Whole<'a> {
     windows: Option<&'a Windows>,
     /// When the network or the flows change.
     events: &'a [Time],
-    /// Of each flow, the mean one-way delay in seconds and the packets that arrived.
-    arrivals: &'a [Option<(f64, f64)>],
 }
 
 impl Whole<'_> {
@@ -245,12 +237,10 @@ impl Whole<'_> {
         self.windows?.recovery(members, self.events)
     }
 
-    /// Power: the throughput of some flows over the mean one-way delay of their packets.
+    /// Power: the throughput of some flows over the mean one-way delay of their data packets.
     fn power(&self, members: &[usize], throughput_bps: Option<f64>) -> Option<f64> {
-        let there = || members.iter().filter_map(|&row| self.arrivals[row]);
-        let sum_s: f64 = there().map(|(delay, packets)| delay * packets).sum();
-        let delay_s = ratio(sum_s, there().map(|(_, packets)| packets).sum())?;
-        ratio(throughput_bps?, delay_s)
+        let sums: DelaySums = members.iter().map(|&row| self.rows[row].sums()).sum();
+        ratio(throughput_bps?, sums.owd()?)
     }
 }
 

@@ -88,7 +88,7 @@ pub const METRICS: &[Metric] = metrics! {
         "feedback_packets" ["packets"] at "receiver": "feedback packets that its receivers sent";
         "feedback_received" ["packets"] at "sender": "feedback packets that reached the source, those of routers included";
         "suppressed" ["packets"] at "receiver": "feedback that was due and that its receivers suppressed; for a consumer, requests for a segment that was already in flight";
-        "ignored" ["packets"] at "sender": "feedback that arrived and was not applied: filtered, stale or malformed; for a consumer, Data and NACKs that it had not requested";
+        "ignored" ["packets"] at "sender, receiver": "packets that arrived and were not applied: feedback that was filtered, stale or malformed; data that reached a member of a group by name before it had measured its path; for a consumer, Data and NACKs that it had not requested";
         "missing" ["packets"] at "receiver": "packets that its receivers found missing, summed; for a consumer, segments that it gave up";
         "marks" ["packets"] at "receiver": "congestion marks that its receivers received, summed; where receivers do not count marks, those echoed to the sender";
         "signals" ["packets"] at "sender, receiver": "signalling messages of a name-based network that its sender and its receivers sent, such as joins and leaves";

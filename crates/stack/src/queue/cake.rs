@@ -284,7 +284,7 @@ impl QueueDiscipline for Cake {
                     let drops = state.drops(settings, *now, first.since, ecn, random);
                     // the last packet of a queue may be marked, and is not dropped
                     if !drops || line.len() == 0 {
-                        *marked += u64::from(before == Ecn::Capable && *ecn == Ecn::Marked);
+                        *marked += u64::from(before.is_unmarked() && *ecn == Ecn::Marked);
                         return Some(first);
                     }
                     dropped.push((first.packet, DropReason::Early));

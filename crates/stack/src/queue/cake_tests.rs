@@ -120,10 +120,12 @@ fn a_full_queue_loses_the_oldest_packets_of_the_longest_flow() {
 
 #[test]
 fn ecn_capable_packets_are_marked_at_the_same_times() {
-    let mut link = link(testing::packets(1000));
-    link.ecn = Ecn::Capable;
-    assert!(crowd(&mut link, 0, 400).is_empty());
-    assert_eq!(link.marked, 6);
+    for ecn in [Ecn::Capable, Ecn::CapableL4s] {
+        let mut link = link(testing::packets(1000));
+        link.ecn = ecn;
+        assert!(crowd(&mut link, 0, 400).is_empty());
+        assert_eq!(link.marked, 6);
+    }
 }
 
 #[test]

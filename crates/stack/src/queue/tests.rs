@@ -21,16 +21,20 @@ fn the_list_is_sorted_and_its_defaults_are_in_range() {
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A packet of this flow and size arrives; ECT or not.
-    Offer(u32, u32, bool),
+    Offer(u32, u32, Ecn),
     /// A packet leaves.
     Serve,
     /// Milliseconds pass.
     Pass(u64),
 }
 
+fn codepoint() -> impl Strategy<Value = Ecn> {
+    prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::CapableL4s)]
+}
+
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
-        6 => (0u32..5, 40u32..1500, any::<bool>()).prop_map(|(flow, size, ect)| Event::Offer(flow, size, ect)),
+        6 => (0u32..5, 40u32..1500, codepoint()).prop_map(|(flow, size, ecn)| Event::Offer(flow, size, ecn)),
         4 => Just(Event::Serve),
         2 => (0u64..60).prop_map(Event::Pass),
     ];
@@ -45,19 +49,24 @@ proptest! {
         for entry in ALL {
             let discipline = (entry.read)(&[]).expect("defaults");
             let mut link = Link::new(discipline.build(queue_limit));
-            let (mut held, mut bytes, mut now) = (0u32, 0u64, 0);
+            let (mut held, mut bytes, mut now, mut marks_offers) = (0u32, 0u64, 0, false);
             for &event in &events {
                 match event {
-                    Event::Offer(flow, size, ect) => {
-                        link.ecn = if ect { Ecn::Capable } else { Ecn::NotCapable };
-                        if !matches!(link.offer(flow, size), Verdict::Drop(_)) {
+                    Event::Offer(flow, size, ecn) => {
+                        link.ecn = ecn;
+                        let verdict = link.offer(flow, size);
+                        marks_offers |= verdict == Verdict::Mark;
+                        if !matches!(verdict, Verdict::Drop(_)) {
                             (held, bytes) = (held + 1, bytes + u64::from(size));
                         }
                     }
                     Event::Serve => {
                         let had = held > 0;
-                        let before = link.dropped.len();
+                        let (before, marks) = (link.dropped.len(), link.marked);
                         let served = link.serve();
+                        // a mark counts, whatever the packet's codepoint was
+                        let is_marked = served.is_some_and(|packet| packet.ecn == Ecn::Marked);
+                        prop_assert!(link.marked == marks + u64::from(is_marked) || marks_offers, "{}", entry.name);
                         if let Some(packet) = served {
                             (held, bytes) = (held - 1, bytes - u64::from(packet.size_bytes));
                         }
@@ -97,8 +106,7 @@ proptest! {
             let (mut idle_since, mut now) = (None, 0);
             for &event in &events {
                 match event {
-                    Event::Offer(flow, size, ect) => {
-                        let ecn = if ect { Ecn::Capable } else { Ecn::NotCapable };
+                    Event::Offer(flow, size, ecn) => {
                         (short.ecn, long.ecn) = (ecn, ecn);
                         if short.queue.backlog().packets > 0 {
                             prop_assert_eq!(short.offer(flow, size), long.offer(flow, size));

@@ -184,8 +184,7 @@ impl<R: ReceiverAlgorithm, P: FrameConsumer> Endpoint for Receiver<R, P> {
                         self.start_receiver(cx);
                     }
                 }
-                // on the tree already, while the algorithm is not yet started
-                (Header::Stream(_), Some(_)) => {}
+                // also data of a member that is on the tree, and still measures its path
                 _ => cx.count(Count::Ignored, 1),
             },
             Input::Timer => {
