@@ -175,7 +175,7 @@ impl<'a> Receiving<'a> {
         context: &mut SessionContext<'_>,
     ) -> Result<(), String> {
         if self.accepted.as_ref().is_some_and(|accepted| !accepted.matches(number, &proposal)) {
-            self.finish_object(context.now)?;
+            self.finish_object(context)?;
         }
         let accepted = match &mut self.accepted {
             Some(accepted) => accepted,
@@ -196,7 +196,7 @@ impl<'a> Receiving<'a> {
     }
 
     /// The previous object is complete, or another sender offers something else.
-    fn finish_object(&mut self, now: Time) -> Result<(), String> {
+    fn finish_object(&mut self, context: &mut SessionContext<'_>) -> Result<(), String> {
         let Some(mut accepted) = self.accepted.take() else { return Ok(()) };
         let open = accepted.open;
         if accepted.status() != Status::Complete && open {
@@ -204,7 +204,10 @@ impl<'a> Receiving<'a> {
             return Err("something else is offered before the last object is complete".to_owned());
         }
         self.earlier_progress += accepted.progress().unwrap_or(0);
-        accepted.end(now);
+        accepted.end(context.now);
+        if let Some(stream) = accepted.incoming {
+            stream.stop(context);
+        }
         Ok(())
     }
 
@@ -261,14 +264,18 @@ impl<'a> Receiving<'a> {
         else {
             return;
         };
-        if incoming.is_none() {
-            *incoming = ReceiveStream::accept(context.connection);
-        }
-        let Some(stream) = incoming else { return };
-        let before = stream.taken();
-        let matches = stream.read(*number, &mut **sink, context);
-        context.stats.content += stream.taken() - before;
-        if !matches {
+        loop {
+            if incoming.is_none() {
+                *incoming = ReceiveStream::accept(context.connection);
+            }
+            let Some(stream) = incoming else { return };
+            let before = stream.taken();
+            let matches = stream.read(*number, &mut **sink, context);
+            context.stats.content += stream.taken() - before;
+            if matches {
+                return;
+            }
+            // that of an earlier object, which was empty
             *incoming = None;
         }
     }

@@ -86,11 +86,14 @@ impl SendStream {
         self.id
     }
 
-    /// Finishes the stream.
+    /// Finishes the stream, or resets it if the other end stopped it: either tells the other end its final size, without which that end
+    /// never gives credit for another stream [RFC9000 §3.2, §4.6].
     pub(crate) fn finish(&mut self, context: &mut SessionContext<'_>) {
         if let Some(id) = self.id.take() {
-            // only a stream that the other end stopped cannot be finished
-            let _ = context.connection.send_stream(id).finish();
+            let mut stream = context.connection.send_stream(id);
+            if stream.finish().is_err() {
+                let _ = stream.reset(0u32.into());
+            }
         }
     }
 }
@@ -141,9 +144,15 @@ impl ReceiveStream {
         // the connection transmits after this anyway
         let _ = chunks.finalize();
         if wrong {
-            let _ = context.connection.recv_stream(self.id).stop(0u32.into());
+            self.stop(context);
         }
         !wrong
+    }
+
+    /// Ends the stream on this side. All that is wanted of its object has been read, but perhaps not its end, so that it would count among
+    /// the streams that the sender may have open [RFC9000 §4.6].
+    pub(crate) fn stop(&self, context: &mut SessionContext<'_>) {
+        let _ = context.connection.recv_stream(self.id).stop(0u32.into());
     }
 
     fn flush(&mut self, sink: &mut dyn ByteSink, context: &SessionContext<'_>) -> bool {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use contract::Random;
 use driver::testing::VirtualNetwork;
+use proptest::prelude::*;
 use quic_net::Credentials;
 use quic_net::testing::{
     Folder, addresses, bottleneck, content, limits, ms, receive_into, receive_with, send_files, send_with,
@@ -231,28 +232,60 @@ fn two_receivers_are_refused_as_a_mismatch() {
     assert_eq!(listener.join().expect("no panic").end, End::Unanswered);
 }
 
-/// Several files in one session, with a scheme of each kind.
+/// Sends files of these sizes in one session over a path that loses this share of datagrams, and checks that they arrive.
+fn send_in_a_row(scheme: &str, sizes: &[usize], lost_of_100: u64) {
+    let folder = Folder::new("several");
+    let name = |number: usize| format!("{number}.bin");
+    for (number, size) in sizes.iter().enumerate() {
+        folder.file(&name(number), &content(*size));
+    }
+    let (a, b) = addresses();
+    let mut random = Random::new(5, "network", "");
+    let net = bottleneck(
+        move |in_flight| {
+            if random.below(100) < lost_of_100 { Vec::new() } else { vec![in_flight.clone()] }
+        },
+    );
+    let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let credentials = Credentials::insecure([1; 32]);
+    let receiver = receive_into(receiver_host, credentials.clone(), folder.path("in"));
+    let paths = (0..sizes.len()).map(|number| folder.path(&name(number))).collect();
+    let sender = send_files(sender_host, b, credentials, scheme, paths);
+    let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+    let about = format!("{scheme}, {} files, {lost_of_100} % lost", sizes.len());
+    assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{about}");
+    for (number, size) in sizes.iter().enumerate() {
+        assert!(folder.read(&format!("in/{number}.bin")) == content(*size), "{about}: the {number}th");
+    }
+    assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{about}");
+}
+
+/// Several files in one session, with every scheme: more than the streams that may be open at a time, and empty ones in a row.
 #[test]
 fn several_files_follow_one_another_on_one_connection() {
-    for scheme in ["cubic", "tfrc"] {
-        let folder = Folder::new("several");
-        let sizes = [50_000, 0, 120_000, 7];
-        let names: Vec<_> = sizes.iter().map(|size| format!("{size}.bin")).collect();
-        names.iter().zip(sizes).for_each(|(name, size)| folder.file(name, &content(size)));
-        let (a, b) = addresses();
-        let net = bottleneck(|in_flight| vec![in_flight.clone()]);
-        let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
-        let credentials = Credentials::insecure([1; 32]);
-        let receiver = receive_into(receiver_host, credentials.clone(), folder.path("in"));
-        let paths = names.iter().map(|name| folder.path(name)).collect();
-        let sender = send_files(sender_host, b, credentials, scheme, paths);
-        let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
-        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
-        for (name, size) in names.iter().zip(sizes) {
-            assert_eq!(folder.read(&format!("in/{name}")), content(size), "{scheme}: {name}");
-        }
-        assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
+    let sizes = [50_000, 0, 120_000, 7, 0, 0, 0, 0, 0, 1, 3000, 0];
+    for scheme in thalweg_quic::NAMES.iter().copied().chain(["tfrc", "cvihis"]) {
+        send_in_a_row(scheme, &sizes, 0);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #[test]
+    fn any_list_of_files_arrives(
+        sizes in prop::collection::vec(prop_oneof![Just(0), 1..2000usize, 2000..60_000usize], 1..40),
+        paced: bool,
+        lossy: bool,
+    ) {
+        let (scheme, lost_of_100) = (if paced { "tfrc" } else { "cubic" }, if lossy { 3 } else { 0 });
+        send_in_a_row(scheme, &sizes, lost_of_100);
+    }
+}
+
+#[test]
+fn ten_thousand_files_arrive() {
+    let sizes: Vec<usize> = (0..10_000).map(|number| number % 3).collect();
+    send_in_a_row("cubic", &sizes, 0);
 }
 
 /// Connections with their events.
