@@ -7,8 +7,9 @@
 
 A mutant is an expression of a file and what replaces it. The working copy is not touched: the tracked files are copied to a
 folder, all mutants are planted there, each behind its name, and the core is built once in the profile of the tests. Then the
-scenarios of the list are verified with each mutant, named by `THALWEG_MUTANT`: every number from the packets, and
-every invariant. A mutant that changes nothing that is printed survives, and the command then fails.
+first seconds of the scenarios of the list, and the random networks of the tests, are verified with each mutant, named by
+`THALWEG_MUTANT`: every number from the packets, and every invariant. A mutant that changes nothing that is printed
+survives, and the command then fails.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,14 +33,19 @@ CORE = "_native.pyd" if sys.platform == "win32" else "_native.abi3.so"
 JUDGE = """
 import sys, warnings
 warnings.simplefilter("ignore")
+sys.path.insert(0, "tests/oracle")
+import conftest, oracle, test_random
 import thalweg
-from thalweg.verification import verify
-for file in sys.argv[1:]:
-    found = verify(thalweg.load(file))
-    if not found.passed:
-        first = found.differences[0] if found.differences else found.violated[0]
-        print(f"{file}: {len(found.differences)} differences, {len(found.violated)} violated invariants; {first}")
-        sys.exit(1)
+try:
+    for file in sys.argv[1:]:
+        where = file
+        oracle.assert_verified(oracle.shortened(thalweg.load(file)))
+    where = "a random network"
+    test_random.test_every_number_of_a_random_scenario()
+except AssertionError as error:
+    lines = str(error).splitlines()
+    print(f"{where}: {lines[min(1, len(lines) - 1)]}")
+    sys.exit(1)
 """
 
 
@@ -151,14 +158,17 @@ def main() -> None:
     if (found := judge(tree, scenarios)) is not None:
         raise SystemExit(f"the core without a mutant is not verified: {found}")
     survivors = []
-    for mutant in chosen:
+
+    def judged(mutant: Mutant) -> tuple[str | None, float]:
         began = time.monotonic()
-        found = judge(tree, scenarios, mutant.name)
-        if found is None:
-            survivors.append(mutant.name)
-        verdict = "SURVIVED" if found is None else "killed"
-        spent = time.monotonic() - began
-        print(f"{verdict:>10}  {mutant.name} ({spent:.0f} s)  {found or mutant.about}", flush=True)
+        return judge(tree, scenarios, mutant.name), time.monotonic() - began
+
+    with ThreadPoolExecutor(os.cpu_count()) as judges:
+        for mutant, (found, spent) in zip(chosen, judges.map(judged, chosen), strict=True):
+            if found is None:
+                survivors.append(mutant.name)
+            verdict = "SURVIVED" if found is None else "killed"
+            print(f"{verdict:>10}  {mutant.name} ({spent:.0f} s)  {found or mutant.about}", flush=True)
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants killed")
     if survivors:
         raise SystemExit("not killed: " + ", ".join(survivors))

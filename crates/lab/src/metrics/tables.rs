@@ -701,7 +701,8 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
     let text = |event: &EventRecord| {
         let index = event.value as usize;
         let named = match event.name {
-            "moved_to" => names.ports.get(index),
+            // signals of ndnSieve name the congested port
+            "moved_to" | "signal_mild" | "signal_sieved" => names.ports.get(index),
             "prefix_moved" => names.prefixes.get(index),
             "route_moved" | "command_sent" => names.nodes.get(index),
             name if TREE_EVENTS.contains(&name) => names.flows.get(index),
