@@ -121,5 +121,5 @@ def plain(found: Quantity | Interval) -> str:
 
 
 def percent(quantity: Quantity) -> str:
-    """`95 %`."""
-    return f"{100 * quantity.mean:.0f} %"
+    """`95.2 %`: three digits, as tables have at least."""
+    return f"{100 * quantity.mean:.3g} %"

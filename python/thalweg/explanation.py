@@ -68,6 +68,8 @@ class Span:
     """Congestion window in bytes; None for a controller without one."""
     in_flight: float
     """Bytes in flight."""
+    rate_bps: float | None = None
+    """Pacing rate in bit/s; None if the controller sets none."""
 
     @property
     def length_s(self) -> float:
@@ -201,7 +203,7 @@ class Explanation:
         }
 
     def plot(self, *, out: str | Path | None = None) -> Figure:
-        """Window and data in flight over time, above bands for the phase and for the limit; drops are marks.
+        """Window and data in flight, or the allowed rate, over time, above bands of phases and limits; drops are marks.
 
         Below, the share of each flow in what waited in queues beside its share of the goodput.
         """
@@ -220,9 +222,25 @@ class Explanation:
                 self._draw_holders(figure.add_subplot(grid[1]), holders)
             times = [span.begin_s for span in self.spans]
             in_flight = [span.in_flight / 1e3 for span in self.spans]
-            axes.fill_between(
-                times, in_flight, step="post", label="in flight", color=COLOURS[1], alpha=0.45, linewidth=0
-            )
+            windowed = any(span.window is not None or span.in_flight > 0 for span in self.spans)
+            if windowed:
+                axes.fill_between(
+                    times,
+                    in_flight,
+                    step="post",
+                    label="in flight",
+                    color=COLOURS[1],
+                    alpha=0.45,
+                    linewidth=0,
+                )
+                named = "window and data in flight (kB)"
+            else:
+                # a scheme that sets a rate and knows of no data in flight
+                in_flight = [(span.rate_bps or 0.0) / 1e6 for span in self.spans]
+                axes.step(
+                    times, in_flight, where="post", label="allowed rate", color=COLOURS[0], linewidth=1.2
+                )
+                named = "allowed rate (Mbit/s)"
             if any(span.window is not None for span in self.spans):
                 # in front of what is in flight, which a full window covers
                 window = [math.nan if span.window is None else span.window / 1e3 for span in self.spans]
@@ -251,7 +269,7 @@ class Explanation:
                 axes.plot(drops, [1.03 * top] * len(drops), "|", color="#c01515", markersize=5, label="drop")
             axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
             axes.set_xlabel("time (s)")
-            axes.set_ylabel("window and data in flight (kB)")
+            axes.set_ylabel(named)
             place_legend(axes, rows=look.legend_rows)
             figure.suptitle(f"What limited {self.flow}", x=0.01, ha="left", fontweight="bold")
         if out is not None:
@@ -358,8 +376,10 @@ def _read(
     )
     receive_window = _bytes(spec.get("tcp", {}).get("receive_window"))
     window: float | None = None
+    rate: float | None = None
     in_flight, packet, paced = 0.0, 0.0, False
-    phase = "opening" if "congestion_state_updated" in log else "none"
+    windowed = '"congestion_window"' in log
+    phase = "opening" if windowed and "congestion_state_updated" in log else "none"
     spans: list[Span] = []
     congestion: Counter[str] = Counter()
     before_s: float | None = None
@@ -370,21 +390,23 @@ def _read(
             until_s = min(now_s, end_s)
             if until_s > before_s:
                 limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
-                spans.append(Span(before_s, until_s, phase, limit, window, in_flight))
+                spans.append(Span(before_s, until_s, phase, limit, window, in_flight, rate))
         before_s = now_s
         if name == "transport:packet_sent":
             packet = max(packet, float(data["raw"]["length"]))
         elif name == "recovery:metrics_updated":
             window = data.get("congestion_window", window)
             in_flight = data.get("bytes_in_flight", in_flight)
-            paced = paced or "pacing_rate" in data
+            rate = data.get("pacing_rate", rate)
+            paced = paced or rate is not None
         elif name == "recovery:congestion_state_updated":
-            phase = data["new"]
+            # a scheme that sets a rate has no phases, but its source may have nothing to send
+            phase = data["new"] if windowed or data["new"] == "application_limited" else "none"
         elif name == "thalweg:congestion":
             congestion[data["cause"]] += 1
     if before_s is not None and before_s < end_s:
         limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
-        spans.append(Span(before_s, end_s, phase, limit, window, in_flight))
+        spans.append(Span(before_s, end_s, phase, limit, window, in_flight, rate))
     return tuple(spans), dict(congestion)
 
 

@@ -527,7 +527,9 @@ def test_the_command_writes_a_page_and_one_object(tmp_path: Path, capsys: pytest
     assert page.count('data-verdict="pass"') == 2  # the row, and the button that shows such rows
     assert "Wired paths" in page
     assert "It is a duty of the document" not in page.split("do not apply")[0]
-    assert "thalweg evaluate vegas --set alpha=3 --against cubic,reno --seed 1 --quick" in page
+    again = "thalweg evaluate vegas --set alpha=3 --against cubic,reno --seed 1"
+    assert f"{again} --row rfc9743/6.3-wired --row rfc9743/5.3.1 --quick" in page
+    assert "Only rfc9743/6.3-wired, rfc9743/5.3.1 were decided" in page
     assert "http" not in page.replace("http://www.w3.org", "")
     decision = rows["6.3-wired"]["decision"]
     assert re.fullmatch(

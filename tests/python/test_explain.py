@@ -42,8 +42,9 @@ def pair() -> tw.Scenario:
         (alone(rate="1 Mbit/s"), "application"),
         (alone("8 bdp", scheme="bbr"), "pacing"),
         (alone(scheme="tfrc"), "pacing"),
+        (alone(scheme="tfrc", source={"kind": "frames", "rate": "1 Mbit/s"}), "application"),
     ],
-    ids=["window", "receiver", "application", "pacing", "stream"],
+    ids=["window", "receiver", "application", "pacing", "stream", "film"],
 )
 def test_the_known_limit_of_a_flow_is_the_largest(scenario: tw.Scenario, limit: str) -> None:
     answer = explain(scenario, "bulk")
@@ -133,6 +134,9 @@ def test_the_figure_shows_who_filled_the_queues() -> None:
         if label.get_fontweight() == "bold"
     ]
     assert bold == ["two.9"]
+    stream = explain(alone(scheme="tfrc"), "bulk").plot().axes[0]
+    assert stream.get_ylabel() == "allowed rate (Mbit/s)", "it has no window"
+    assert max(stream.lines[0].get_ydata()) > 5, "the line of a scheme that fills 10 Mbit/s"
     idle = explain(alone(size="1 kB"), "bulk")
     assert idle.holders() == []
     assert len(idle.plot().axes) == 1, "nothing waited"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +73,10 @@ def test_names_come_before_headings(capsys) -> None:
 def test_unknown_words_are_answered_with_the_nearest(capsys) -> None:
     assert re.search(r"did you mean .*queueing", refused(capsys, "metrics", "quueing"))
     assert "no table, column, series or heading" in refused(capsys, "metrics", "nonsense-that-nobody-prints")
+
+
+def test_every_series_that_a_scenario_records_is_explained() -> None:
+    known = {row["name"] for row in catalogue.series()}
+    for file in sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml")):
+        recorded = tomllib.loads(file.read_text(encoding="utf-8")).get("record", {}).get("series", [])
+        assert set(recorded) <= known, file.name

@@ -67,6 +67,9 @@ pub fn series() -> Value {
     add("tcp", stack::tcp::SERIES);
     add("stack", stack::tcp::SERIES);
     add("stream", stack::stream::SERIES);
+    add("video", stack::stream::VIDEO_SERIES);
+    add("encoder", stack::stream::ENCODER_SERIES);
+    add("player", stack::stream::PLAYER_SERIES);
     add("ndn", stack::ndn::CONSUMER_SERIES);
     add("forwarders", stack::ndn::SERIES);
     for entry in schemes::catalogue() {

@@ -337,6 +337,9 @@ impl<L: SenderAlgorithm> SenderAlgorithm for LoggedSender<L> {
 
     fn stamp(&mut self, sending: &OutgoingPacket, cx: &mut Cx<'_>) -> Label {
         let label = self.algorithm.stamp(sending, cx);
+        if self.writer.state == Some(State::ApplicationLimited) {
+            self.writer.state(cx.now(), State::CongestionAvoidance, None);
+        }
         self.writer.write(cx.now(), Event::Sent { number: sending.seq, bytes: sending.size });
         self.after(cx.now());
         label
@@ -353,6 +356,8 @@ impl<L: SenderAlgorithm> SenderAlgorithm for LoggedSender<L> {
     fn on_idle(&mut self, cx: &mut Cx<'_>) {
         self.algorithm.on_idle(cx);
         self.after(cx.now());
+        // nothing of the source waits, whatever the scheme allows
+        self.writer.state(cx.now(), State::ApplicationLimited, None);
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {

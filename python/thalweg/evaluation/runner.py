@@ -67,6 +67,8 @@ class Card:
     cpu_s: float
     """Processor time of the runs that this call simulated; those of earlier calls are not simulated again."""
     outcomes: tuple[tuple[Battery, tuple[Outcome, ...]], ...]
+    only: tuple[str, ...] | None = None
+    """The rows and batteries that were chosen; None for all."""
 
     def counts(self) -> dict[str, int]:
         """Number of rows per verdict."""
@@ -97,6 +99,7 @@ class Card:
             "seeds": self.seeds,
             "runs": self.runs,
             "cpu_s": round(self.cpu_s, 3),
+            "only": None if self.only is None else list(self.only),
             "counts": self.counts(),
             "batteries": [
                 {
@@ -236,6 +239,7 @@ def evaluate(
         len(cases),
         cpu_s,
         tuple((battery, tuple(listed)) for battery, listed in outcomes.values()),
+        None if rows is None else tuple(rows),
     )
 
 

@@ -103,7 +103,7 @@ def compared(title: str, runs: Sequence[tuple[str, Result]], series: Mapping[str
     header = {
         "format": FORMAT,
         "title": title,
-        "warmup_s": max(seconds(run.plan.get("warmup", "0 s")) for _, run in runs),
+        "warmup_s": _common_warmup(runs),
         "end_s": max(run.record["ended_s"] for _, run in runs),
         "marks": [list(mark) for mark in marks(runs)],
         "charts": charts,
@@ -111,6 +111,12 @@ def compared(title: str, runs: Sequence[tuple[str, Result]], series: Mapping[str
         "bytes": packed(columns.listed),
     }
     return as_element(header)
+
+
+def _common_warmup(runs: Sequence[tuple[str, Result]]) -> float:
+    """The warm-up of all runs, which is shaded; 0 if they differ, because the shade would be wrong for some."""
+    ends = {seconds(run.plan.get("warmup", "0 s")) for _, run in runs}
+    return ends.pop() if len(ends) == 1 else 0.0
 
 
 def _overlaid(

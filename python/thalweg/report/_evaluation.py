@@ -59,6 +59,7 @@ def page(folder: Path) -> str:
         f"{label} · report card",
         version=record["version"],
         record=record,
+        only=record.get("only"),
         counts=applying(record["counts"]),
         label=label,
         lead=_lead(record),
@@ -74,7 +75,7 @@ def page(folder: Path) -> str:
             (
                 "seeds",
                 f"{record['seed']} … {record['seed'] + record['seeds'] - 1}",
-                f"{record['seeds']} of them",
+                f"{record['seeds']} seeds" if record["seeds"] > 1 else "one seed",
             ),
             ("runs", number(float(record["runs"])), "different ones"),
             ("version", record["version"], ""),
@@ -157,4 +158,5 @@ def _command(record: dict[str, Any]) -> str:
     words = [f"thalweg evaluate {record['scheme']}"]
     words += [f"--set {key}={value}" for key, value in record["params"].items()]
     words += [f"--against {','.join(record['against'])}", f"--seed {record['seed']}"]
+    words += [f"--row {row}" for row in record.get("only") or []]
     return " ".join(words + ["--quick"] * record["quick"])

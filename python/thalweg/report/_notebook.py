@@ -68,7 +68,7 @@ def of_run(run: Result) -> str:
             run.trace_hash,
             "network",
             _run.network(run),
-            "A link is as thick as its rate (logarithmic) and as dark as its fuller direction is used.",
+            "A link is as thick as its rate (logarithmic) and as strongly coloured as its fuller direction is used.",
         )
     ]
     recorded = run.series["series"].unique().sort().to_list()

@@ -210,7 +210,9 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
         (
             "dropped packets",
             cell(dropped),
-            f"on all links; by reason: {reasons}" if reasons else "on all links",
+            f"on all links, after the warm-up; by reason: {reasons}"
+            if reasons
+            else "on all links, after the warm-up",
         )
     )
     rows.append(("trace hash", run.trace_hash, ""))

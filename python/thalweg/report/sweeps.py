@@ -16,6 +16,7 @@ from ..sweep import cells_of, group_by_point, notes
 from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
 from ._page import render
+from ._topology import time_text
 from .columns import unit_of
 from .numbers import number
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 MAX_GROUPS = 3
 """Maximum number of flow names with separate columns."""
 
+MAX_SEEDS = 10
+"""Seeds that a page lists."""
 MAX_FAILURES = 1000
 """Maximum number of failed expectations in `sweep.json`; the dataset and the folders of the runs have all."""
 
@@ -102,6 +105,7 @@ def save(done: SweepResult, title: str, folder: Path, overrides: Mapping[str, An
         "metrics": metrics,
         "planned": done.planned,
         "plans": done.plan_digests,
+        "spans": _spans(done),
         "times": transfer_times.of_sweep(done),
         "scatter": samples if scatter.worth_drawing(samples) else {},
         "failures": done.failures.head(MAX_FAILURES).to_dicts(),
@@ -123,6 +127,34 @@ def save(done: SweepResult, title: str, folder: Path, overrides: Mapping[str, An
     written.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     written.replace(folder / FILE)
     (folder / PART).unlink(missing_ok=True)
+
+
+def _spans(done: SweepResult) -> dict[str, list[float]]:
+    """Shortest and longest duration of a run, and measured time after its warm-up, in seconds."""
+    spans = {
+        name: [run.result.values.get(f"run.{name}") or 0.0 for run in done.runs]
+        for name in ("ended", "measured")
+    }
+    return {name: [min(listed), max(listed)] for name, listed in spans.items() if listed}
+
+
+def _seeds(listed: Iterable[int]) -> str:
+    """The seeds of each point: `1 to 5`."""
+    seeds = sorted(set(listed))
+    if len(seeds) > 1 and seeds[-1] - seeds[0] == len(seeds) - 1:
+        return f"per point: {seeds[0]} to {seeds[-1]}"
+    return f"per point: {', '.join(map(str, seeds[:MAX_SEEDS]))}{', …' * (len(seeds) > MAX_SEEDS)}"
+
+
+def _durations(spans: Mapping[str, list[float]]) -> list[tuple[str, str, str]]:
+    """How long a run was, and how much of it was measured. Sweeps of earlier versions do not say."""
+    if not spans:
+        return []
+    ended, measured = (
+        time_text(low) if low == high else f"{time_text(low)} to {time_text(high)}"
+        for low, high in (spans["ended"], spans["measured"])
+    )
+    return [("a run", ended, f"measured over {measured}, after the warm-up")]
 
 
 def load(folder: Path) -> SweepResult:
@@ -298,7 +330,8 @@ def page(folder: Path) -> str:
         overview=[
             ("points", str(len(rows)), ""),
             ("runs", str(len(runs)), ""),
-            ("seeds", str(len({run["seed"] for run in runs})), "per point"),
+            ("seeds", str(len({run["seed"] for run in runs})), _seeds([run["seed"] for run in runs])),
+            *_durations(record.get("spans", {})),
             ("distinct runs", str(sum(point.distinct for point in cells)), "by trace hash"),
             ("packet-hops", number(float(sum(run["packet_hops"] for run in runs)), 3), ""),
         ],

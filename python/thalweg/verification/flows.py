@@ -216,7 +216,16 @@ def _at_receivers(record: Record, name: str) -> pl.DataFrame:
 
 
 _of_senders("timeouts", "episodes", "nacks", "frames_dropped")
-_of_both("ignored", "suppressed", "missing", "signals", "frames_played", "frames_late", "frames_undecodable", "stalls")
+_of_both(
+    "ignored",
+    "suppressed",
+    "missing",
+    "signals",
+    "frames_played",
+    "frames_late",
+    "frames_undecodable",
+    "stalls",
+)
 
 
 # what arrived

@@ -28,7 +28,9 @@ def first_arrivals(record: Record) -> pl.DataFrame:
     parts = [
         _of_segments(connections(record, data.filter(pl.col("kind") == "tcp"))),
         _of_datagrams(
-            connections(record, unless_ignored(record, data).filter(pl.col("kind").is_in(["stream", "datagram"])))
+            connections(
+                record, unless_ignored(record, data).filter(pl.col("kind").is_in(["stream", "datagram"]))
+            )
         ),
         _of_named(record, data.filter(pl.col("kind") == "data")),
     ]
@@ -48,7 +50,7 @@ def _of_segments(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def unless_ignored(record: Record, rows: pl.DataFrame) -> pl.DataFrame:
-    """Without packets that the end counted as ignored: a member of a group by name throws data away before it has measured its path."""
+    """Without packets that the end ignored: a member of a group by name throws data away until it has measured its path."""
     ignored = record.meters.filter(pl.col("counter") == "ignored")
     ignored = ignored.select(taken_by="endpoint", ended_ns="time_ns").unique()
     return rows.join(ignored, on=["taken_by", "ended_ns"], how="anti")

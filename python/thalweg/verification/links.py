@@ -315,10 +315,11 @@ def drops(record: Record) -> pl.DataFrame:
 
 @LINKS.number()
 def loss_ratio(record: Record) -> pl.DataFrame:
-    """Drops / packets offered."""
+    """Drops / packets offered, at most 1: of the drops some may have been offered before T."""
     rows = offered_packets(record).select("port", offered="value")
     rows = rows.join(drops(record), on="port", how="left")
-    return rows.select("port", value=pl.col("value").fill_null(0) / pl.col("offered"))
+    ratio = pl.col("value").fill_null(0) / pl.col("offered")
+    return rows.select("port", value=ratio.clip(upper_bound=1.0))
 
 
 def _by_reason(*reasons: str) -> None:

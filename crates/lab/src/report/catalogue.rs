@@ -184,7 +184,7 @@ pub const METRICS: &[Metric] = metrics! {
         "queue_p99_s" ["s"] at "queue": "99th percentile";
         "queue_max_packets" ["packets"] at "queue": "maximum number of packets in the queue";
         "marked_packets" ["packets"] at "queue": "packets marked";
-        "loss_ratio" ["1"] at "queue, link": "drops / packets offered, those that wait at the end included; that of a flow is over packets that arrived or were lost";
+        "loss_ratio" ["1"] at "queue, link": "drops / packets offered, those that wait at the end included, at most 1 (a packet may be offered before the warm-up ends and dropped after it); that of a flow is over packets that arrived or were lost";
         "drops" ["packets"] at "queue, link": "packets dropped, for any reason";
         "drops_queue_full" ["packets"] at "queue": "dropped because the queue was full";
         "drops_early" ["packets"] at "queue": "dropped by active queue management before the queue was full";
