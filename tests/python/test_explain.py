@@ -42,9 +42,8 @@ def pair() -> tw.Scenario:
         (alone(rate="1 Mbit/s"), "application"),
         (alone("8 bdp", scheme="bbr"), "pacing"),
         (alone(scheme="tfrc"), "pacing"),
-        (alone(scheme="tfrc", source={"kind": "frames", "rate": "1 Mbit/s"}), "application"),
     ],
-    ids=["window", "receiver", "application", "pacing", "stream", "film"],
+    ids=["window", "receiver", "application", "pacing", "stream"],
 )
 def test_the_known_limit_of_a_flow_is_the_largest(scenario: tw.Scenario, limit: str) -> None:
     answer = explain(scenario, "bulk")
@@ -56,6 +55,15 @@ def test_the_known_limit_of_a_flow_is_the_largest(scenario: tw.Scenario, limit: 
         assert sum(shares.values()) == pytest.approx(1)
     assert set(answer.phases()) <= set(PHASES)
     assert answer.active_s == pytest.approx(20, abs=0.1)
+
+
+def test_a_film_on_an_idle_path_is_limited_by_its_frames() -> None:
+    answer = explain(alone(scheme="tfrc", source={"kind": "frames", "rate": "1 Mbit/s"}), "bulk")
+    limits = answer.limits()
+    # between the packets of a frame the rate limits it
+    assert limits.keys() == {"application", "pacing"}
+    assert limits["application"] > 0.6
+    assert answer.phases().keys() == {"application_limited", "none"}
 
 
 def test_phases_are_those_of_the_controller_and_of_the_scheme() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -78,5 +77,5 @@ def test_unknown_words_are_answered_with_the_nearest(capsys) -> None:
 def test_every_series_that_a_scenario_records_is_explained() -> None:
     known = {row["name"] for row in catalogue.series()}
     for file in sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml")):
-        recorded = tomllib.loads(file.read_text(encoding="utf-8")).get("record", {}).get("series", [])
+        recorded = tw.load(file).tree.get("record", {}).get("series", [])
         assert set(recorded) <= known, file.name

@@ -41,7 +41,11 @@ impl Packet {
 /// The sum of the times that a packet has spent in queues, each from its offer to the start of its transmission, in nanoseconds modulo 2^48: exact
 /// up to 78 hours. In six bytes, because a packet has no more to spare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waited([u16; 3]);
+#[repr(C, packed(2))]
+pub struct Waited {
+    low: u32,
+    high: u16,
+}
 
 impl Waited {
     /// Adds a time in a queue.
@@ -75,14 +79,13 @@ impl Waited {
 
     #[inline]
     fn nanos(self) -> u64 {
-        let [low, middle, high] = self.0;
-        u64::from(low) | u64::from(middle) << 16 | u64::from(high) << 32
+        u64::from(self.low) | u64::from(self.high) << 32
     }
 
     #[inline]
     fn shift(&mut self, nanos: u64) {
         let sum = self.nanos().wrapping_add(nanos);
-        self.0 = [sum as u16, (sum >> 16) as u16, (sum >> 32) as u16];
+        *self = Self { low: sum as u32, high: (sum >> 32) as u16 };
     }
 }
 
