@@ -214,7 +214,7 @@ commands = {{ sender = "{}", receiver = "{}" }}
                 let command = |role: &str, sender: &str| {
                     format!(
                         "ROLE={role} SCHEME={scheme} FOLDER={} PORT={{port}} SENDER={sender} \
-                         exec {} --exact a_program_of_a_file --ignored --nocapture",
+                         exec {} --exact wall_clock::a_program_of_a_file --ignored --nocapture",
                         folder.display(),
                         std::env::current_exe().unwrap().display(),
                     )
