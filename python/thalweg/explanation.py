@@ -221,25 +221,17 @@ class Explanation:
                 axes.set_subplotspec(grid[0])
                 self._draw_holders(figure.add_subplot(grid[1]), holders)
             times = [span.begin_s for span in self.spans]
-            in_flight = [span.in_flight / 1e3 for span in self.spans]
             windowed = any(span.window is not None or span.in_flight > 0 for span in self.spans)
             if windowed:
+                heights = [span.in_flight / 1e3 for span in self.spans]
                 axes.fill_between(
-                    times,
-                    in_flight,
-                    step="post",
-                    label="in flight",
-                    color=COLOURS[1],
-                    alpha=0.45,
-                    linewidth=0,
+                    times, heights, step="post", label="in flight", color=COLOURS[1], alpha=0.45, linewidth=0
                 )
                 named = "window and data in flight (kB)"
             else:
                 # a scheme that sets a rate and knows of no data in flight
-                in_flight = [(span.rate_bps or 0.0) / 1e6 for span in self.spans]
-                axes.step(
-                    times, in_flight, where="post", label="allowed rate", color=COLOURS[0], linewidth=1.2
-                )
+                heights = [(span.rate_bps or 0.0) / 1e6 for span in self.spans]
+                axes.step(times, heights, where="post", label="allowed rate", color=COLOURS[0], linewidth=1.2)
                 named = "allowed rate (Mbit/s)"
             if any(span.window is not None for span in self.spans):
                 # in front of what is in flight, which a full window covers
@@ -247,7 +239,7 @@ class Explanation:
                 axes.step(
                     times, window, where="post", label="congestion window", color=COLOURS[0], linewidth=1.2
                 )
-            top = max([*in_flight, *(span.window / 1e3 for span in self.spans if span.window), 1e-3])
+            top = max([*heights, *(span.window / 1e3 for span in self.spans if span.window), 1e-3])
             axes.set_ylim(-0.3 * top, 1.08 * top)
             used: dict[str, str] = {}
             for column, words, level in (("phase", PHASES, -0.12), ("limit", LIMITS, -0.25)):
