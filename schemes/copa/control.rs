@@ -1,6 +1,6 @@
 //! Copa's window and pacing rate [AB18 §2].
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
 use units::{Bytes, Duration, Rate, Segments, Time};
 
 use super::Params;
@@ -175,7 +175,7 @@ impl CongestionControl for Copa {
     }
 
     /// Our choice, as in TCP: after an idle time the window is at most the initial window.
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.initial));
     }
 }

@@ -1,6 +1,6 @@
 //! LEDBAT's window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
 use units::{Bytes, Duration, Segments};
 
 use super::Params;
@@ -82,7 +82,7 @@ impl CongestionControl for Ledbat {
     }
 
     /// After an idle time the window is at most the initial window [RFC5681 §4.1].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.params.init_cwnd));
     }
 }

@@ -1,6 +1,6 @@
 //! LEDBAT++'s window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
 use units::{Bytes, Duration, Segments, Time};
 
 use super::Params;
@@ -171,7 +171,7 @@ impl CongestionControl for LedbatPp {
     }
 
     /// After an idle time, in which the queue was empty, the window is at most the initial window [RFC5681 §4.1].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.params.min_cwnd));
     }
 

@@ -1,6 +1,6 @@
 //! TCP-LP's window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Idle, Setup};
 use units::{Bytes, Duration, Segments, Time};
 
 use super::Params;
@@ -197,9 +197,9 @@ impl CongestionControl for TcpLp {
         Allowance::window(self.allowed)
     }
 
-    /// After an idle time the window is at most the initial window [RFC5681 §4.1].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
-        self.set(self.window.min(self.initial));
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1], or halved [RFC2861 §3.2].
+    fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
+        self.set(idle.restart(self.window, self.initial));
     }
 
     fn ssthresh(&self) -> Bytes {

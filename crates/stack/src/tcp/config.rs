@@ -50,6 +50,10 @@ pub struct Config {
     pub undo: bool,
     /// Notifies the controller when the sender resumes after an idle time of one retransmission timeout [RFC5681 §4.1].
     pub idle_restart: bool,
+    /// How a window that was not used is taken back, with `idle_restart`. If true, it is halved once for each retransmission timeout of an idle time, and while the
+    /// application uses only a part of it, it goes half of the way to that part in each timeout; the threshold remembers three quarters of it [RFC2861 §3.2; Linux:
+    /// tcp_cwnd_restart, tcp_cwnd_application_limited]. If false, it is the initial window after an idle time [RFC5681 §4.1].
+    pub idle_decay: bool,
     /// Delayed acknowledgements: one per second segment, or after `ack_delay` [RFC5681 §4.2].
     pub delayed_ack: bool,
     /// Maximum delay of an acknowledgement.
@@ -80,6 +84,11 @@ pub struct Config {
     pub gso: bool,
     /// At what rate the segments of a window leave. Controllers with a rate of their own keep it.
     pub pacing: WindowPacing,
+    /// Segments at the start that leave without pacing. If there are any, a segment that leaves later than the pacer allows is charged less, by that time and by half at
+    /// most [Linux: tcp_update_skb_after_send].
+    pub unpaced: u32,
+    /// Time that is added to the deadlines of loss detection by time and of tail loss probes [Linux: TCP_TIMEOUT_MIN].
+    pub timer_slack: Duration,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
     /// How the receiver acknowledges.
@@ -184,6 +193,9 @@ impl Config {
             loss_detection: LossDetection::Time,
             tail_probe: true,
             reduction: Reduction::Proportional,
+            idle_decay: true,
+            unpaced: 10,
+            timer_slack: Duration::from_millis(2),
             quick_acks: 16,
             sack_compression: Duration::from_millis(1),
             send_buffer: Bytes::new(16_384),
@@ -212,6 +224,7 @@ impl Default for Config {
             reduction: Reduction::Halt,
             undo: true,
             idle_restart: true,
+            idle_decay: false,
             delayed_ack: true,
             ack_delay: Duration::from_millis(40),
             quick_acks: 0,
@@ -224,6 +237,8 @@ impl Default for Config {
             send_buffer: Bytes::UNLIMITED,
             gso: false,
             pacing: WindowPacing::Off,
+            unpaced: 0,
+            timer_slack: Duration::ZERO,
             handshake: false,
             acks: Acks::Honest,
             demand: Demand::Bulk,

@@ -38,6 +38,8 @@ pub(super) struct Rack {
     /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
     probe: Option<(u64, Option<Time>)>,
     probes: bool,
+    /// Added to the deadlines of checks for losses and of probes [Linux: TCP_TIMEOUT_MIN].
+    slack: Duration,
 }
 
 /// The purpose of the timer that expired.
@@ -65,8 +67,8 @@ pub(super) struct Losses {
 type Transmission = (Time, u64);
 
 impl Rack {
-    /// The state of a new connection. `probes` enables tail loss probes.
-    pub(super) fn new(probes: bool) -> Self {
+    /// The state of a new connection. `probes` enables tail loss probes; `slack` is added to the deadlines.
+    pub(super) fn new(probes: bool, slack: Duration) -> Self {
         Self {
             first: VecDeque::new(),
             retransmissions: VecDeque::new(),
@@ -82,6 +84,7 @@ impl Rack {
             sent_new: false,
             probe: None,
             probes,
+            slack,
         }
     }
 
@@ -115,6 +118,11 @@ impl Rack {
     /// When the oldest segment that is not acknowledged was sent first; `None` if there is none.
     pub(super) fn oldest_sent_at(&self) -> Option<Time> {
         self.first.front().map(|&(_, (at, _))| at)
+    }
+
+    /// First byte of the last segment sent first; `None` if it is the only one in flight, whose start is the oldest byte in flight.
+    pub(super) fn last_start(&self) -> Option<u64> {
+        self.first.len().checked_sub(2).map(|before| self.first[before].0)
     }
 
     /// Whether the timer is set for a check for losses.
@@ -243,6 +251,7 @@ impl Rack {
 
     /// Sets the timer for a check at `at` if that is earlier than its deadline.
     pub(super) fn arm_reordering_timer(&mut self, at: Time, timer: &mut RetransmissionTimer) {
+        let at = at + self.slack;
         if at < timer.expires_at() {
             (self.reordering_deadline, self.timeout_at) = (at, timer.expires_at());
             timer.set(at);
@@ -275,8 +284,7 @@ impl Rack {
         self.probe_due = self.probes && clear && self.probe.is_none() && timer.expires_at() != Time::NEVER;
         if self.probe_due {
             // PTO = 2·SRTT, plus the maximum delay of an acknowledgement if only one segment is in flight
-            let wait =
-                timer.rtt().smoothed() * 2 + if single_segment { MAX_ACK_DELAY } else { Duration::ZERO };
+            let wait = timer.rtt().smoothed() * 2 + if single_segment { MAX_ACK_DELAY } else { self.slack };
             // the probe replaces a timeout that would come earlier                          [RFC8985 §7.2: TLP_calc_PTO]
             timer.set(self.expires_at.min(now + wait));
         }
@@ -316,7 +324,7 @@ mod tests {
     #[test]
     fn the_last_departure_of_a_segment_counts() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let mut rack = Rack::new(true);
+        let mut rack = Rack::new(true, Duration::ZERO);
         rack.on_sent(0, 1000, false, at(0));
         rack.on_sent(1000, 2000, false, at(0));
         rack.on_sent(1000, 2000, true, at(10));

@@ -49,9 +49,9 @@ impl Scoreboard {
         self.sacked.range_containing(at).is_some()
     }
 
-    /// The oldest byte that has not arrived.
-    pub(super) fn first_missing(&self) -> u64 {
-        self.sacked.gap_from(self.una).0
+    /// The oldest byte that has not arrived and was never retransmitted.
+    pub(super) fn first_sent_once(&self) -> u64 {
+        self.sacked.gap_from(self.una.max(self.retransmitted_end)).0
     }
 
     /// Bytes that have arrived above gaps.
