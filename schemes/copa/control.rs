@@ -109,7 +109,8 @@ impl Copa {
         }
         self.rounds += 1;
         if self.rounds >= self.params.steady_rounds {
-            self.velocity *= 2.0;
+            // at most the window                                                       [GENERICCC: markoviancc.cc, update_amt]
+            self.velocity = (2.0 * self.velocity).min(self.window);
         }
         self.round_window = self.window;
         // 1/δ grows by one per round without a loss                                     [AB18 §2.2]
@@ -149,6 +150,10 @@ impl CongestionControl for Copa {
         } else if self.slow_start {
             (self.slow_start, self.up, self.rounds, self.round_window) = (false, false, 0, self.window);
         } else if !(below && ack.app_limited) {
+            // a velocity that was gained in the other direction does not count                [MVFST: Copa.cpp, changeDirection]
+            if self.velocity > 1.0 && self.up != below {
+                (self.up, self.rounds, self.velocity, self.round_window) = (below, 0, 1.0, self.window);
+            }
             // cwnd ± v/(δ·cwnd) for each segment
             let step = acked * self.velocity * self.inverse_delta / self.window;
             self.set(self.window + if below { step } else { -step });

@@ -295,6 +295,9 @@ impl<C: CongestionControl> Sender<C> {
         if cx.probing() {
             cx.probe("rtt", rtt.as_secs_f64());
         }
+        if let Some(rack) = &mut self.rack {
+            rack.on_arrival(self.seq.una, header.ack, self.timer.rtt().min(), cx.now());
+        }
         self.seq.acknowledge(header.ack);
         if self.seq.una >= self.app_data.last {
             cx.complete();

@@ -1,6 +1,6 @@
 //! TCP loss detection by time and tail loss probes: RACK-TLP (RFC 8985). It requires selective acknowledgements.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use units::{Duration, Time};
 
@@ -13,12 +13,16 @@ use crate::parts::Rtt;
 pub(super) struct Rack {
     /// First transmissions in order: one past the last byte, and the departure.
     first: VecDeque<(u64, Transmission)>,
-    /// Retransmissions that have not arrived, in order: first byte, one past the last byte, departure.
-    retransmissions: VecDeque<(u64, u64, Transmission)>,
+    /// Retransmissions that have not arrived: by the first byte, one past the last byte and the departure.
+    retransmissions: BTreeMap<u64, (u64, Transmission)>,
+    /// First bytes of retransmissions in the order of departure; some are not in `retransmissions` any more, or left again later.
+    departed: VecDeque<(u64, Transmission)>,
     /// Number of segments sent.
     segments_sent: u64,
     /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
     newest: Transmission,
+    /// The most recently sent of all retransmissions that have arrived.
+    arrived: Transmission,
     /// The round-trip time of that segment [RFC8985 §5.2: RACK.rtt].
     rtt: Duration,
     /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
@@ -71,9 +75,11 @@ impl Rack {
     pub(super) fn new(probes: bool, slack: Duration) -> Self {
         Self {
             first: VecDeque::new(),
-            retransmissions: VecDeque::new(),
+            retransmissions: BTreeMap::new(),
+            departed: VecDeque::new(),
             segments_sent: 0,
             newest: (Time::ZERO, 0),
+            arrived: (Time::ZERO, 0),
             rtt: Duration::ZERO,
             reordered: false,
             reordering_deadline: Time::NEVER,
@@ -94,11 +100,31 @@ impl Rack {
         let transmission = (now, self.segments_sent);
         if retransmission {
             // the last departure of a segment counts: it replaces that of a probe             [RFC8985 §6.1]
-            self.retransmissions.retain(|sent| sent.1 <= start || end <= sent.0);
-            self.retransmissions.push_back((start, end, transmission));
+            while let Some((&low, _)) =
+                self.retransmissions.range(..end).next_back().filter(|(_, sent)| sent.0 > start)
+            {
+                self.retransmissions.remove(&low);
+            }
+            self.retransmissions.insert(start, (end, transmission));
+            self.departed.push_back((start, transmission));
         } else {
             self.first.push_back((end, transmission));
             self.sent_new = true;
+        }
+    }
+
+    /// Records that `[start, end)` has arrived, of which the newest departure may be that of a retransmission [RFC8985 §6.2, step 2]. `min` is the minimum
+    /// round-trip time.
+    pub(super) fn on_arrival(&mut self, start: u64, end: u64, min: Duration, now: Time) {
+        // a part of a segment is no arrival
+        while let Some((&low, &(_, at))) =
+            self.retransmissions.range(start..end).next().filter(|(_, sent)| sent.0 <= end)
+        {
+            self.retransmissions.remove(&low);
+            // an arrival within less than the minimum round-trip time is that of the first transmission
+            if now - at.0 >= min {
+                self.arrived = self.arrived.max(at);
+            }
         }
     }
 
@@ -110,6 +136,7 @@ impl Rack {
     /// Forgets retransmissions and deadlines: all data are declared lost, or none.
     pub(super) fn reset(&mut self) {
         self.retransmissions.clear();
+        self.departed.clear();
         self.reordering_deadline = Time::NEVER;
         self.probe_due = false;
         self.probe = None;
@@ -131,8 +158,8 @@ impl Rack {
     }
 
     /// Updates the most recently sent segment among those that have arrived [RFC8985 §6.2, step 2].
-    pub(super) fn update_newest(&mut self, scoreboard: &Scoreboard, una: u64, min: Duration, now: Time) {
-        let mut newest = self.newest;
+    pub(super) fn update_newest(&mut self, scoreboard: &Scoreboard, una: u64, now: Time) {
+        let mut newest = self.newest.max(self.arrived);
         while let Some(&(end, at)) = self.first.front()
             && end <= una
         {
@@ -147,14 +174,6 @@ impl Rack {
                 newest = newest.max(at);
             }
         }
-        self.retransmissions.retain(|&(start, end, at)| {
-            let arrived = end <= una || scoreboard.is_sacked(start);
-            // an arrival within less than the minimum round-trip time is that of the first transmission
-            if arrived && now - at.0 >= min {
-                newest = newest.max(at);
-            }
-            !arrived
-        });
         if newest > self.newest {
             self.newest = newest;
             self.rtt = now - newest.0;
@@ -177,13 +196,16 @@ impl Rack {
         let before = |sent: &(u64, Transmission)| sent.1 < self.newest;
         let lost = self.first.partition_point(|sent| before(sent) && sent.1.0 + wait <= now);
         let end = if lost > 0 { self.first[lost - 1].0 } else { 0 };
-        let next = self
-            .first
-            .iter()
-            .skip(lost)
-            .take_while(|sent| before(sent))
-            .find(|sent| !scoreboard.is_sacked(sent.0 - 1));
-        (end, next.map_or(Time::NEVER, |sent| sent.1.0 + wait))
+        // the next segment of which the last byte has not arrived
+        let mut next = lost;
+        while let Some(sent) = self.first.get(next).filter(|sent| before(sent)) {
+            let missing = scoreboard.first_missing_from(sent.0 - 1);
+            if missing < sent.0 {
+                return (end, sent.1.0 + wait);
+            }
+            next = self.first.partition_point(|sent| sent.0 <= missing);
+        }
+        (end, Time::NEVER)
     }
 
     /// Removes and returns the first retransmission that is lost by now; otherwise returns when the next will be.
@@ -192,15 +214,24 @@ impl Rack {
         reordering_window: Duration,
         now: Time,
     ) -> Result<(u64, u64), Time> {
-        let Some(&(start, end, at)) = self.retransmissions.front() else { return Err(Time::NEVER) };
-        let due = at.0 + self.rtt + reordering_window;
-        match () {
-            () if at >= self.newest => Err(Time::NEVER),
-            () if due > now => Err(due),
-            () => {
-                self.retransmissions.pop_front();
-                Ok((start, end))
+        loop {
+            let Some(&(start, at)) = self.departed.front() else { return Err(Time::NEVER) };
+            let present = self.retransmissions.get(&start).filter(|sent| sent.1 == at);
+            let Some(&(end, _)) = present else {
+                // it has arrived, or left again
+                self.departed.pop_front();
+                continue;
+            };
+            let due = at.0 + self.rtt + reordering_window;
+            if at >= self.newest {
+                return Err(Time::NEVER);
             }
+            if due > now {
+                return Err(due);
+            }
+            self.departed.pop_front();
+            self.retransmissions.remove(&start);
+            return Ok((start, end));
         }
     }
 }
@@ -331,7 +362,7 @@ mod tests {
         rack.on_sent(0, 1000, true, at(20));
         rack.on_sent(1000, 2000, true, at(30));
         let kept: Vec<_> =
-            rack.retransmissions.iter().map(|&(start, end, (when, _))| (start, end, when)).collect();
+            rack.retransmissions.iter().map(|(&start, &(end, (when, _)))| (start, end, when)).collect();
         assert_eq!(kept, [(0, 1000, at(20)), (1000, 2000, at(30))]);
     }
 }

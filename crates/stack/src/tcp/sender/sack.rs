@@ -35,6 +35,9 @@ impl<C: CongestionControl> Sender<C> {
                 if let Some(sampler) = &mut self.sampler {
                     scoreboard.for_each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
                 }
+                if let Some(rack) = &mut self.rack {
+                    rack.on_arrival(start, end, self.timer.rtt().min(), now);
+                }
                 let new = scoreboard.mark_sacked(start, end);
                 reordered |= new > 0 && Some(end) < highest_sacked && scoreboard.never_retransmitted(start);
                 newly_sacked += new;
@@ -306,7 +309,7 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn detect_losses_by_time(&mut self, cx: &mut Cx<'_>) {
         let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
         let (Some(rack), Some(scoreboard)) = (&mut self.rack, &mut self.scoreboard) else { return };
-        rack.update_newest(scoreboard, self.seq.una, self.timer.rtt().min(), now);
+        rack.update_newest(scoreboard, self.seq.una, now);
         rack.release(&mut self.timer);
         if !self.recovery.by_pipe {
             return;
@@ -399,9 +402,9 @@ impl<C: CongestionControl> Sender<C> {
     /// any of them is retransmitted.
     #[cold]
     pub(super) fn report_losses(&mut self, cx: &mut Cx<'_>) {
-        let (Some(sampler), Some(scoreboard)) = (&mut self.sampler, &self.scoreboard) else { return };
+        let (Some(sampler), Some(scoreboard)) = (&mut self.sampler, &mut self.scoreboard) else { return };
         let controller = &mut self.controller;
-        scoreboard.for_each_lost(|start, end| {
+        scoreboard.take_newly_lost(|start, end| {
             sampler.mark_lost(start, end, true, |lost| controller.on_lost(lost, cx))
         });
         self.read_allowance();
