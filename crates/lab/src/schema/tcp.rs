@@ -13,6 +13,9 @@ tables! {
         like: LikeWord,
         /// Selective acknowledgements. Default: true.
         sack: bool,
+        /// Report data that arrived twice (D-SACK, RFC 2883). The sender then undoes a recovery in which nothing was lost, and RACK waits longer
+        /// for reordered segments. Requires `sack`. Default: false; Linux: true.
+        dsack: bool,
         /// Send new data on the first two duplicate acknowledgements. Default: true.
         limited_transmit: bool,
         /// Fast recovery after three duplicate acknowledgements (RFC 6582). Without it, and with `sack = false`: TCP Tahoe, whose window

@@ -31,6 +31,9 @@ pub struct Config {
     pub max_rto: Duration,
     /// Selective acknowledgements [RFC2018, RFC6675].
     pub sack: bool,
+    /// Duplicate selective acknowledgements, with `sack`: the receiver reports data that arrived twice [RFC2883]. The sender then takes a recovery back in which nothing
+    /// was lost [RFC3708], and RACK allows for more reordering [RFC8985 §6.2].
+    pub dsack: bool,
     /// Sends new data on the first two duplicate acknowledgements [RFC3042], as ns-2 and Linux do.
     pub limited_transmit: bool,
     /// Fast recovery after a fast retransmit [RFC5681 §3.2, RFC6582]. If false, and without SACK, the sender is TCP Tahoe: the third
@@ -193,6 +196,7 @@ impl Config {
             loss_detection: LossDetection::Time,
             tail_probe: true,
             reduction: Reduction::Proportional,
+            dsack: true,
             idle_decay: true,
             unpaced: 10,
             timer_slack: Duration::from_millis(2),
@@ -216,6 +220,7 @@ impl Default for Config {
             rto_floor: RtoFloor::Timeout,
             max_rto: Duration::from_secs(60),
             sack: true,
+            dsack: false,
             limited_transmit: true,
             fast_recovery: true,
             recovery_timer: RecoveryTimer::Impatient,

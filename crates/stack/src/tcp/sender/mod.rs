@@ -244,7 +244,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.recovery.by_pipe && header.ack > self.seq.una {
             self.check_reordering(header.ack);
         }
-        let newly_sacked = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
+        let newly_sacked = if header.sack.is_empty() { 0 } else { self.read_blocks(header, cx.now()) };
         if header.flags.ece() || self.settings.feedback == EcnFeedback::Accurate {
             self.read_feedback(header, newly_sacked, packet.sent_at, cx);
         }
@@ -256,6 +256,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         if newly_sacked > 0 {
             self.on_sack(duplicate, cx);
+        }
+        if !header.sack.is_empty() {
+            self.read_duplicate(header, cx);
         }
         let timed = self.rack.is_some();
         if timed {
@@ -549,6 +552,9 @@ impl<C: CongestionControl> Sender<C> {
             self.departures.unpaced -= 1;
         } else if self.limits.rate != Rate::UNLIMITED {
             self.pacer.charge(size, self.limits.rate, now, self.settings.late_credit);
+        }
+        if retransmission {
+            self.recovery.retransmitted(seq);
         }
         self.timer.start_if_stopped(now);
         if let Some(rack) = &mut self.rack {

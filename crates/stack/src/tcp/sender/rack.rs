@@ -27,6 +27,12 @@ pub(super) struct Rack {
     rtt: Duration,
     /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
     reordered: bool,
+    /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one again [RFC8985 §5.3: RACK.reo_wnd_mult,
+    /// RACK.reo_wnd_persist].
+    quarters: u32,
+    persists: u32,
+    /// The window does not grow again before all bytes below this are acknowledged [RFC8985 §5.3: RACK.dsack_round].
+    widened_until: u64,
     /// When to check for losses again; [`Time::NEVER`] if no segment can become lost by time.
     reordering_deadline: Time,
     /// When the retransmission timer would expire without that check.
@@ -82,6 +88,9 @@ impl Rack {
             arrived: (Time::ZERO, 0),
             rtt: Duration::ZERO,
             reordered: false,
+            quarters: 1,
+            persists: 0,
+            widened_until: 0,
             reordering_deadline: Time::NEVER,
             timeout_at: Time::NEVER,
             probe_due: false,
@@ -133,6 +142,24 @@ impl Rack {
         self.reordered = true;
     }
 
+    /// Records that data arrived twice: a retransmission was not needed, so the reordering window grows by a quarter of the minimum round-trip time, once
+    /// per round trip [RFC8985 §6.2, step 4].
+    pub(super) fn on_duplicate(&mut self, una: u64, high: u64) {
+        if una >= self.widened_until {
+            self.widened_until = high;
+            self.quarters = (self.quarters + 1).min(MAX_QUARTERS);
+            self.persists = PERSISTENCE;
+        }
+    }
+
+    /// A recovery has ended. The window shrinks after 16 in which nothing arrived twice [RFC8985 §6.2, step 4].
+    pub(super) fn on_recovered(&mut self) {
+        self.persists = self.persists.saturating_sub(1);
+        if self.persists == 0 {
+            self.quarters = 1;
+        }
+    }
+
     /// Forgets retransmissions and deadlines: all data are declared lost, or none.
     pub(super) fn reset(&mut self) {
         self.retransmissions.clear();
@@ -182,7 +209,11 @@ impl Rack {
 
     /// The reordering window: how much later than data sent after them data may arrive [RFC8985 §6.2, step 4].
     fn reordering_window(&self, no_reordering_window: bool, min: Duration, smoothed: Duration) -> Duration {
-        if no_reordering_window && !self.reordered { Duration::ZERO } else { (min / 4).min(smoothed) }
+        if no_reordering_window && !self.reordered {
+            Duration::ZERO
+        } else {
+            (min / 4 * u64::from(self.quarters)).min(smoothed)
+        }
     }
 
     /// One past the last byte whose first transmission is lost by now (0 for none), and when the next will be [RFC8985 §6.2, step 5].
@@ -342,6 +373,11 @@ impl Rack {
         retransmitted_at.is_some_and(|at| echo >= at)
     }
 }
+
+/// Maximum of the reordering window, in quarters of the minimum round-trip time [Linux: tcp_rack_update_reo_wnd]. The smoothed round-trip time limits it as well.
+const MAX_QUARTERS: u32 = 255;
+/// Recoveries after which the reordering window shrinks [RFC8985 §6.2, step 4; Linux: TCP_RACK_RECOVERY_THRESH].
+const PERSISTENCE: u32 = 16;
 
 /// The assumed maximum delay of an acknowledgement [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same value].
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);

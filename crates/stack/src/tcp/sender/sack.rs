@@ -29,8 +29,7 @@ impl<C: CongestionControl> Sender<C> {
         scoreboard.advance(self.seq.una);
         let (mut newly_sacked, mut reordered) = (0, false);
         let highest_sacked = scoreboard.highest_sacked();
-        for (start, end) in header.sack.0 {
-            let (start, end) = (header.ack + u64::from(start), header.ack + u64::from(end));
+        for (start, end) in header.sack.arrived(header.ack) {
             if end <= self.seq.high {
                 if let Some(sampler) = &mut self.sampler {
                     scoreboard.for_each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
@@ -53,6 +52,22 @@ impl<C: CongestionControl> Sender<C> {
             rack.on_reordering();
         }
         newly_sacked
+    }
+
+    /// Reads which data an acknowledgement reports to have arrived twice. With RACK its reordering window grows, once per round trip [RFC8985 §6.2, step 4]. If all that
+    /// the last recovery retransmitted arrived twice, none of it was lost [RFC3708 §2; Linux: tcp_try_undo_dsack].
+    #[cold]
+    pub(super) fn read_duplicate(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
+        let Some((start, end)) = header.sack.duplicate(header.ack) else { return };
+        if end > self.seq.high {
+            return;
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.on_duplicate(self.seq.una, self.seq.high);
+        }
+        if self.settings.undo && self.recovery.arrived_twice(start, (end - start).div_ceil(self.segment())) {
+            self.undo(cx);
+        }
     }
 
     /// Bytes that an acknowledgement of all bytes below `ack` delivers, of which its blocks report `newly_sacked`. As in Linux, those that were selectively
