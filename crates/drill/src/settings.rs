@@ -58,7 +58,7 @@ enum Effect {
 }
 
 /// The settings of Linux that are known.
-const SYSCTLS: [(&str, Effect); 53] = [
+const SYSCTLS: [(&str, Effect); 55] = [
     ("tcp_congestion_control", Effect::Applied),
     ("tcp_timestamps", Effect::Applied),
     ("tcp_sack", Effect::Applied),
@@ -107,6 +107,8 @@ const SYSCTLS: [(&str, Effect); 53] = [
     ("tcp_no_metrics_save", Effect::Nothing),
     ("tcp_fastopen", Effect::Nothing),
     ("tcp_fastopen_key", Effect::Nothing),
+    ("tcp_fastopen_cookies", Effect::Nothing),
+    ("tcp_fastopen_blackhole_timeout_sec", Effect::Nothing),
     ("tcp_fin_timeout", Effect::Nothing),
     ("tcp_invalid_ratelimit", Effect::Nothing),
     ("tcp_challenge_ack_limit", Effect::Nothing),
@@ -119,6 +121,9 @@ const IDLE_OPTIONS: [&str; 16] = [
     "ip_version", "mtu", "mss", "bind_port", "connect_port", "local_ip", "remote_ip", "gateway_ip", "netmask_ip",
     "init_scripts", "speed", "non_fatal", "verbose", "dry_run", "send_omit_free", "wire_client",
 ];
+/// Those that cannot be expressed.
+const BEYOND_OPTIONS: [&str; 5] =
+    ["strict_segments", "tcp_ts_ecr_scaled", "define", "udp_encaps", "wire_server"];
 /// Those that have one.
 const OPTIONS: [&str; 3] = ["tolerance_usecs", "tolerance_percent", "tcp_ts_tick_usecs"];
 
@@ -246,6 +251,9 @@ impl Settings {
             "tolerance_percent" => self.tolerance_percent = number()?.min(100.0),
             "tcp_ts_tick_usecs" => self.tick = Duration::from_micros((number()? as u64).max(1)),
             _ if IDLE_OPTIONS.contains(&name) => {}
+            _ if BEYOND_OPTIONS.contains(&name) => {
+                return Err(Refusal::Beyond(format!("the option `--{name}`")));
+            }
             _ => {
                 let known = OPTIONS.iter().chain(&IDLE_OPTIONS).copied();
                 return Err(Refusal::Unknown(match nearest(name, known) {

@@ -130,6 +130,7 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<TcpOption>>, Problem> {
         let rest: Vec<_> = words.collect();
         let wrong = |hint: &str| Problem::new(place, format!("`{text}` is not an option"), hint);
         let option = match (name, rest.as_slice()) {
+            (_, [word]) if word.chars().all(|c| c.is_ascii_uppercase()) => TcpOption::Other(text.to_owned()),
             ("nop", []) => TcpOption::Nop,
             ("eol", []) => TcpOption::Eol,
             ("sackOK", []) => TcpOption::SackPermitted,

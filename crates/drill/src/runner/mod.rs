@@ -204,9 +204,15 @@ impl Drill<'_> {
         });
         let time_stamps = self.settings.time_stamps && theirs.time_stamps().is_some();
         let whole = mss.unwrap_or(DEFAULT_MSS).min(OUR_MSS).min(self.segment_limit);
+        // nothing leaves before this packet
+        let first = self.script.events.iter().find_map(|event| match &event.what {
+            What::Packet(Direction::In, packet) if !packet.flags.syn => packet.window,
+            _ => None,
+        });
+        let first = first.filter(|_| !active).map(|window| u64::from(window) << window_scale.unwrap_or(0));
         Agreed {
             segment: whole.saturating_sub(if time_stamps { TIME_STAMPS } else { 0 }),
-            window: u64::from(theirs.window.unwrap_or(u32::from(u16::MAX))),
+            window: first.unwrap_or_else(|| u64::from(theirs.window.unwrap_or(u32::from(u16::MAX)))),
             window_scale: window_scale.unwrap_or(0),
             sack: self.settings.sack && has(TcpOption::SackPermitted),
             time_stamps,
@@ -241,12 +247,10 @@ impl Drill<'_> {
             return Ok(Judged::Done);
         }
         let Some(connection) = &mut self.connection else {
-            let hint = "a connection begins with `< S 0:0(0) …`, or with `connect`".to_owned();
-            return Err(Outcome::Invalid(place, "this packet belongs to no connection".to_owned(), hint));
+            return beyond("packets outside of a connection, which begins with `< S 0:0(0) …` or `connect`");
         };
         let Some(ack) = packet.ack else {
-            let hint = "write `ack` and the next byte expected".to_owned();
-            return Err(Outcome::Invalid(place, "this packet acknowledges nothing".to_owned(), hint));
+            return beyond("a packet without an acknowledgement number");
         };
         let duplicate = packet.blocks().iter().any(|block| block.0 < ack);
         // the FIN that left is not part of the data
