@@ -6,6 +6,7 @@
 
 mod code;
 mod connection;
+mod export;
 mod info;
 mod parse;
 mod problem;
@@ -18,6 +19,7 @@ mod shell;
 use contract::ParamList;
 
 pub use code::{Action, Comparison, Expression, Operator, Statement, Value};
+pub use export::{Exported, Passed, Recorded, export};
 pub use parse::parse;
 pub use problem::Problem;
 pub use report::{Judged, Line, Outcome, Report, Window};
@@ -27,7 +29,7 @@ pub use script::{
 };
 
 /// What a program chooses for a drill.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The scheme, instead of that of the script.
     pub scheme: Option<String>,
@@ -35,6 +37,15 @@ pub struct Options {
     pub params: ParamList,
     /// Whose TCP it is to be where a script leaves that open.
     pub like: Like,
+    /// Connections whose script has no time stamps have those that an honest receiver echoes. Otherwise they have none, which this TCP cannot do: such
+    /// scripts are not expressible.
+    pub stamped: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { scheme: None, params: ParamList::new(), like: Like::Linux, stamped: true }
+    }
 }
 
 /// Whose TCP it is to be.

@@ -333,6 +333,29 @@ impl Settings {
         }
     }
 
+    /// Takes the settings of a connection that commands of a script can set.
+    pub(crate) fn adopt(&mut self, config: &Config) {
+        self.time_stamps = false;
+        self.sack = config.sack;
+        self.idle_restart = config.idle_restart;
+        self.tail_probe = config.tail_probe;
+        self.rack = config.loss_detection == LossDetection::Time || self.like == Like::Standard;
+        self.pacing = config.pacing == WindowPacing::Linux;
+        let base = match self.like {
+            Like::Linux => Config::linux(),
+            Like::Standard => Config::default(),
+        };
+        self.min_rto = (config.min_rto != base.min_rto).then_some(config.min_rto);
+        self.max_rto = (config.max_rto != base.max_rto).then_some(config.max_rto);
+    }
+
+    /// The commands that set the limits of the timeout, if a connection has others.
+    pub(crate) fn written(&self) -> String {
+        let min = self.min_rto.map(|min| format!("sysctl -q net.ipv4.tcp_rto_min_us={}\n", min.as_nanos() / 1000));
+        let max = self.max_rto.map(|max| format!("sysctl -q net.ipv4.tcp_rto_max_ms={}\n", max.as_nanos() / 1_000_000));
+        [min, max].into_iter().flatten().collect()
+    }
+
     /// Parameters of the scheme, those of the program last.
     pub(crate) fn params(&self, options: &Options) -> ParamList {
         let mut all = ParamList::new();
@@ -362,4 +385,42 @@ pub(crate) struct Agreed {
     pub(crate) time_stamps: bool,
     /// Feedback of marks; `None` without ECN.
     pub(crate) ecn: Option<EcnFeedback>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page of the docs lists every setting, and no other.
+    #[test]
+    fn every_setting_is_documented() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/concepts/drill.md");
+        let page = std::fs::read_to_string(page).expect("the page is there");
+        let missing: Vec<_> =
+            SYSCTLS.iter().map(|known| known.0).filter(|name| !page.contains(&format!("`{name}`"))).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn an_unknown_setting_is_refused_with_the_nearest_known_one() {
+        let mut settings = Settings::new(&Options::default());
+        let Err(Refusal::Unknown(hint)) = settings.set("net.ipv4.tcp_congestion_contrl", "reno") else {
+            panic!("it is unknown");
+        };
+        assert_eq!(hint, "did you mean `tcp_congestion_control`?");
+    }
+
+    #[test]
+    fn both_ends_agree_on_ecn() {
+        let mut settings = Settings::new(&Options::default());
+        let mut accepted = |ecn: &str, ace| {
+            assert!(settings.set("tcp_ecn", ecn).is_ok());
+            settings.ecn_accepted(ace)
+        };
+        assert_eq!(accepted("0", 0b011), None);
+        assert_eq!(accepted("2", 0b011), Some(EcnFeedback::Classic));
+        assert_eq!(accepted("2", 0b111), Some(EcnFeedback::Classic));
+        assert_eq!(accepted("3", 0b111), Some(EcnFeedback::Accurate));
+        assert_eq!(accepted("3", 0b000), None);
+    }
 }

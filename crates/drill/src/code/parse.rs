@@ -50,7 +50,10 @@ fn statement(text: &str, line: &[Token]) -> Result<Statement, Problem> {
             match operator {
                 Some(operator) => {
                     parser.at = 2;
-                    parser.whole().map(|value| Action::Assign(name.clone(), operator, value))?
+                    match parser.whole() {
+                        Ok(value) => Action::Assign(name.clone(), operator, value),
+                        Err(problem) => Action::Beyond(format!("this value: {}", problem.message)),
+                    }
                 }
                 None => Action::Beyond(format!("the statement `{text}`")),
             }

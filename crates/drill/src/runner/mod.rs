@@ -182,6 +182,10 @@ impl Drill<'_> {
             return Err(Outcome::NotExpressible(place, feature));
         };
         let agreed = self.agree(theirs, active);
+        if !agreed.time_stamps && !self.options.stamped {
+            let feature = "a connection without time stamps, whose retransmissions give no round-trip times".to_owned();
+            return Err(Outcome::NotExpressible(place, feature));
+        }
         if agreed.segment == 0 {
             let message = "a segment has no space for data".to_owned();
             return Err(Outcome::Invalid(place, message, "`mss` is above 12".to_owned()));
