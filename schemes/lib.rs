@@ -23,10 +23,12 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::registry::registry;
 
+mod like_linux;
 mod registered;
 mod registry;
 pub mod shared;
 
+pub use like_linux::like_linux;
 pub use registered::{NameTaken, register};
 
 // registry: begin (written by `make registry` from the folders)

@@ -290,7 +290,9 @@ fn the_end_of_a_spurious_episode_is_not_told() {
 fn the_receiver_reports_data_that_arrive_twice() {
     for dsack in [true, false] {
         let mut net = Net::one(&Config { sack: true, dsack, ..plain() }, Fixed::window(8));
-        net.on_data(|s| if s.segment == 0 && s.nth == 0 { Fate::Late(Duration::from_millis(60)) } else { Fate::Pass });
+        net.on_data(|s| {
+            if s.segment == 0 && s.nth == 0 { Fate::Late(Duration::from_millis(60)) } else { Fate::Pass }
+        });
         net.run_ms(199);
         let twice: Vec<_> = net.acks.iter().filter_map(|s| s.header.sack.duplicate(s.header.ack)).collect();
         assert_eq!(twice, if dsack { vec![(0, SEGMENT)] } else { vec![] });

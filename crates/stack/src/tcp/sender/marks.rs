@@ -30,6 +30,11 @@ impl MarkCounter {
         newest
     }
 
+    /// The counter [RFC9768 §3.2.1: s.cep].
+    pub(super) const fn seen(&self) -> u32 {
+        self.seen
+    }
+
     /// The newly marked packets, from the low three bits of the receiver's counter, in an acknowledgement of `packets` new packets. If more
     /// than seven could have been marked, the largest number that fits [RFC9768 §3.2.2.5.2, appendix A.2.1].
     pub(super) fn read(&mut self, ace: u8, packets: u32) -> u32 {

@@ -7,6 +7,7 @@
 mod app_data;
 mod delivery;
 mod gso;
+mod inspect;
 mod marks;
 mod prr;
 mod rack;
@@ -29,6 +30,7 @@ use units::{Bytes, Duration, Rate, Time};
 use self::app_data::AppData;
 use self::delivery::Sampler;
 use self::gso::Batch;
+pub use self::inspect::{Inspection, State};
 use self::marks::MarkCounter;
 use self::prr::Prr;
 use self::rack::Rack;
