@@ -164,9 +164,10 @@ impl CongestionControl for Copa {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         if event.cause == Cause::Timeout {
-            // our choice: slow start from the minimum
-            (self.slow_start, self.velocity) = (true, 1.0);
+            // the minimum, without another slow start                                       [MVFST: Copa.cpp, onPacketLoss]
+            (self.slow_start, self.up, self.rounds, self.velocity) = (false, true, 0, 1.0);
             self.set(self.params.min_cwnd);
+            self.round_window = self.window;
         }
         if event.first && event.cause != Cause::Mark {
             // multiplicative decrease of 1/δ; in the default mode a loss has no effect      [AB18 §2.2]
