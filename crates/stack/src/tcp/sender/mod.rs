@@ -109,6 +109,8 @@ struct Departures {
     last_sent_at: Time,
     /// Segments that are still to leave without pacing.
     unpaced: u32,
+    /// Whether the timer is that of probes of a closed receive window.
+    persists: bool,
 }
 
 /// The state of the connection.
@@ -182,6 +184,7 @@ impl<C: CongestionControl> Sender<C> {
                 last_sent_at: Time::NEVER,
                 // the last of them is the first that the pacer counts
                 unpaced: config.unpaced.saturating_sub(1),
+                persists: false,
             },
             pacer: Pacer::default(),
             batch: config.gso.then(|| {
@@ -508,13 +511,33 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC 9293 §3.8.6.2).
+    /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC 9293 §3.8.6.2), or arms the timer of
+    /// probes if nothing does (RFC 9293 §3.8.6.1).
     #[cold]
     fn send_partial_segment(&mut self, cx: &mut Cx<'_>) {
-        let len = self.seq.edge.saturating_sub(self.seq.next).min(self.app_data.ready - self.seq.next);
-        if self.seq.next == self.seq.una && len > 0 {
-            self.emit_next(len, cx);
+        let unsent = self.app_data.ready - self.seq.next;
+        let len = self.seq.edge.saturating_sub(self.seq.next).min(unsent);
+        if self.seq.next != self.seq.una || unsent == 0 {
+            return;
         }
+        if len > 0 {
+            self.emit_next(len, cx);
+        } else if self.seq.all_acknowledged() && !self.departures.persists {
+            self.departures.persists = true;
+            self.timer.start(cx.now());
+        }
+    }
+
+    /// The receive window is closed and nothing is in flight: sends a segment without data below it, which the receiver acknowledges with its window [RFC9293
+    /// §3.8.6.1; Linux: tcp_send_probe0].
+    #[cold]
+    fn probe_window(&mut self, cx: &mut Cx<'_>) {
+        let header =
+            TcpHeader { seq: self.seq.una.saturating_sub(1), window_bytes: u32::MAX, ..TcpHeader::default() };
+        let size = Bytes::new(u64::from(self.settings.header_bytes));
+        cx.send(self.to.into(), size, Ecn::NotCapable, Header::Tcp(header), Label::default());
+        self.timer.back_off();
+        self.timer.start(cx.now());
     }
 
     /// Sends `len` bytes from `next` on, which may be retransmissions.
@@ -558,7 +581,11 @@ impl<C: CongestionControl> Sender<C> {
         if retransmission {
             self.recovery.retransmitted(seq);
         }
-        self.timer.start_if_stopped(now);
+        if std::mem::take(&mut self.departures.persists) {
+            self.timer.start(now);
+        } else {
+            self.timer.start_if_stopped(now);
+        }
         if let Some(rack) = &mut self.rack {
             rack.on_sent(seq, seq + len, retransmission, now);
         }
@@ -660,8 +687,12 @@ impl<C: CongestionControl> Sender<C> {
             }
             Phase::Opening => {}
             Phase::Open => {
-                if self.timer.is_due(now) && !self.on_early_timer(cx) {
-                    self.on_timeout(cx);
+                if self.timer.is_due(now) {
+                    if self.departures.persists && self.seq.all_acknowledged() {
+                        self.probe_window(cx);
+                    } else if !self.on_early_timer(cx) {
+                        self.on_timeout(cx);
+                    }
                 }
                 if self.recovery.reducing {
                     self.apply_prr();

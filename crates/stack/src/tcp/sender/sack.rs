@@ -350,7 +350,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Sets the timer for a tail loss probe after new data were acknowledged or sent, if nothing is missing [RFC8985 §7.2].
     pub(super) fn arm_probe(&mut self, now: Time) {
-        let clear = self.recovery.is_clear();
+        let clear = self.recovery.is_clear() && !self.seq.all_acknowledged();
         let single_segment = !clear || self.flight() <= self.segment();
         if let Some(rack) = &mut self.rack {
             rack.arm_probe(clear, single_segment, self.seq.una, &mut self.timer, now);
