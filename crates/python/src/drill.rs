@@ -1,7 +1,7 @@
 //! Scripts in packetdrill's language: conversion of their reports.
 
+use ::drill::{Judged, Like, Options, Outcome, Report, Window};
 use contract::ParamValue;
-use drill::{Judged, Like, Options, Outcome, Report, Window};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
