@@ -42,9 +42,14 @@ LIMITS = {
     "pacing": "the pacing rate",
     "recovery": "the window of loss recovery",
     "receiver": "the receive window",
+    "flow_control": "the receive window (QUIC flow control)",
     "application": "the application or the send buffer",
 }
 """What keeps a sender from sending more, each at a time."""
+
+UNREPORTED = 0.75
+"""Share of QUIC's receive window that is in flight when the window is exhausted: a receiver grants more only after it has read a
+part of it, an eighth in quinn and noq, and what it has read is not in flight any more."""
 
 MAX_HOLDERS = 8
 """Rows of flows in the figure."""
@@ -367,6 +372,7 @@ def _read(
         seconds(spec["stop"]) if spec.get("stop", "never") != "never" else math.inf,
     )
     receive_window = _bytes(spec.get("tcp", {}).get("receive_window"))
+    flow_control = _bytes(spec.get("quic", {}).get("receive_window"))
     window: float | None = None
     rate: float | None = None
     in_flight, packet, paced = 0.0, 0.0, False
@@ -381,7 +387,7 @@ def _read(
         if before_s is not None and before_s < now_s:
             until_s = min(now_s, end_s)
             if until_s > before_s:
-                limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
+                limit = _limit(phase, window, in_flight, packet, (receive_window, flow_control), paced=paced)
                 spans.append(Span(before_s, until_s, phase, limit, window, in_flight, rate))
         before_s = now_s
         if name == "transport:packet_sent":
@@ -397,17 +403,26 @@ def _read(
         elif name == "thalweg:congestion":
             congestion[data["cause"]] += 1
     if before_s is not None and before_s < end_s:
-        limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
+        limit = _limit(phase, window, in_flight, packet, (receive_window, flow_control), paced=paced)
         spans.append(Span(before_s, end_s, phase, limit, window, in_flight, rate))
     return tuple(spans), dict(congestion)
 
 
 def _limit(
-    phase: str, window: float | None, in_flight: float, packet: float, receive_window: float, *, paced: bool
+    phase: str,
+    window: float | None,
+    in_flight: float,
+    packet: float,
+    receive_windows: tuple[float, float],
+    *,
+    paced: bool,
 ) -> str:
-    """What keeps the sender from sending another packet in this state."""
+    """What keeps the sender from sending another packet in this state; the receive windows are those of TCP and QUIC."""
+    receive_window, flow_control = receive_windows
     if in_flight + packet > receive_window:
         return "receiver"
+    if phase == "application_limited" and in_flight > UNREPORTED * flow_control:
+        return "flow_control"
     if phase == "application_limited":
         return "application"
     if window is not None and in_flight + packet > window:
