@@ -16,6 +16,10 @@ pub struct Ledbat {
     allowed: Bytes,
     segment: Bytes,
     delays: Delays,
+    /// The window before the last reduction.
+    undo: Option<f64>,
+    /// The window was restored, and the data in flight do not fill it yet.
+    refilling: bool,
 }
 
 impl Ledbat {
@@ -23,7 +27,15 @@ impl Ledbat {
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let delays = Delays::new(params.base_history, params.current_filter);
         let (segment, allowed) = (setup.segment, Bytes::ZERO);
-        let mut controller = Self { params: params.clone(), window: 0.0, allowed, segment, delays };
+        let mut controller = Self {
+            params: params.clone(),
+            window: 0.0,
+            allowed,
+            segment,
+            delays,
+            undo: None,
+            refilling: false,
+        };
         controller.set(params.init_cwnd);
         controller
     }
@@ -63,17 +75,30 @@ impl CongestionControl for Ledbat {
         let aim = self.window + gain * off_target * acked / self.window;
         // max_allowed_cwnd = flightsize + ALLOWED_INCREASE·MSS, flightsize before this acknowledgement
         let max = ack.in_flight.in_segments(self.segment).0 + allowed_increase;
+        // a restored window is not cut to what is in flight before it could be used
+        self.refilling &= max < self.window;
+        let max = if self.refilling { max.max(self.window) } else { max };
         // cwnd = max(min(cwnd, max_allowed_cwnd), MIN_CWND·MSS)
         self.set(aim.min(max).max(min_cwnd));
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        self.refilling = false;
         if event.cause == Cause::Timeout {
             // cwnd = 1·MSS; the transport doubles the timeout                              [RFC6817 §2.4.2: CTO]
             self.set(LOSS_WINDOW);
         } else if event.first {
+            self.undo = Some(self.window);
             // once per round trip: cwnd = min(cwnd, max(cwnd/2, MIN_CWND·MSS))             [RFC6817 §2.4.2]
             self.set(self.window.min((self.window / 2.0).max(self.params.min_cwnd)));
+        }
+    }
+
+    /// The packets were overtaken, not lost: the window is that before the reduction (RFC 4015 §3.2).
+    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
+        if let Some(window) = self.undo.take() {
+            self.set(self.window.max(window));
+            self.refilling = true;
         }
     }
 

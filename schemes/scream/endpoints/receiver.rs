@@ -26,7 +26,13 @@ impl Receiver {
     fn take(&mut self, data: &Arrival, now: Time) {
         let mark = u64::from(data.marked);
         let Some(report) = &mut self.report else {
-            self.report = Some(Report { highest: data.seq, arrived_at: now, received: 1, marked: mark });
+            self.report = Some(Report {
+                highest: data.seq,
+                arrived_at: now,
+                after_gap: false,
+                received: 1,
+                marked: mark,
+            });
             return;
         };
         if data.seq > report.highest {
@@ -35,6 +41,7 @@ impl Receiver {
             *report = Report {
                 highest: data.seq,
                 arrived_at: now,
+                after_gap: shift > 1,
                 received: shifted(report.received) | 1,
                 marked: shifted(report.marked) | mark,
             };
