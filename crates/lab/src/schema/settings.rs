@@ -129,7 +129,7 @@ settings! {
         delayed_ack, ack_delay, quick_acks, sack_compression, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
         receive_buffer, send_buffer, gso, pacing, handshake, acks, header
     }
-    Stream for StreamConfig { jitter, feedback, reorder, ecn }
+    Stream for StreamConfig { jitter, feedback, reorder, reordering_window, ecn }
     Player for PlayerConfig { startup, resume, depends; late for stall_on_missing }
     Encoder for EncoderConfig {
         start, frame_rate;
