@@ -18,8 +18,6 @@ pub struct Ledbat {
     delays: Delays,
     /// The window before the last reduction.
     undo: Option<f64>,
-    /// The window was restored, and the data in flight do not fill it yet.
-    refilling: bool,
 }
 
 impl Ledbat {
@@ -27,15 +25,8 @@ impl Ledbat {
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let delays = Delays::new(params.base_history, params.current_filter);
         let (segment, allowed) = (setup.segment, Bytes::ZERO);
-        let mut controller = Self {
-            params: params.clone(),
-            window: 0.0,
-            allowed,
-            segment,
-            delays,
-            undo: None,
-            refilling: false,
-        };
+        let mut controller =
+            Self { params: params.clone(), window: 0.0, allowed, segment, delays, undo: None };
         controller.set(params.init_cwnd);
         controller
     }
@@ -75,15 +66,13 @@ impl CongestionControl for Ledbat {
         let aim = self.window + gain * off_target * acked / self.window;
         // max_allowed_cwnd = flightsize + ALLOWED_INCREASE·MSS, flightsize before this acknowledgement
         let max = ack.in_flight.in_segments(self.segment).0 + allowed_increase;
-        // a restored window is not cut to what is in flight before it could be used
-        self.refilling &= max < self.window;
-        let max = if self.refilling { max.max(self.window) } else { max };
+        // the limit is for an application that does not use the window; segments that were overtaken are neither in flight nor acknowledged in order
+        let max = if ack.app_limited { max } else { max.max(self.window) };
         // cwnd = max(min(cwnd, max_allowed_cwnd), MIN_CWND·MSS)
         self.set(aim.min(max).max(min_cwnd));
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        self.refilling = false;
         if event.cause == Cause::Timeout {
             // cwnd = 1·MSS; the transport doubles the timeout                              [RFC6817 §2.4.2: CTO]
             self.set(LOSS_WINDOW);
@@ -98,7 +87,6 @@ impl CongestionControl for Ledbat {
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         if let Some(window) = self.undo.take() {
             self.set(self.window.max(window));
-            self.refilling = true;
         }
     }
 
