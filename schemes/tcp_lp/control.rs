@@ -37,6 +37,8 @@ pub struct TcpLp {
     segment: Bytes,
     initial: f64,
     delays: Option<Delays>,
+    /// Window and threshold before the last reduction.
+    undo: Option<(f64, f64)>,
     /// Time of the last early reduction.
     reduced_at: Time,
     /// End of the inference phase.
@@ -69,6 +71,7 @@ impl TcpLp {
             segment: setup.segment,
             initial,
             delays: None,
+            undo: None,
             reduced_at: Time::ZERO,
             inferring_until: Time::ZERO,
             rtt: Duration::ZERO,
@@ -183,6 +186,7 @@ impl CongestionControl for TcpLp {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         if event.first {
+            self.undo = Some((self.window, self.threshold));
             // ssthresh = max(FlightSize/2, 2·SMSS)                                         [RFC5681 §3.1, eq. 4]
             let flight = event.in_flight.in_segments(self.segment).0;
             self.threshold = (flight / 2.0).max(MIN_THRESHOLD);
@@ -190,6 +194,14 @@ impl CongestionControl for TcpLp {
         }
         if event.cause == Cause::Timeout {
             self.set(MIN_WINDOW);
+        }
+    }
+
+    /// The segments were overtaken, not lost: window and threshold are those before the reduction (RFC 4015 §3.2).
+    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
+        if let Some((window, threshold)) = self.undo.take() {
+            self.threshold = threshold;
+            self.set(self.window.max(window));
         }
     }
 

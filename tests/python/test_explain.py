@@ -81,6 +81,24 @@ def test_the_limit_of_a_quic_flow_is_its_window_its_flow_control_or_its_applicat
     assert LIMITS[limit] in answer.sentence
 
 
+@pytest.mark.parametrize(
+    ("scheme", "counted", "words"),
+    [("tfrc", ("reordered",), "overtaken"), ("cvihis", ("reordered", "late"), "taken for lost"), ("reno", ("spurious",), "spurious")],
+)
+def test_reordering_is_said_and_what_of_it_was_taken_for_loss(scheme: str, counted: tuple[str, ...], words: str) -> None:
+    tree = alone(scheme=scheme).tree
+    tree["topology"]["bottleneck"]["impair"] = {"jitter": "5 ms"}
+    answer = explain(tw.Scenario.from_tree(tree), "bulk")
+    found = answer.reordering()
+    for name in counted:
+        assert found[name] > 0, (name, found)
+    assert words in answer.sentence
+    assert answer.as_json()["reordering"] == found
+    in_order = explain(alone(scheme=scheme), "bulk")
+    assert in_order.reordering() == {"reordered": 0, "late": 0, "spurious": 0}
+    assert in_order.reordering_sentence() is None
+
+
 def test_a_film_on_an_idle_path_is_limited_by_its_frames() -> None:
     answer = explain(alone(scheme="tfrc", source={"kind": "frames", "rate": "1 Mbit/s"}), "bulk")
     limits = answer.limits()

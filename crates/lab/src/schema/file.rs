@@ -371,6 +371,9 @@ tables! {
         /// Reordering threshold: number of later packets after which a missing packet is lost. Default: that of the scheme, 1 for
         /// most.
         reorder: u32 where count(1, 10_000),
+        /// Once a packet was overtaken, a missing packet is waited for in time as well, a quarter longer than the longest time by which one came
+        /// late, as in RACK (RFC 8985). Default: true.
+        reordering_window: bool,
         /// Explicit congestion notification. Default: false.
         ecn: bool,
     }

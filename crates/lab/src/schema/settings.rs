@@ -132,7 +132,7 @@ settings! {
         receive_buffer, send_buffer, gso, pacing, unpaced, timer_slack, handshake, acks, header
     }
     Quic for FlowControl { receive_window, send_window }
-    Stream for StreamConfig { jitter, feedback, reorder, ecn }
+    Stream for StreamConfig { jitter, feedback, reorder, reordering_window, ecn }
     Player for PlayerConfig { startup, resume, depends; late for stall_on_missing }
     Encoder for EncoderConfig {
         start, frame_rate;
