@@ -59,9 +59,15 @@ def test_the_known_limit_of_a_flow_is_the_largest(scenario: tw.Scenario, limit: 
 
 @pytest.mark.parametrize(
     ("scheme", "counted", "words"),
-    [("tfrc", ("reordered",), "overtaken"), ("cvihis", ("reordered", "late"), "taken for lost"), ("reno", ("spurious",), "spurious")],
+    [
+        ("tfrc", ("reordered",), "overtaken"),
+        ("cvihis", ("reordered", "late"), "taken for lost"),
+        ("reno", ("spurious",), "spurious"),
+    ],
 )
-def test_reordering_is_said_and_what_of_it_was_taken_for_loss(scheme: str, counted: tuple[str, ...], words: str) -> None:
+def test_reordering_is_said_and_what_of_it_was_taken_for_loss(
+    scheme: str, counted: tuple[str, ...], words: str
+) -> None:
     tree = alone(scheme=scheme).tree
     tree["topology"]["bottleneck"]["impair"] = {"jitter": "5 ms"}
     answer = explain(tw.Scenario.from_tree(tree), "bulk")
