@@ -169,10 +169,13 @@ class Explanation:
         found = self.reordering()
         words = []
         if found["reordered"]:
-            words.append(f"{found['reordered']:,} of its packets were overtaken, {found['late']:,} of them taken for lost")
+            words.append(
+                f"{found['reordered']:,} of its packets were overtaken, {found['late']:,} of them taken for lost"
+            )
         if found["spurious"]:
             words.append(
-                f"{found['spurious']:,} of its congestion episodes were spurious and undone: packets were overtaken or late, not lost"
+                f"{found['spurious']:,} of its congestion episodes were spurious and undone: "
+                "packets were overtaken or late, not lost"
             )
         return "; ".join(words) or None
 

@@ -83,9 +83,15 @@ def test_the_limit_of_a_quic_flow_is_its_window_its_flow_control_or_its_applicat
 
 @pytest.mark.parametrize(
     ("scheme", "counted", "words"),
-    [("tfrc", ("reordered",), "overtaken"), ("cvihis", ("reordered", "late"), "taken for lost"), ("reno", ("spurious",), "spurious")],
+    [
+        ("tfrc", ("reordered",), "overtaken"),
+        ("cvihis", ("reordered", "late"), "taken for lost"),
+        ("reno", ("spurious",), "spurious"),
+    ],
 )
-def test_reordering_is_said_and_what_of_it_was_taken_for_loss(scheme: str, counted: tuple[str, ...], words: str) -> None:
+def test_reordering_is_said_and_what_of_it_was_taken_for_loss(
+    scheme: str, counted: tuple[str, ...], words: str
+) -> None:
     tree = alone(scheme=scheme).tree
     tree["topology"]["bottleneck"]["impair"] = {"jitter": "5 ms"}
     answer = explain(tw.Scenario.from_tree(tree), "bulk")

@@ -237,7 +237,9 @@ def _files_text(state: dict[str, Any]) -> str:
 def _reordering_text(counts: dict[str, Any]) -> str:
     """`12 packets overtaken, 1 of them taken for lost`."""
     text = f"{counts['reordered']:,} packets overtaken"
-    return f"{text}, {counts['reordered_lost']:,} of them taken for lost" if counts["reordered_lost"] else text
+    return (
+        f"{text}, {counts['reordered_lost']:,} of them taken for lost" if counts["reordered_lost"] else text
+    )
 
 
 def _remaining_text(state: dict[str, Any], done_bps: float) -> str:

@@ -60,7 +60,10 @@ def _unicast(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree
 
 def _multicast(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree:
     names = [f"m{number}" for number in range(1, RECEIVERS + 1)]
-    links = [custom_link("access", "source", "r1"), custom_link("bottleneck", "r1", "r2", **network.link(impair))]
+    links = [
+        custom_link("access", "source", "r1"),
+        custom_link("bottleneck", "r1", "r2", **network.link(impair)),
+    ]
     links += [custom_link(name, "r2", name) for name in names]
     return scenario(lab, custom(links), [subject.group("x", "source", list(names))], series=[])
 
@@ -128,8 +131,8 @@ ROWS = tuple(
 BATTERY = Battery(
     "reordering",
     "Reordering",
-    "A flow whose packets overtake is not a flow that loses: on an idle path it keeps at least half of its throughput in order. "
-    "No document has such a limit; RFC 9743 §7.7 asks for the test.",
+    "A flow whose packets overtake is not a flow that loses: on an idle path it keeps at least half of its throughput in "
+    "order. No document has such a limit; RFC 9743 §7.7 asks for the test.",
     ROWS,
     traits=ENDPOINT,
 )

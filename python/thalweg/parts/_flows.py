@@ -132,6 +132,7 @@ if TYPE_CHECKING:
         jitter: float | None
         feedback: str | None
         reorder: int | None
+        reordering_window: bool | None
         ecn: bool | None
 
 
@@ -482,6 +483,9 @@ class Stream(Part):
       40 B; 100 B with `live`, the size of a real datagram.
     - `reorder` (whole number): Reordering threshold: number of later packets after which a missing packet is
       lost. Default: that of the scheme, 1 for most.
+    - `reordering_window` (true or false): Once a packet was overtaken, a missing packet is waited for in time
+      as well, a quarter longer than the longest time by which one came late, as in RACK (RFC 8985). Default:
+      true.
     - `ecn` (true or false): Explicit congestion notification. Default: false.
     """
 
@@ -489,6 +493,7 @@ class Stream(Part):
         "jitter": ("float | None", ""),
         "feedback": ("str | None", "1500 B"),
         "reorder": ("int | None", ""),
+        "reordering_window": ("bool | None", ""),
         "ecn": ("bool | None", ""),
     }
 
