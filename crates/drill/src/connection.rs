@@ -87,7 +87,7 @@ pub(crate) struct Connection {
     min_rtt: Duration,
     /// Marked packets that arrived [RFC9768 §3.2.1: r.cep, from 0].
     pub(crate) marks_arrived: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub(crate) retransmissions: u64,
     /// Packets and segments with payload that left.
     pub(crate) packets_out: u64,
@@ -106,9 +106,15 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection that is not opened yet. The message says which parameter the scheme refuses.
-    pub(crate) fn new(settings: &Settings, options: &Options, agreed: Agreed, active: bool) -> Result<Self, String> {
+    pub(crate) fn new(
+        settings: &Settings,
+        options: &Options,
+        agreed: Agreed,
+        active: bool,
+    ) -> Result<Self, String> {
         let config = settings.config(&agreed);
-        let entry = schemes::find(&settings.scheme).ok_or_else(|| format!("no scheme is called `{}`", settings.scheme))?;
+        let entry = schemes::find(&settings.scheme)
+            .ok_or_else(|| format!("no scheme is called `{}`", settings.scheme))?;
         let Build::Control(make) = entry.build else {
             return Err(format!("`{}` is no scheme for TCP", settings.scheme));
         };
@@ -249,7 +255,8 @@ impl Connection {
             ..TcpFlags::default()
         };
         let header = TcpHeader { seq: packet.start, flags, ..TcpHeader::default() };
-        let segment = self.packet(packet.len, if self.config.ecn { packet.ecn } else { Ecn::NotCapable }, header);
+        let segment =
+            self.packet(packet.len, if self.config.ecn { packet.ecn } else { Ecn::NotCapable }, header);
         self.give_receiver(Input::Packet(&segment))
     }
 
@@ -293,7 +300,10 @@ impl Connection {
             self.give_sender(Input::Packet(&arrival))
         };
         let delivered = self.note_arrivals(&before);
-        if packet.ace & TcpFlags::ECE > 0 && self.config.ecn && self.config.ecn_feedback != EcnFeedback::Accurate {
+        if packet.ace & TcpFlags::ECE > 0
+            && self.config.ecn
+            && self.config.ecn_feedback != EcnFeedback::Accurate
+        {
             self.echoed += delivered;
         }
         sent
@@ -427,8 +437,9 @@ impl Connection {
             let Header::Tcp(header) = packet.header else { continue };
             let opens = header.flags.syn;
             let blocks = header.sack.0.iter().filter(|block| block.1 > 0);
-            let blocks: Vec<_> =
-                blocks.map(|&(start, end)| (header.ack + u64::from(start), header.ack + u64::from(end))).collect();
+            let blocks: Vec<_> = blocks
+                .map(|&(start, end)| (header.ack + u64::from(start), header.ack + u64::from(end)))
+                .collect();
             // the answer to a SYN is that of the sender; what answers a SYN-ACK is an acknowledgement
             let silent = if opens { !self.active || carried } else { carried && blocks.is_empty() };
             if silent && header.ack <= self.acked_there {
@@ -464,7 +475,12 @@ impl Connection {
         }
         let known = self.segments.last().map_or(0, |segment| segment.end);
         if end > known {
-            self.segments.push(Segment { start: start.max(known), end, sent: vec![self.now], arrived: false });
+            self.segments.push(Segment {
+                start: start.max(known),
+                end,
+                sent: vec![self.now],
+                arrived: false,
+            });
         }
     }
 

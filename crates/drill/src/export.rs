@@ -61,8 +61,13 @@ pub struct Exported {
 /// Why the connection has no script: a setting that scripts cannot express, or the first line at which the drill differs from the record.
 pub fn export(recorded: &Recorded) -> Result<Exported, String> {
     let (like, settings) = expressible(recorded)?;
-    let options = Options { scheme: Some(recorded.scheme.clone()), params: recorded.params.clone(), like, stamped: true };
-    let shown = recorded.packets.len().min(MOST);
+    let options = Options {
+        scheme: Some(recorded.scheme.clone()),
+        params: recorded.params.clone(),
+        like,
+        stamped: true,
+    };
+    let shown = recorded.packets.len().min(MAX_PACKETS);
     let lines = lines(recorded, shown)?;
     let head = head(recorded, like, &settings);
     let plain: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -75,7 +80,10 @@ pub fn export(recorded: &Recorded) -> Result<Exported, String> {
         } else {
             "; the send buffer of the flow has no equivalent in a script: without it, with `tcp.send_buffer` left out, the script may be expressible"
         };
-        return Err(format!("the flow differs from its script at `{line}`: {}{hint}", report.outcome.message()));
+        return Err(format!(
+            "the flow differs from its script at `{line}`: {}{hint}",
+            report.outcome.message()
+        ));
     }
     let mut text = head;
     let mut last = None;
@@ -98,11 +106,18 @@ pub fn export(recorded: &Recorded) -> Result<Exported, String> {
 fn expressible(recorded: &Recorded) -> Result<(Like, Settings), String> {
     let config = &recorded.config;
     if !config.handshake {
-        return Err("a script begins with a handshake, and the flow has none: set `tcp.handshake = true`".to_owned());
+        return Err(
+            "a script begins with a handshake, and the flow has none: set `tcp.handshake = true`".to_owned()
+        );
     }
     let mut best: Option<Vec<&str>> = None;
     for like in [Like::Linux, Like::Standard] {
-        let options = Options { scheme: Some(recorded.scheme.clone()), params: recorded.params.clone(), like, stamped: true };
+        let options = Options {
+            scheme: Some(recorded.scheme.clone()),
+            params: recorded.params.clone(),
+            like,
+            stamped: true,
+        };
         let mut settings = Settings::new(&options);
         settings.adopt(config);
         let agreed = Agreed {
@@ -138,7 +153,7 @@ fn different(a: &Config, b: &Config) -> Vec<&'static str> {
         ("max_rto", a.max_rto == b.max_rto),
         ("limited_transmit", a.limited_transmit == b.limited_transmit),
         ("fast_recovery", a.fast_recovery == b.fast_recovery),
-        ("recovery_timer", a.recovery_timer == b.recovery_timer),
+        ("recovery_timer", a.sack || a.recovery_timer == b.recovery_timer),
         ("loss_detection", a.loss_detection == b.loss_detection),
         ("tail_probe", a.tail_probe == b.tail_probe),
         ("reduction", a.reduction == b.reduction),
@@ -249,10 +264,14 @@ fn lines(recorded: &Recorded, shown: usize) -> Result<Vec<String>, String> {
         match (packet.left, packet.header.flags.syn) {
             (true, true) => lines.push(format!("{at} > {} 0:0(0) ack 1 <...>", flags.1)),
             (false, true) if number == answered => {
-                let first = if config.ecn_feedback == EcnFeedback::Accurate && config.ecn { "W." } else { "." };
+                let first =
+                    if config.ecn_feedback == EcnFeedback::Accurate && config.ecn { "W." } else { "." };
                 lines.push(format!("{at} < {first} 1:1(0) ack 1 win {}", window(packet)));
                 lines.push(format!("{at} accept(3, ..., ...) = 4"));
-                lines.push(format!("{at} setsockopt(4, SOL_SOCKET, SO_SNDBUFFORCE, [{}], 4) = 0", 2 * written));
+                lines.push(format!(
+                    "{at} setsockopt(4, SOL_SOCKET, SO_SNDBUFFORCE, [{}], 4) = 0",
+                    2 * written
+                ));
                 lines.push(format!("{at} write(4, ..., {written}) = {written}"));
             }
             (false, true) => return Err("the answer to the flow's SYN arrived twice".to_owned()),
@@ -304,8 +323,8 @@ fn arrival(at: &str, packet: &Passed, config: &Config, window: u32) -> String {
 }
 
 /// The smallest shift with which a window fits its field, at most 14 [RFC7323 §2.3].
-fn window_scale(most: u32) -> u32 {
-    (0..MOST_SHIFT).find(|shift| most >> shift <= u32::from(u16::MAX)).unwrap_or(MOST_SHIFT)
+fn window_scale(maximum: u32) -> u32 {
+    (0..MAX_SHIFT).find(|shift| maximum >> shift <= u32::from(u16::MAX)).unwrap_or(MAX_SHIFT)
 }
 
 fn seconds(time: Duration) -> String {
@@ -314,8 +333,8 @@ fn seconds(time: Duration) -> String {
 }
 
 /// Packets of a script.
-const MOST: usize = 20_000;
+const MAX_PACKETS: usize = 20_000;
 /// Bytes that a flow without end has at the end of its script.
 const BEYOND: u64 = 1 << 24;
 /// The largest shift of a window [RFC7323 §2.3].
-const MOST_SHIFT: u32 = 14;
+const MAX_SHIFT: u32 = 14;

@@ -59,7 +59,9 @@ impl Outcome {
     pub fn message(&self) -> &str {
         match self {
             Self::Pass => "",
-            Self::Fail(_, message) | Self::NotExpressible(_, message) | Self::Invalid(_, message, _) => message,
+            Self::Fail(_, message) | Self::NotExpressible(_, message) | Self::Invalid(_, message, _) => {
+                message
+            }
         }
     }
 }
@@ -69,7 +71,9 @@ impl fmt::Display for Outcome {
         match self {
             Self::Pass => f.write_str("PASS"),
             Self::Fail(place, message) => write!(f, "FAIL line {}: {message}", place.line),
-            Self::NotExpressible(place, feature) => write!(f, "NOT EXPRESSIBLE line {}: {feature}", place.line),
+            Self::NotExpressible(place, feature) => {
+                write!(f, "NOT EXPRESSIBLE line {}: {feature}", place.line)
+            }
             Self::Invalid(place, message, hint) => {
                 write!(f, "INVALID line {}, column {}: {message}", place.line, place.column)?;
                 if hint.is_empty() { Ok(()) } else { write!(f, " ({hint})") }

@@ -118,8 +118,22 @@ const SYSCTLS: [(&str, Effect); 55] = [
 
 /// Options of scripts that have no effect here.
 const IDLE_OPTIONS: [&str; 16] = [
-    "ip_version", "mtu", "mss", "bind_port", "connect_port", "local_ip", "remote_ip", "gateway_ip", "netmask_ip",
-    "init_scripts", "speed", "non_fatal", "verbose", "dry_run", "send_omit_free", "wire_client",
+    "ip_version",
+    "mtu",
+    "mss",
+    "bind_port",
+    "connect_port",
+    "local_ip",
+    "remote_ip",
+    "gateway_ip",
+    "netmask_ip",
+    "init_scripts",
+    "speed",
+    "non_fatal",
+    "verbose",
+    "dry_run",
+    "send_omit_free",
+    "wire_client",
 ];
 /// Those that cannot be expressed.
 const BEYOND_OPTIONS: [&str; 5] =
@@ -230,7 +244,9 @@ impl Settings {
             "tcp_early_retrans" => self.tail_probe = number >= 3,
             "tcp_recovery" => self.rack = number & 1 > 0,
             "tcp_rto_min_us" if number <= 120_000_000 => self.min_rto = Some(Duration::from_micros(number)),
-            "tcp_rto_max_ms" if (1000..=120_000).contains(&number) => self.max_rto = Some(Duration::from_millis(number)),
+            "tcp_rto_max_ms" if (1000..=120_000).contains(&number) => {
+                self.max_rto = Some(Duration::from_millis(number))
+            }
             "tcp_comp_sack_delay_ns" if number <= 1_000_000_000 => {
                 self.sack_compression = Some(Duration::from_nanos(number));
             }
@@ -303,7 +319,9 @@ impl Settings {
         let needs = schemes::ecn_use(&self.scheme);
         let feedback = match (agreed.ecn, needs) {
             // a scheme may read the bits of classic feedback in its own way             [RFC8257 §3.2]
-            (Some(EcnFeedback::Classic), Some(needs)) if needs.feedback == EcnFeedback::Dctcp => needs.feedback,
+            (Some(EcnFeedback::Classic), Some(needs)) if needs.feedback == EcnFeedback::Dctcp => {
+                needs.feedback
+            }
             (Some(feedback), _) => feedback,
             (None, _) => EcnFeedback::Classic,
         };
@@ -351,8 +369,11 @@ impl Settings {
 
     /// The commands that set the limits of the timeout, if a connection has others.
     pub(crate) fn written(&self) -> String {
-        let min = self.min_rto.map(|min| format!("sysctl -q net.ipv4.tcp_rto_min_us={}\n", min.as_nanos() / 1000));
-        let max = self.max_rto.map(|max| format!("sysctl -q net.ipv4.tcp_rto_max_ms={}\n", max.as_nanos() / 1_000_000));
+        let min =
+            self.min_rto.map(|min| format!("sysctl -q net.ipv4.tcp_rto_min_us={}\n", min.as_nanos() / 1000));
+        let max = self
+            .max_rto
+            .map(|max| format!("sysctl -q net.ipv4.tcp_rto_max_ms={}\n", max.as_nanos() / 1_000_000));
         [min, max].into_iter().flatten().collect()
     }
 

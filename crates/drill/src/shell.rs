@@ -42,9 +42,11 @@ fn follow_one(Command { place, words }: &Command, settings: &mut Settings) -> Re
                     )));
                 };
                 settings.set(name, value).map_err(|refusal| match refusal {
-                    Refusal::Unknown(hint) => {
-                        Unfollowed::Wrong(Problem::new(*place, format!("the setting `{name}` is unknown"), hint))
-                    }
+                    Refusal::Unknown(hint) => Unfollowed::Wrong(Problem::new(
+                        *place,
+                        format!("the setting `{name}` is unknown"),
+                        hint,
+                    )),
                     Refusal::Wrong(hint) => {
                         let message = format!("`{value}` is no value of `{name}`");
                         Unfollowed::Wrong(Problem::new(*place, message, hint))
@@ -53,10 +55,13 @@ fn follow_one(Command { place, words }: &Command, settings: &mut Settings) -> Re
                 })?;
             }
         }
-        "tc" => match rest.iter().find(|word| ["fq", "pfifo", "fq_codel", "pfifo_fast", "noqueue"].contains(word)) {
-            Some(&kind) if !rest.contains(&"limit") => settings.set_pacing(kind == "fq"),
-            _ => return beyond(format!("the queue of `{}`", words.join(" "))),
-        },
+        "tc" => {
+            match rest.iter().find(|word| ["fq", "pfifo", "fq_codel", "pfifo_fast", "noqueue"].contains(word))
+            {
+                Some(&kind) if !rest.contains(&"limit") => settings.set_pacing(kind == "fq"),
+                _ => return beyond(format!("the queue of `{}`", words.join(" "))),
+            }
+        }
         "echo" => match (rest.first(), rest.last().and_then(|path| path.rsplit('/').next())) {
             (Some(&value), Some("hystart_detect" | "hystart")) => match value {
                 "0" => settings.add_param("hystart", ParamValue::Text("off".to_owned())),
@@ -149,12 +154,17 @@ mod tests {
 
     #[test]
     fn commands_are_split_as_a_shell_does() {
-        let text = "../a/defaults.sh # all\nsysctl -q a=\"1 2  3\" \\\n  b=$((15*1024)); true && x c=1".to_owned();
+        let text =
+            "../a/defaults.sh # all\nsysctl -q a=\"1 2  3\" \\\n  b=$((15*1024)); true && x c=1".to_owned();
         let all = commands(&Shell { place: Place { line: 3, column: 2 }, text });
         let words: Vec<Vec<&str>> =
             all.iter().map(|command| command.words.iter().map(String::as_str).collect()).collect();
-        let expected: [&[&str]; 4] =
-            [&["../a/defaults.sh"], &["sysctl", "-q", "a=1 2  3", "b=$((15*1024))"], &["true"], &["x", "c=1"]];
+        let expected: [&[&str]; 4] = [
+            &["../a/defaults.sh"],
+            &["sysctl", "-q", "a=1 2  3", "b=$((15*1024))"],
+            &["true"],
+            &["x", "c=1"],
+        ];
         assert_eq!(words, expected);
         assert_eq!(all[1].place, Place { line: 4, column: 1 });
         assert_eq!(all[2].place.line, 5);

@@ -12,7 +12,10 @@ const WAITING: [(&str, &str); 9] = [
     ("first-segments-are-not-paced", "the first ten segments are paced"),
     ("no-rescue-in-recovery", "the last segment of a recovery is repeated"),
     ("probe-of-a-short-segment", "the probe is the last full segment's worth of bytes"),
-    ("reordering-behind-a-retransmission", "the last segment of a recovery is repeated, and reordering is not seen"),
+    (
+        "reordering-behind-a-retransmission",
+        "the last segment of a recovery is repeated, and reordering is not seen",
+    ),
     ("restart-after-a-short-idle", "a window that was unused once does not grow at the next acknowledgement"),
     ("slow-start", "a window that was unused once does not grow at the next acknowledgement"),
     ("slow-start-of-a-burst", "a window that was unused once does not grow at the next acknowledgement"),
@@ -21,12 +24,14 @@ const WAITING: [(&str, &str); 9] = [
 /// Name and text of each script.
 fn scripts() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
-    let files = fs::read_dir(folder).expect("the folder is there").map(|file| file.expect("it can be read").path());
+    let files =
+        fs::read_dir(folder).expect("the folder is there").map(|file| file.expect("it can be read").path());
     let named = |path: PathBuf| {
         let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         (name, fs::read_to_string(path).expect("it can be read"))
     };
-    let mut all: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "pkt")).map(named).collect();
+    let mut all: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|end| end == "pkt")).map(named).collect();
     all.sort();
     all
 }
@@ -82,7 +87,8 @@ fn drills_are_deterministic_with_every_scheme() {
                 continue;
             }
             for like in [Like::Linux, Like::Standard] {
-                let options = Options { scheme: Some(entry.scheme.name.to_owned()), like, ..Options::default() };
+                let options =
+                    Options { scheme: Some(entry.scheme.name.to_owned()), like, ..Options::default() };
                 let report = drill::drill(&script, &options);
                 assert_eq!(report, drill::drill(&script, &options));
             }

@@ -18,7 +18,7 @@ duration = "2 s"
 [topology]
 kind = "dumbbell"
 edge = {{ rate = "100 Mbit/s", delay = "1 ms" }}
-bottleneck = {{ rate = "10 Mbit/s", delay = "18 ms", queue = "drop_tail", buffer = "20 packets" }}
+bottleneck = {{ rate = "10 Mbit/s", delay = "18 ms", buffer = "20 packets" }}
 
 [[flows]]
 name = "flow"
@@ -38,7 +38,8 @@ fn export(flow: &str) -> Result<Exported, String> {
 #[test]
 fn an_exported_flow_passes_the_drill() {
     for scheme in ["reno", "cubic", "bic", "htcp"] {
-        let flow = format!("scheme = \"{scheme}\"\ntcp = {{ like = \"linux\", send_buffer = \"unlimited\" }}");
+        let flow =
+            format!("scheme = \"{scheme}\"\ntcp = {{ like = \"linux\", send_buffer = \"unlimited\" }}");
         let exported = export(&flow).expect("it can be expressed");
         let script = drill::parse(&exported.text).expect("it is right");
         let options = Options { scheme: Some(scheme.to_owned()), ..Options::default() };
@@ -53,7 +54,8 @@ fn an_exported_flow_passes_the_drill() {
 
 #[test]
 fn a_short_flow_ends_with_its_last_acknowledgement() {
-    let flow = "scheme = \"reno\"\nsize = \"14480 B\"\ntcp = { like = \"linux\", send_buffer = \"unlimited\" }";
+    let flow =
+        "scheme = \"reno\"\nsize = \"14480 B\"\ntcp = { like = \"linux\", send_buffer = \"unlimited\" }";
     let exported = export(flow).expect("it can be expressed");
     assert!(exported.text.contains("write(4, ..., 14480) = 14480"));
     assert!(exported.text.trim_end().lines().any(|line| line.contains("ack 14481 ")));

@@ -61,11 +61,11 @@ pub(crate) fn run(
                 if !truth(&scope.evaluate(condition).map_err(failed)?) {
                     let text = text.strip_prefix("assert").unwrap_or(text).trim();
                     let shown = text.lines().next().unwrap_or("");
-                    let mut said = format!("`{shown}` does not hold{}", scope.values_of(condition));
+                    let mut report = format!("`{shown}` does not hold{}", scope.values_of(condition));
                     if let Some(Ok(Value::Text(message))) = message.as_ref().map(|x| scope.evaluate(x)) {
-                        said.push_str(&format!(" ({message})"));
+                        report.push_str(&format!(" ({message})"));
                     }
-                    return Err(Failure::False(*place, said));
+                    return Err(Failure::False(*place, report));
                 }
                 held += 1;
             }
@@ -118,9 +118,12 @@ impl Scope<'_> {
             }
             Expression::All(all) => self.until(all, false),
             Expression::Any(all) => self.until(all, true),
-            Expression::Tuple(all) => all.iter().map(|x| self.evaluate(x)).collect::<Result<_, _>>().map(Value::Tuple),
+            Expression::Tuple(all) => {
+                all.iter().map(|x| self.evaluate(x)).collect::<Result<_, _>>().map(Value::Tuple)
+            }
             Expression::Call(name, arguments) => {
-                let arguments: Vec<_> = arguments.iter().map(|x| self.evaluate(x)).collect::<Result<_, _>>()?;
+                let arguments: Vec<_> =
+                    arguments.iter().map(|x| self.evaluate(x)).collect::<Result<_, _>>()?;
                 call(name, arguments)
             }
         }
@@ -212,7 +215,9 @@ fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, Stop> 
             Operator::Divide => return Ok(Value::Float(x as f64 / y as f64)),
             Operator::FloorDivide | Operator::Remainder if y == 0 => return Err(zero()),
             Operator::FloorDivide => floor_divide(x, y),
-            Operator::Remainder => floor_divide(x, y).and_then(|q| q.checked_mul(y)).and_then(|z| x.checked_sub(z)),
+            Operator::Remainder => {
+                floor_divide(x, y).and_then(|q| q.checked_mul(y)).and_then(|z| x.checked_sub(z))
+            }
             Operator::BitAnd => Some(x & y),
             Operator::BitOr => Some(x | y),
         };
@@ -263,9 +268,9 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Result<bool, 
         (Comparison::Equal, order) => Ok(order == Some(Ordering::Equal)),
         (Comparison::Unequal, order) => Ok(order != Some(Ordering::Equal)),
         (Comparison::Less, Some(order)) => Ok(order == Ordering::Less),
-        (Comparison::AtMost, Some(order)) => Ok(order != Ordering::Greater),
+        (Comparison::LessOrEqual, Some(order)) => Ok(order != Ordering::Greater),
         (Comparison::Greater, Some(order)) => Ok(order == Ordering::Greater),
-        (Comparison::AtLeast, Some(order)) => Ok(order != Ordering::Less),
+        (Comparison::GreaterOrEqual, Some(order)) => Ok(order != Ordering::Less),
         _ => Err(Stop::Beyond(format!("the order of {left} and {right}"))),
     }
 }
@@ -289,7 +294,11 @@ fn call(name: &str, arguments: Vec<Value>) -> Result<Value, Stop> {
         ("max", [_, ..]) => best(Comparison::Greater),
         ("abs", [value]) if real(value).is_some() => {
             let negative = compare(Comparison::Less, value, &Value::Int(0))?;
-            if negative { binary(Operator::Subtract, Value::Int(0), value.clone()) } else { Ok(value.clone()) }
+            if negative {
+                binary(Operator::Subtract, Value::Int(0), value.clone())
+            } else {
+                Ok(value.clone())
+            }
         }
         ("int", [value]) => match (whole(value), real(value)) {
             (Some(x), _) => Ok(Value::Int(x)),

@@ -11,8 +11,9 @@ const DEPTH: usize = 40;
 const LENGTH: usize = 400;
 
 /// Words of Python that begin what cannot be expressed.
-const STATEMENTS: [&str; 13] =
-    ["if", "for", "while", "def", "import", "from", "class", "try", "with", "return", "global", "del", "raise"];
+const STATEMENTS: [&str; 13] = [
+    "if", "for", "while", "def", "import", "from", "class", "try", "with", "return", "global", "del", "raise",
+];
 
 /// The statements of a text that begins at `place`.
 pub(crate) fn parse(text: &str, place: Place) -> Result<Vec<Statement>, Problem> {
@@ -24,7 +25,11 @@ pub(crate) fn parse(text: &str, place: Place) -> Result<Vec<Statement>, Problem>
 fn statement(text: &str, line: &[Token]) -> Result<Statement, Problem> {
     let (first, last) = (&line[0], &line[line.len() - 1]);
     if line.len() > LENGTH {
-        return Err(Problem::new(first.place, "this statement is too long", format!("at most {LENGTH} words")));
+        return Err(Problem::new(
+            first.place,
+            "this statement is too long",
+            format!("at most {LENGTH} words"),
+        ));
     }
     let text = text[first.start..last.end].to_owned();
     let mut parser = Parser { line, at: 0, depth: 0 };
@@ -160,9 +165,9 @@ impl Parser<'_> {
                 "==" => Comparison::Equal,
                 "!=" => Comparison::Unequal,
                 "<" => Comparison::Less,
-                "<=" => Comparison::AtMost,
+                "<=" => Comparison::LessOrEqual,
                 ">" => Comparison::Greater,
-                ">=" => Comparison::AtLeast,
+                ">=" => Comparison::GreaterOrEqual,
                 _ => break,
             };
             self.at += 1;
@@ -193,7 +198,9 @@ impl Parser<'_> {
     fn left(&mut self, operand: impl Fn(&mut Self) -> Read, operators: &[(&str, Operator)]) -> Read {
         let mut value = operand(self)?;
         loop {
-            let Some((_, operator)) = operators.iter().find(|(sign, _)| self.eat(sign)) else { return Ok(value) };
+            let Some((_, operator)) = operators.iter().find(|(sign, _)| self.eat(sign)) else {
+                return Ok(value);
+            };
             value = Expression::Binary(*operator, Box::new((value, operand(self)?)));
         }
     }
@@ -233,7 +240,11 @@ impl Parser<'_> {
                 }
                 _ => {
                     self.at += 1;
-                    if self.eat("(") { Ok(Expression::Call(name, self.list()?.0)) } else { Ok(Expression::Name(name)) }
+                    if self.eat("(") {
+                        Ok(Expression::Call(name, self.list()?.0))
+                    } else {
+                        Ok(Expression::Name(name))
+                    }
                 }
             },
             Some(Kind::Sign("(")) => {

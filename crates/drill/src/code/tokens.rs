@@ -27,8 +27,8 @@ pub(super) enum Kind {
 }
 
 const SIGNS: [&str; 26] = [
-    "**", "//=", "//", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "=", "<", ">", "+", "-", "*", "/", "%",
-    "&", "|", "(", ")", ",", ":",
+    "**", "//=", "//", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "=", "<", ">", "+", "-", "*",
+    "/", "%", "&", "|", "(", ")", ",", ":",
 ];
 
 /// The words of a text that begins at `place`.
@@ -90,14 +90,20 @@ pub(super) fn tokens(text: &str, place: Place) -> Result<Vec<Token>, Problem> {
 }
 
 fn number(at: &mut At<'_>, place: Place) -> Result<Kind, Problem> {
-    let wrong = |text: &str| Problem::new(place, format!("`{text}` is no number"), "such as `10`, `0x7f` or `0.5`");
+    let wrong =
+        |text: &str| Problem::new(place, format!("`{text}` is no number"), "such as `10`, `0x7f` or `0.5`");
     let text = at.take(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_');
     if let Some(digits) = text.strip_prefix("0x") {
         return i128::from_str_radix(digits, 16).map(Kind::Int).map_err(|_| wrong(text));
     }
     let plain = text.replace('_', "");
     if plain.contains('.') || plain.contains('e') {
-        return plain.parse().ok().filter(|x: &f64| x.is_finite()).map(Kind::Float).ok_or_else(|| wrong(text));
+        return plain
+            .parse()
+            .ok()
+            .filter(|x: &f64| x.is_finite())
+            .map(Kind::Float)
+            .ok_or_else(|| wrong(text));
     }
     plain.parse().map(Kind::Int).map_err(|_| wrong(text))
 }

@@ -137,7 +137,11 @@ impl<'a> Cursor<'a> {
         }
         let seconds = if whole.is_empty() { Some(0) } else { whole.parse::<u64>().ok() };
         if (whole.is_empty() && part.is_empty()) || part.len() > 9 {
-            return Err(wrong(if part.is_empty() { self.rest().split_whitespace().next().unwrap_or("") } else { part }));
+            return Err(wrong(if part.is_empty() {
+                self.rest().split_whitespace().next().unwrap_or("")
+            } else {
+                part
+            }));
         }
         let nanos = format!("{part:0<9}").parse::<u64>().ok();
         match (seconds.filter(|seconds| *seconds < LONGEST), nanos) {

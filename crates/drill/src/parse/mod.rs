@@ -26,7 +26,11 @@ pub fn parse(text: &str) -> Result<Script, Problem> {
                 let option = option(&mut cursor)?;
                 if let Some(event) = script.events.first() {
                     let hint = format!("it belongs before the first event, in line {}", event.place.line);
-                    return Err(Problem::new(option.place, format!("option `--{}` comes late", option.name), hint));
+                    return Err(Problem::new(
+                        option.place,
+                        format!("option `--{}` comes late", option.name),
+                        hint,
+                    ));
                 }
                 script.options.push(option);
             }
@@ -90,10 +94,18 @@ fn when(cursor: &mut Cursor<'_>) -> Result<When, Problem> {
     let plus = cursor.eat("+");
     let to = cursor.time()?;
     if plus && !relative {
-        return Err(Problem::new(place, "the end of this range is relative and its start is not", "write `+` before both"));
+        return Err(Problem::new(
+            place,
+            "the end of this range is relative and its start is not",
+            "write `+` before both",
+        ));
     }
     if ranged && relative && !plus {
-        return Err(Problem::new(place, "the start of this range is relative and its end is not", "write `+` before both"));
+        return Err(Problem::new(
+            place,
+            "the start of this range is relative and its end is not",
+            "write `+` before both",
+        ));
     }
     if to < from {
         return Err(Problem::new(place, "this range ends before it starts", "the earlier time comes first"));
@@ -121,7 +133,8 @@ fn what(cursor: &mut Cursor<'_>, place: Place) -> Result<What, Problem> {
         Some(c) if c.is_ascii_alphabetic() => call::call(cursor),
         _ => {
             let next: String = cursor.rest().chars().take_while(|c| !c.is_whitespace()).take(20).collect();
-            let hint = "after the time comes `<`, `>`, a system call, `%{ assert … }%` or a command in backticks";
+            let hint =
+                "after the time comes `<`, `>`, a system call, `%{ assert … }%` or a command in backticks";
             match next.as_str() {
                 "" => Err(Problem::new(place, "nothing happens at this time", hint)),
                 _ => Err(Problem::new(cursor.place(), format!("`{next}` begins no event"), hint)),
@@ -131,7 +144,12 @@ fn what(cursor: &mut Cursor<'_>, place: Place) -> Result<What, Problem> {
 }
 
 /// A message that names what is unknown, with the nearest known name.
-fn unknown<'a>(place: Place, what: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Problem {
+fn unknown<'a>(
+    place: Place,
+    what: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+) -> Problem {
     let hint = match nearest(name, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known: {}", known.into_iter().collect::<Vec<_>>().join(", ")),

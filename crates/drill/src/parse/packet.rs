@@ -134,9 +134,9 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<TcpOption>>, Problem> {
             ("nop", []) => TcpOption::Nop,
             ("eol", []) => TcpOption::Eol,
             ("sackOK", []) => TcpOption::SackPermitted,
-            ("mss", [mss]) => {
-                TcpOption::Mss(mss.parse().map_err(|_| wrong("`mss` and a number of bytes, such as `mss 1460`"))?)
-            }
+            ("mss", [mss]) => TcpOption::Mss(
+                mss.parse().map_err(|_| wrong("`mss` and a number of bytes, such as `mss 1460`"))?,
+            ),
             ("wscale", [scale]) => match scale.parse() {
                 Ok(scale @ 0..=14) => TcpOption::WindowScale(scale),
                 _ => return Err(wrong("`wscale` and a number from 0 to 14")),
@@ -161,7 +161,9 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Option<Vec<TcpOption>>, Problem> {
                         _ => None,
                     })
                     .collect();
-                TcpOption::AccEcn(counters.ok_or_else(|| wrong("counters of bytes, such as `ECN e1b 1 ceb 0 e0b 1`"))?)
+                TcpOption::AccEcn(
+                    counters.ok_or_else(|| wrong("counters of bytes, such as `ECN e1b 1 ceb 0 e0b 1`"))?,
+                )
             }
             ("nop" | "eol" | "sackOK" | "mss" | "wscale", _) => {
                 return Err(wrong("such as `mss 1460`, `wscale 7`, `sackOK`, `nop`"));

@@ -7,8 +7,27 @@ use crate::settings::Refusal;
 
 /// Calls without an effect on what is judged here.
 const IDLE: [&str; 22] = [
-    "socket", "bind", "listen", "accept", "accept4", "fcntl", "poll", "ioctl", "getsockopt", "read", "readv", "recv",
-    "recvfrom", "recvmsg", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "pipe", "open", "getsockname",
+    "socket",
+    "bind",
+    "listen",
+    "accept",
+    "accept4",
+    "fcntl",
+    "poll",
+    "ioctl",
+    "getsockopt",
+    "read",
+    "readv",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "pipe",
+    "open",
+    "getsockname",
     "sigaction",
 ];
 /// Calls that write.
@@ -18,10 +37,35 @@ const FLAGS: [&str; 5] = ["MSG_MORE", "MSG_EOR", "MSG_ZEROCOPY", "MSG_FASTOPEN",
 
 /// Socket options without an effect here.
 const IDLE_SOCKET_OPTIONS: [&str; 30] = [
-    "SO_REUSEADDR", "SO_REUSEPORT", "SO_SNDBUF", "SO_SNDBUFFORCE", "SO_RCVBUF", "SO_RCVBUFFORCE", "SO_RCVLOWAT",
-    "SO_RCVTIMEO", "SO_SNDTIMEO", "SO_KEEPALIVE", "SO_PRIORITY", "SO_MARK", "SO_TIMESTAMPING", "SO_TIMESTAMP",
-    "SO_TIMESTAMPNS", "SO_ERROR", "SO_ZEROCOPY", "SO_BINDTODEVICE", "IP_TOS", "IP_TTL", "IP_RECVERR", "IP_MTU_DISCOVER",
-    "IPV6_MTU_DISCOVER", "IPV6_RECVERR", "IPV6_TCLASS", "TCP_QUICKACK", "TCP_NOTSENT_LOWAT", "TCP_INQ", "TCP_SYNCNT",
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_SNDBUF",
+    "SO_SNDBUFFORCE",
+    "SO_RCVBUF",
+    "SO_RCVBUFFORCE",
+    "SO_RCVLOWAT",
+    "SO_RCVTIMEO",
+    "SO_SNDTIMEO",
+    "SO_KEEPALIVE",
+    "SO_PRIORITY",
+    "SO_MARK",
+    "SO_TIMESTAMPING",
+    "SO_TIMESTAMP",
+    "SO_TIMESTAMPNS",
+    "SO_ERROR",
+    "SO_ZEROCOPY",
+    "SO_BINDTODEVICE",
+    "IP_TOS",
+    "IP_TTL",
+    "IP_RECVERR",
+    "IP_MTU_DISCOVER",
+    "IPV6_MTU_DISCOVER",
+    "IPV6_RECVERR",
+    "IPV6_TCLASS",
+    "TCP_QUICKACK",
+    "TCP_NOTSENT_LOWAT",
+    "TCP_INQ",
+    "TCP_SYNCNT",
     "TCP_DEFER_ACCEPT",
 ];
 
@@ -122,7 +166,11 @@ impl Drill<'_> {
         let (closing, no_delay) = (self.closing, self.no_delay);
         let Some(connection) = &mut self.connection else {
             let hint = "a connection begins with `< S 0:0(0) …`, or with `connect`".to_owned();
-            return Err(Outcome::Invalid(place, "the program writes before there is a connection".to_owned(), hint));
+            return Err(Outcome::Invalid(
+                place,
+                "the program writes before there is a connection".to_owned(),
+                hint,
+            ));
         };
         if closing || bytes == 0 {
             return Ok(Judged::Skipped);

@@ -21,7 +21,8 @@ pub(super) fn departs(connection: &mut Connection, expected: &Packet, times: &Ti
             } else {
                 format!("the next timer expires at {}", seconds(next))
             };
-            let part = if at > expected.start { format!(" after {}:{at}", expected.start) } else { String::new() };
+            let part =
+                if at > expected.start { format!(" after {}:{at}", expected.start) } else { String::new() };
             return Err(format!("nothing left{part} until {}; {next}", seconds(latest)));
         }
         let Some(departure) = connection.waiting.front().cloned() else { continue };
@@ -32,7 +33,11 @@ pub(super) fn departs(connection: &mut Connection, expected: &Packet, times: &Ti
             Kind::Data(start, end)
                 if !expected.flags.syn && start + 1 == at && end < expected.end && end > start => {}
             _ => {
-                let after = if at > expected.start { format!(" after {}:{at}", expected.start) } else { String::new() };
+                let after = if at > expected.start {
+                    format!(" after {}:{at}", expected.start)
+                } else {
+                    String::new()
+                };
                 return Err(format!("{} left{after}", describe(&departure)));
             }
         }
@@ -48,7 +53,12 @@ pub(super) fn departs(connection: &mut Connection, expected: &Packet, times: &Ti
 }
 
 /// How a packet that left differs from what is expected, its bytes apart.
-fn difference(connection: &Connection, expected: &Packet, departure: &Departure, times: &Times) -> Option<String> {
+fn difference(
+    connection: &Connection,
+    expected: &Packet,
+    departure: &Departure,
+    times: &Times,
+) -> Option<String> {
     let (at, name) = (departure.at, describe(departure));
     if !times.any && (at + times.tolerance < times.from || at > times.to + times.tolerance) {
         let expected = if times.from == times.to {

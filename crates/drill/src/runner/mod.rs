@@ -130,7 +130,9 @@ impl Drill<'_> {
         let at = match event.when {
             When::Any => self.now,
             When::At(at) | When::Between(at, _) | When::Blocks(at, _) => Time::ZERO + at,
-            When::After(after) | When::AfterBetween(after, _) | When::AfterBlocks(after, _) => self.now + after,
+            When::After(after) | When::AfterBetween(after, _) | When::AfterBlocks(after, _) => {
+                self.now + after
+            }
         };
         self.now = self.now.max(at);
         if let Some(connection) = &mut self.connection {
@@ -183,7 +185,8 @@ impl Drill<'_> {
         };
         let agreed = self.agree(theirs, active);
         if !agreed.time_stamps && !self.options.stamped {
-            let feature = "a connection without time stamps, whose retransmissions give no round-trip times".to_owned();
+            let feature =
+                "a connection without time stamps, whose retransmissions give no round-trip times".to_owned();
             return Err(Outcome::NotExpressible(place, feature));
         }
         if agreed.segment == 0 {
@@ -258,8 +261,8 @@ impl Drill<'_> {
         };
         let duplicate = packet.blocks().iter().any(|block| block.0 < ack);
         // the FIN that left is not part of the data
-        let most = if self.closing { connection.inspect().high } else { u64::MAX };
-        let ack = ack.saturating_sub(1).min(most);
+        let limit = if self.closing { connection.inspect().high } else { u64::MAX };
+        let ack = ack.saturating_sub(1).min(limit);
         let scale = if packet.flags.syn { 0 } else { connection.agreed.window_scale };
         let window = packet.window.map(|window| (u64::from(window) << scale).min(u64::from(u32::MAX)) as u32);
         let echo = packet.time_stamps().map(|(_, echo)| echo).filter(|_| connection.agreed.time_stamps);
@@ -391,7 +394,9 @@ fn refused(option: &Setting, refusal: Refusal) -> Outcome {
     let Setting { place, name, value } = option;
     match refusal {
         Refusal::Unknown(hint) => Outcome::Invalid(*place, format!("the option `--{name}` is unknown"), hint),
-        Refusal::Wrong(hint) => Outcome::Invalid(*place, format!("`{value}` is no value of `--{name}`"), hint),
+        Refusal::Wrong(hint) => {
+            Outcome::Invalid(*place, format!("`{value}` is no value of `--{name}`"), hint)
+        }
         Refusal::Beyond(feature) => Outcome::NotExpressible(*place, feature),
     }
 }
