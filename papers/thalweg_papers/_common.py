@@ -121,5 +121,7 @@ def plain(found: Quantity | Interval) -> str:
 
 
 def percent(quantity: Quantity) -> str:
-    """`95.2 %`: three digits, as tables have at least."""
-    return f"{100 * quantity.mean:.3g} %"
+    """`95.2 %`, with three significant digits."""
+    from thalweg.report.numbers import number
+
+    return f"{number(100 * quantity.mean, 3)} %"

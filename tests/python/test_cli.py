@@ -99,19 +99,6 @@ def test_help_and_catalogue_load_no_heavy_library(words: list[str]) -> None:
     assert done.stdout.strip()
 
 
-def test_help_answers_at_once() -> None:
-    # Processor time, so that a busy machine does not matter much; the minimum of three.
-    spent = []
-    for _ in range(3):
-        before = os.times()
-        subprocess.run([sys.executable, "-m", "thalweg", "--help"], capture_output=True, check=True)
-        after = os.times()
-        spent.append(
-            after.children_user + after.children_system - before.children_user - before.children_system
-        )
-    assert min(spent) < 0.6
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -21,12 +21,8 @@ def fresh(program):
     return done.stdout.split()
 
 
-def test_importing_costs_little_and_loads_no_heavy_library():
-    cpu_s, *loaded = fresh(
-        "import sys, time; t = time.process_time(); import thalweg; print(time.process_time() - t, *sys.modules)"
-    )
-    assert float(cpu_s) < 0.2
-    assert not HEAVY & set(loaded)
+def test_importing_loads_no_heavy_library():
+    assert not HEAVY & set(fresh("import sys, thalweg; print(*sys.modules)"))
 
 
 def test_running_a_scenario_loads_no_heavy_library():

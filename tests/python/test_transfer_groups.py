@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -46,6 +45,8 @@ def test_a_killed_and_restarted_member_of_a_group_counts_once(file: Path, tmp_pa
     at, group = port(), port()
     folders = [tmp_path / str(number) for number in range(2)]
     words = ("--group", f"239.255.77.8:{group}", "--receivers", 2, "--interface", "lo", "--scheme", "mca")
+    # so patient that this test would end first, if the one that was killed were waited for
+    words = (*words, "--patience", 4 * LONGEST_S)
     sender = start("send", file, f":{at}", "--bind", "127.0.0.1", *words, "--rate", "20 Mbit/s", "--json")
 
     def receiver(folder: Path) -> subprocess.Popen[bytes]:
@@ -55,7 +56,6 @@ def test_a_killed_and_restarted_member_of_a_group_counts_once(file: Path, tmp_pa
     until(lambda: blocks(folders[1]) >= 2)
     killed.kill()
     killed.wait(LONGEST_S)
-    began = time.monotonic()
     again = receiver(folders[1])
     got, sent = [end(stays), end(again)], end(sender)
     assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0], sent["outcome"]
@@ -65,8 +65,6 @@ def test_a_killed_and_restarted_member_of_a_group_counts_once(file: Path, tmp_pa
     assert [member["end"] for member in sent["members"]] == ["complete", "complete"]
     # on a slow computer a receiver may lose its connection as well
     assert sent["stats"]["sessions"] >= 3
-    # the one that it was is not waited for
-    assert time.monotonic() - began < 50
 
 
 def test_a_file_goes_to_a_group_of_ipv6(file: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,10 @@ def test_a_client_with_another_key_is_not_served(file: Path, into: Path, tmp_pat
     (tmp_path / "wrong").write_bytes(b"wrong" * 8)
     at = port()
     receiver = start("recv", at, "--into", into, "--key", tmp_path / "right", "--json")
-    began = time.monotonic()
     wrong = end(start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "wrong", "--json"))
     assert (wrong["code"], wrong["end"], wrong["complete"]) == (1, "failed", False)
     assert "seems to have another key" in wrong["outcome"]
     assert "the same `--key`" in wrong["hint"]
-    assert time.monotonic() - began < 30, "long before the patience of a minute is over"
     assert list(into.iterdir()) == []
     sent = end(start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "right", "--json"))
     got = end(receiver)

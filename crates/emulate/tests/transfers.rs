@@ -83,8 +83,47 @@ fn done(folder: &Path) -> usize {
     entries.filter(|entry| entry.path().join("done").exists()).count()
 }
 
+/// For [`wall_clock::files_arrive_after_a_route_change_and_a_lossy_path`]: sends a file to one receiver, or receives it.
+#[test]
+#[ignore = "runs inside an emulation"]
+fn a_program_of_a_file() {
+    let folder = PathBuf::from(env_var("FOLDER"));
+    let sender = SocketAddr::new(env_var("SENDER").parse().unwrap(), env_var("PORT").parse().unwrap());
+    if env_var("ROLE") == "receiver" {
+        return receive(sender, &folder.join(env_var("SCHEME")));
+    }
+    let scheme = Scheme::new(&env_var("SCHEME"));
+    let (outgoing, about) = load(&folder.join("file"), &scheme, Some(Rate::from_mbps(2)), 1);
+    let mut udp = Udp::bind(sender).unwrap();
+    let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
+    let outcome = quic_net::send(&settings(Handshake::Listen), &scheme, all, &mut udp, &Control::new());
+    let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
+    fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();
+}
+
 /// Until a test gives up. The transfers take seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Runs the programs of a plan in their namespaces until all is `over`, or the test gives up.
+fn run_until(
+    plan: &lab::Plan,
+    logs: &Path,
+    over: impl Fn() -> bool,
+) -> Result<emulate::Outcome, emulate::Error> {
+    let control = sim::Control::default();
+    std::thread::scope(|scope| {
+        let settings = Settings { logs: Some(logs.to_owned()), ..Settings::default() };
+        let control = &control;
+        let run =
+            scope.spawn(move || emulate::run(&plan.blueprint, &settings, control, sim::Observers::default()));
+        let patience = Instant::now();
+        while !run.is_finished() && patience.elapsed() < PATIENCE && !over() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        control.stop.store(true, Ordering::Relaxed);
+        run.join().unwrap()
+    })
+}
 
 mod wall_clock {
     use super::*;
@@ -139,23 +178,9 @@ commands = {{ sender = "{}", receiver = "{}" }}
         );
         let scenario = lab::load(&text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let plan = scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
-        let control = sim::Control::default();
         let logs = folder.join("logs");
-        let outcome = std::thread::scope(|scope| {
-            let settings = Settings { logs: Some(logs.clone()), ..Settings::default() };
-            let (plan, control) = (&plan, &control);
-            let run = scope
-                .spawn(move || emulate::run(&plan.blueprint, &settings, control, sim::Observers::default()));
-            let patience = Instant::now();
-            while !run.is_finished() && patience.elapsed() < PATIENCE {
-                if done(&folder) == RECEIVERS && folder.join("sent").exists() {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            control.stop.store(true, Ordering::Relaxed);
-            run.join().unwrap()
-        });
+        let over = || done(&folder) == RECEIVERS && folder.join("sent").exists();
+        let outcome = run_until(&plan, &logs, over);
         let mut words = Vec::new();
         let mut whole = 0;
         for receiver in plan.blueprint.flows[0].to.iter().map(|to| wire::address_of(to.node).to_string()) {
@@ -173,24 +198,6 @@ commands = {{ sender = "{}", receiver = "{}" }}
         // the data for twenty was sent little more than once
         let copies = outcome.trace.flows[0].sent_bytes as f64 / sent.len() as f64;
         assert!(copies < 3.0, "{copies} times the file was sent");
-    }
-
-    /// For [`wall_clock::files_arrive_after_a_route_change_and_a_lossy_path`]: sends a file to one receiver, or receives it.
-    #[test]
-    #[ignore = "runs inside an emulation"]
-    fn a_program_of_a_file() {
-        let folder = PathBuf::from(env_var("FOLDER"));
-        let sender = SocketAddr::new(env_var("SENDER").parse().unwrap(), env_var("PORT").parse().unwrap());
-        if env_var("ROLE") == "receiver" {
-            return receive(sender, &folder.join(env_var("SCHEME")));
-        }
-        let scheme = Scheme::new(&env_var("SCHEME"));
-        let (outgoing, about) = load(&folder.join("file"), &scheme, Some(Rate::from_mbps(2)), 1);
-        let mut udp = Udp::bind(sender).unwrap();
-        let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
-        let outcome = quic_net::send(&settings(Handshake::Listen), &scheme, all, &mut udp, &Control::new());
-        let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
-        fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();
     }
 
     /// A scheme with pacing and one with a window, at the same time. The short path fails and returns repeatedly, and the long one has a lower
@@ -214,7 +221,7 @@ commands = {{ sender = "{}", receiver = "{}" }}
                 let command = |role: &str, sender: &str| {
                     format!(
                         "ROLE={role} SCHEME={scheme} FOLDER={} PORT={{port}} SENDER={sender} \
-                         exec {} --exact wall_clock::a_program_of_a_file --ignored --nocapture",
+                         exec {} --exact a_program_of_a_file --ignored --nocapture",
                         folder.display(),
                         std::env::current_exe().unwrap().display(),
                     )
@@ -261,24 +268,12 @@ links = [
         );
         let scenario = lab::load(&text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let plan = scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
-        let control = sim::Control::default();
         let logs = folder.join("logs");
         let over = || {
             done(&folder) == SCHEMES.len()
                 && SCHEMES.iter().all(|scheme| folder.join(format!("sent-{scheme}")).exists())
         };
-        let outcome = std::thread::scope(|scope| {
-            let settings = Settings { logs: Some(logs.clone()), ..Settings::default() };
-            let (plan, control) = (&plan, &control);
-            let run = scope
-                .spawn(move || emulate::run(&plan.blueprint, &settings, control, sim::Observers::default()));
-            let patience = Instant::now();
-            while !run.is_finished() && patience.elapsed() < PATIENCE && !over() {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            control.stop.store(true, Ordering::Relaxed);
-            run.join().unwrap()
-        });
+        let outcome = run_until(&plan, &logs, over);
         let found = SCHEMES.map(|scheme| {
             let own = folder.join(scheme);
             let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();

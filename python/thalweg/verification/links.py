@@ -127,7 +127,7 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     """Whole bytes of the packet in transmission at an instant that are not transmitted yet.
 
     Where the rate changes during the transmission, what was sent is the integral of the rate; otherwise it is in
-    proportion to time.
+    proportion to time. `exact` says that the transmission has one rate, that of the port.
     """
     rows = record.hops.filter((pl.col("started_ns") < at_ns) & (pl.col("departed_ns") > at_ns))
     rows = rows.join(record.packets.select("packet", "size_bytes"), on="packet")
@@ -154,7 +154,8 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     constant = pl.when((whole - pl.col("size_bytes")).abs() < 1).then(constant)
     in_time = pl.coalesce(constant, (pl.col("size_bytes") * (1 - share)).floor())
     left = pl.when("varies").then(varying.floor()).otherwise(in_time).cast(pl.Int64)
-    return rows.select("port", value=left)
+    exact = constant.is_not_null() & pl.col("varies").fill_null(value=False).not_()
+    return rows.select("port", value=left, exact=exact)
 
 
 @LINKS.number()
@@ -166,9 +167,13 @@ def utilisation(record: Record) -> pl.DataFrame:
 
 
 def _partial_bytes(record: Record) -> pl.DataFrame:
-    """A packet for each that is in transmission when T begins or ends: the core computes its rest at the last rate."""
+    """Bytes per packet in transmission when T begins or ends: eight, as the core computes with whole ns and the last rate.
+
+    The whole packet if it is not transmitted at one rate, or not at that of the port, as behind a shaper.
+    """
     found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
-    return pl.concat(found).group_by("port").agg(value=MAX_PACKET * pl.len())
+    slack = pl.when("exact").then(8).otherwise(MAX_PACKET).sum()
+    return pl.concat(found).group_by("port").agg(value=slack)
 
 
 def _partial_of_capacity(record: Record) -> pl.DataFrame:

@@ -560,6 +560,8 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count("suppressed", |row| row.count(Count::Suppressed))
         .count("ignored", |row| row.count(Count::Ignored))
         .count("missing", |row| row.count(Count::Missing))
+        .count("reordered", |row| row.count(Count::Reordered))
+        .count("late", |row| row.count(Count::Late))
         .count("marks", |row| row.count(Count::Marks))
         .count("signals", |row| row.count(Count::Signals))
         .count("nacks", |row| row.count(Count::Nacks))
@@ -692,6 +694,9 @@ pub(super) fn series(
         .done()
 }
 
+/// Events whose value is a [`contract::PortId`]: where traffic was moved to, and the congested ports of ndnSieve's signals.
+const NAMING_PORTS: &[&str] = &["moved_to", "signal_mild", "signal_sieved"];
+
 /// Events whose value is the [`contract::EndpointId`] of a receiver, or negative for none.
 const NAMING_RECEIVERS: &[&str] = &["representative", "absent", "clr", "acker"];
 
@@ -701,8 +706,7 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
     let text = |event: &EventRecord| {
         let index = event.value as usize;
         let named = match event.name {
-            // signals of ndnSieve name the congested port
-            "moved_to" | "signal_mild" | "signal_sieved" => names.ports.get(index),
+            name if NAMING_PORTS.contains(&name) => names.ports.get(index),
             "prefix_moved" => names.prefixes.get(index),
             "route_moved" | "command_sent" => names.nodes.get(index),
             name if TREE_EVENTS.contains(&name) => names.flows.get(index),
