@@ -301,9 +301,9 @@ class Plan:
     ) -> Result:
         """See `Scenario.run`. Packets on the links in `capture` are written to `capture.pcapng` in `out`.
 
-        The congestion controller of each flow in `qlog` is logged in `FLOW.sqlog` in `out`, for programs such as qvis. What arrives at the
-        sender of the flow `drill`, and what leaves, becomes a script for packetdrill, `FLOW.pkt` in `out`; `Result.record["drill"]` has the
-        number of its packets, or why there is none.
+        The congestion controller of each flow in `qlog` is logged in `FLOW.sqlog` in `out`, for programs such as qvis. What
+        arrives at the sender of the flow `drill`, and what leaves, becomes a script for packetdrill, `FLOW.pkt` in `out`;
+        `Result.record["drill"]` has the number of its packets, or why there is none.
         """
         from .result import begin
 
@@ -374,7 +374,7 @@ class Plan:
         return self._native.controlled(emulated=emulated)
 
     def drillable(self) -> list[str]:
-        """Names of the flows of which a script for packetdrill can be written, for `drill`: those over TCP with one receiver."""
+        """Names of the flows of which a script can be written, for `drill`: those over TCP with one receiver."""
         return self._native.drillable()
 
     def _files(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_calls import asked, refused, refused_after
 
+from cli_calls import asked, refused, refused_after
 from thalweg.cli import call
 
 HEAD = """`sysctl -q net.ipv4.tcp_congestion_control=reno`
@@ -148,4 +148,6 @@ def test_an_exported_flow_passes(
     other = asked(capsys, "run", "one.toml", "--export-drill", "short", "--out", "other", code=1)
     assert "handshake" in other["drill"]["error"]
     assert "short" in refused_after(capsys, "run", "one.toml", "--export-drill", "shirt")
-    assert "--export-drill" in refused_after(capsys, "run", "one.toml", "--export-drill", "bulk", "--runs", "2")
+    assert "--export-drill" in refused_after(
+        capsys, "run", "one.toml", "--export-drill", "bulk", "--runs", "2"
+    )

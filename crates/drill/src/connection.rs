@@ -87,7 +87,7 @@ pub(crate) struct Connection {
     min_rtt: Duration,
     /// Marked packets that arrived [RFC9768 §3.2.1: r.cep, from 0].
     pub(crate) marks_arrived: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub(crate) retransmissions: u64,
     /// Packets and segments with payload that left.
     pub(crate) packets_out: u64,

@@ -67,7 +67,7 @@ pub fn export(recorded: &Recorded) -> Result<Exported, String> {
         like,
         stamped: true,
     };
-    let shown = recorded.packets.len().min(MOST);
+    let shown = recorded.packets.len().min(MAX_PACKETS);
     let lines = lines(recorded, shown)?;
     let head = head(recorded, like, &settings);
     let plain: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -153,7 +153,7 @@ fn different(a: &Config, b: &Config) -> Vec<&'static str> {
         ("max_rto", a.max_rto == b.max_rto),
         ("limited_transmit", a.limited_transmit == b.limited_transmit),
         ("fast_recovery", a.fast_recovery == b.fast_recovery),
-        ("recovery_timer", a.recovery_timer == b.recovery_timer),
+        ("recovery_timer", a.sack || a.recovery_timer == b.recovery_timer),
         ("loss_detection", a.loss_detection == b.loss_detection),
         ("tail_probe", a.tail_probe == b.tail_probe),
         ("reduction", a.reduction == b.reduction),
@@ -323,8 +323,8 @@ fn arrival(at: &str, packet: &Passed, config: &Config, window: u32) -> String {
 }
 
 /// The smallest shift with which a window fits its field, at most 14 [RFC7323 §2.3].
-fn window_scale(most: u32) -> u32 {
-    (0..MOST_SHIFT).find(|shift| most >> shift <= u32::from(u16::MAX)).unwrap_or(MOST_SHIFT)
+fn window_scale(maximum: u32) -> u32 {
+    (0..MAX_SHIFT).find(|shift| maximum >> shift <= u32::from(u16::MAX)).unwrap_or(MAX_SHIFT)
 }
 
 fn seconds(time: Duration) -> String {
@@ -333,8 +333,8 @@ fn seconds(time: Duration) -> String {
 }
 
 /// Packets of a script.
-const MOST: usize = 20_000;
+const MAX_PACKETS: usize = 20_000;
 /// Bytes that a flow without end has at the end of its script.
 const BEYOND: u64 = 1 << 24;
 /// The largest shift of a window [RFC7323 §2.3].
-const MOST_SHIFT: u32 = 14;
+const MAX_SHIFT: u32 = 14;

@@ -18,7 +18,7 @@ duration = "2 s"
 [topology]
 kind = "dumbbell"
 edge = {{ rate = "100 Mbit/s", delay = "1 ms" }}
-bottleneck = {{ rate = "10 Mbit/s", delay = "18 ms", queue = "drop_tail", buffer = "20 packets" }}
+bottleneck = {{ rate = "10 Mbit/s", delay = "18 ms", buffer = "20 packets" }}
 
 [[flows]]
 name = "flow"

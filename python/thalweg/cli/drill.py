@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .overrides import parse_params
 from .output import CommandError, console, nearest, print_table, show_json
+from .overrides import parse_params
 
 STYLES = {"pass": "green", "fail": "bold red", "not expressible": "yellow", "invalid": "bold red"}
 """Colours of outcomes."""
@@ -43,8 +43,8 @@ def drill(
     like
         Whose TCP it is where the script leaves that open: that of Linux, or that of the RFCs.
     time_stamps
-        Time stamps of connections whose script has none: what an honest receiver echoes (`script`), or none (`off`), which this TCP
-        cannot do: such scripts are then not expressible.
+        Time stamps of connections whose script has none: what an honest receiver echoes (`script`), or none (`off`), which
+        this TCP cannot do: such scripts are then not expressible.
     quiet
         Print no lines, only outcomes.
     json
@@ -52,7 +52,10 @@ def drill(
     """
     found = _files(files)
     params = _params(scheme, changes)
-    reports = [_drill(path, scheme, params, standard=like == "standard", stamped=time_stamps == "script") for path in found]
+    reports = [
+        _drill(path, scheme, params, standard=like == "standard", stamped=time_stamps == "script")
+        for path in found
+    ]
     counts = {name: sum(report["outcome"] == name for report in reports) for name in STYLES}
     if json:
         show_json({"outcomes": counts, "scripts": reports})

@@ -97,7 +97,8 @@ def run(
     qlog
         Log the congestion controller of this flow in `FLOW.sqlog`, which qvis reads; may be repeated.
     export_drill
-        Write what arrives at the sender of this flow, and what leaves, as the script `FLOW.pkt` for packetdrill on a real kernel.
+        Write what arrives at the sender of this flow, and what leaves, as the script `FLOW.pkt` for packetdrill on a real
+        kernel.
     live
         Show the run in the browser: its charts while it runs, then its page. It stays until it is closed, or Ctrl-C.
     full
@@ -235,7 +236,10 @@ def _print_script(result: Result, file: Path) -> None:
         text, style = f"No script: {script['error']}", "bold red"
     else:
         which = "the first " if script["shortened"] else ""
-        text, style = f"Script of {which}{script['packets']:,} packets: {file}; thalweg drill {quoted(file)} runs it", ""
+        text, style = (
+            f"Script of {which}{script['packets']:,} packets: {file}; thalweg drill {quoted(file)} runs it",
+            "",
+        )
     console().print(text, style=style or None, soft_wrap=True, markup=False)
 
 

@@ -61,11 +61,11 @@ pub(crate) fn run(
                 if !truth(&scope.evaluate(condition).map_err(failed)?) {
                     let text = text.strip_prefix("assert").unwrap_or(text).trim();
                     let shown = text.lines().next().unwrap_or("");
-                    let mut said = format!("`{shown}` does not hold{}", scope.values_of(condition));
+                    let mut report = format!("`{shown}` does not hold{}", scope.values_of(condition));
                     if let Some(Ok(Value::Text(message))) = message.as_ref().map(|x| scope.evaluate(x)) {
-                        said.push_str(&format!(" ({message})"));
+                        report.push_str(&format!(" ({message})"));
                     }
-                    return Err(Failure::False(*place, said));
+                    return Err(Failure::False(*place, report));
                 }
                 held += 1;
             }
@@ -268,9 +268,9 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Result<bool, 
         (Comparison::Equal, order) => Ok(order == Some(Ordering::Equal)),
         (Comparison::Unequal, order) => Ok(order != Some(Ordering::Equal)),
         (Comparison::Less, Some(order)) => Ok(order == Ordering::Less),
-        (Comparison::AtMost, Some(order)) => Ok(order != Ordering::Greater),
+        (Comparison::LessOrEqual, Some(order)) => Ok(order != Ordering::Greater),
         (Comparison::Greater, Some(order)) => Ok(order == Ordering::Greater),
-        (Comparison::AtLeast, Some(order)) => Ok(order != Ordering::Less),
+        (Comparison::GreaterOrEqual, Some(order)) => Ok(order != Ordering::Less),
         _ => Err(Stop::Beyond(format!("the order of {left} and {right}"))),
     }
 }

@@ -106,11 +106,11 @@ pub enum Comparison {
     /// `<`
     Less,
     /// `<=`
-    AtMost,
+    LessOrEqual,
     /// `>`
     Greater,
     /// `>=`
-    AtLeast,
+    GreaterOrEqual,
 }
 
 #[cfg(test)]
@@ -154,10 +154,10 @@ mod tests {
 
     #[test]
     fn what_does_not_hold_is_said_with_its_values() {
-        let said = hold("y = 3\nassert cwnd == 9 and y < 4, 'cwnd=%d' % cwnd");
+        let observed = hold("y = 3\nassert cwnd == 9 and y < 4, 'cwnd=%d' % cwnd");
         let expected =
             "line 2: `cwnd == 9 and y < 4, 'cwnd=%d' % cwnd` does not hold: cwnd is 10, y is 3 (cwnd=10)";
-        assert_eq!(said, Err(expected.to_owned()));
+        assert_eq!(observed, Err(expected.to_owned()));
     }
 
     #[test]
@@ -171,8 +171,11 @@ mod tests {
             "x ** 2",
             "cwnd",
         ] {
-            let said = hold(text);
-            assert!(said.as_ref().is_err_and(|said| said.starts_with("beyond: ")), "{text}: {said:?}");
+            let observed = hold(text);
+            assert!(
+                observed.as_ref().is_err_and(|observed| observed.starts_with("beyond: ")),
+                "{text}: {observed:?}"
+            );
         }
         assert_eq!(hold("assert options == 0"), Err("beyond: `options`: it is not kept".to_owned()));
         assert_eq!(hold("assert cwn == 0"), Err("wrong: `cwn` has no value (write `cwnd`)".to_owned()));

@@ -165,9 +165,9 @@ impl Parser<'_> {
                 "==" => Comparison::Equal,
                 "!=" => Comparison::Unequal,
                 "<" => Comparison::Less,
-                "<=" => Comparison::AtMost,
+                "<=" => Comparison::LessOrEqual,
                 ">" => Comparison::Greater,
-                ">=" => Comparison::AtLeast,
+                ">=" => Comparison::GreaterOrEqual,
                 _ => break,
             };
             self.at += 1;

@@ -261,8 +261,8 @@ impl Drill<'_> {
         };
         let duplicate = packet.blocks().iter().any(|block| block.0 < ack);
         // the FIN that left is not part of the data
-        let most = if self.closing { connection.inspect().high } else { u64::MAX };
-        let ack = ack.saturating_sub(1).min(most);
+        let limit = if self.closing { connection.inspect().high } else { u64::MAX };
+        let ack = ack.saturating_sub(1).min(limit);
         let scale = if packet.flags.syn { 0 } else { connection.agreed.window_scale };
         let window = packet.window.map(|window| (u64::from(window) << scale).min(u64::from(u32::MAX)) as u32);
         let echo = packet.time_stamps().map(|(_, echo)| echo).filter(|_| connection.agreed.time_stamps);
