@@ -502,7 +502,7 @@ class Quic(Part):
     - `receive_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Receive window: how much the receiver lets
       the sender send beyond what it has read; a flow cannot exceed it per round-trip time. Default: 1.25 MB.
     - `send_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Send window: how much the sender takes from
-      its application beyond what is acknowledged. Default: eight times `receive_window`, at least 10 MB.
+      its application beyond what is acknowledged. Default: eight times `receive_window`, from 10 MB to 1 GB.
     """
 
     KEYS: ClassVar = {
