@@ -48,8 +48,8 @@ LIMITS = {
 """What keeps a sender from sending more, each at a time."""
 
 UNREPORTED = 0.75
-"""Share of QUIC's receive window that is in flight when the window is exhausted: a receiver grants more only after it has read a
-part of it, an eighth in quinn and noq, and what it has read is not in flight any more."""
+"""Share of QUIC's receive window that is in flight when the window is exhausted: a receiver grants more only after it has
+read a part of it, an eighth in quinn and noq, and what it has read is not in flight any more."""
 
 MAX_HOLDERS = 8
 """Rows of flows in the figure."""
@@ -404,7 +404,8 @@ def _read(
     flow_control = _bytes(spec.get("quic", {}).get("receive_window"))
     window: float | None = None
     rate: float | None = None
-    in_flight, packet, paced = 0.0, 0.0, False
+    # stacks for QUIC pace, whether or not they report a rate
+    in_flight, packet, paced = 0.0, 0.0, "quic" in spec
     windowed = '"congestion_window"' in log
     phase = "opening" if windowed and "congestion_state_updated" in log else "none"
     spans: list[Span] = []
@@ -453,12 +454,13 @@ def _limit(
     receive_window, flow_control = receive_windows
     if in_flight + packet > receive_window:
         return "receiver"
-    if phase == "application_limited" and in_flight > UNREPORTED * flow_control:
-        return "flow_control"
+    exhausted = in_flight > UNREPORTED * flow_control
     if phase == "application_limited":
-        return "application"
+        return "flow_control" if exhausted else "application"
     if window is not None and in_flight + packet > window:
         return "recovery" if phase == "recovery" else "window"
+    if exhausted:
+        return "flow_control"
     if paced or window is None:
         return "pacing"
     return "recovery" if phase == "recovery" else "application"

@@ -39,8 +39,8 @@ fn rates(scenario: &Scenario) -> Vec<u64> {
     plan.blueprint.links.iter().map(|link| link.forward.rate.as_bps() / 1_000_000).collect()
 }
 
-fn messages(problems: &Problems) -> Vec<&str> {
-    problems.iter().map(|problem| problem.message.as_str()).collect()
+fn messages(diagnostics: &Problems) -> Vec<&str> {
+    diagnostics.iter().map(|problem| problem.message.as_str()).collect()
 }
 
 const NOWHERE: Option<(f64, f64)> = None;

@@ -136,6 +136,7 @@ fn flow_control_of_quic_goes_with_its_stacks() {
             "`tcp` does not go with stack = \"quinn\"",
         ),
         ("stack = \"noq\"\nquic = { receive_window = \"1 B\" }", "out of range"),
+        ("stack = \"noq\"\nquic = { send_window = \"unlimited\" }", "out of range"),
         ("stack = \"noq\"\nquic = { recieve_window = \"1 MB\" }", "unknown key"),
     ] {
         let text = format!(

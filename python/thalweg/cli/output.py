@@ -23,7 +23,20 @@ WIDTH = 160
 """Width of output without a terminal, unless `COLUMNS` is set; rich's 80 would omit many columns in logs."""
 
 
-DATA_ENDINGS = {".csv", ".tsv", ".txt", ".dat", ".json", ".jsonl", ".parquet", ".xlsx", ".xls", ".md", ".html", ".tex"}
+DATA_ENDINGS = {
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".dat",
+    ".json",
+    ".jsonl",
+    ".parquet",
+    ".xlsx",
+    ".xls",
+    ".md",
+    ".html",
+    ".tex",
+}
 """Endings of files that contain numbers or text instead of a figure."""
 
 
@@ -220,7 +233,8 @@ def check_figure(out: Path | None, numbers: str) -> None:
     """Refuse a file for a figure whose ending is one of data; `numbers` says how to get the numbers."""
     if out is not None and out.suffix.lower() in DATA_ENDINGS:
         raise CommandError(
-            f"a figure is no {out.suffix} file: {quoted(out)}", f"{numbers}; figures end in .svg, .pdf or .png"
+            f"a figure is no {out.suffix} file: {quoted(out)}",
+            f"{numbers}; figures end in .svg, .pdf or .png",
         )
 
 

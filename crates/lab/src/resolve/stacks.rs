@@ -15,6 +15,9 @@ use crate::schema::read::{At, Notes, nearest, shortened};
 use crate::schema::video::Encoder;
 use crate::stacks::Stack;
 
+/// Largest send window: an upload without an end fills it at once.
+const MAX_SEND_WINDOW: Bytes = Bytes::new(1_000_000_000);
+
 /// Keys of flows whose endpoints are of another kind, or outside.
 const OTHERS: [&str; 9] =
     ["tcp", "stream", "player", "rate", "source", "kernel", "commands", "prefix", "consumer"];
@@ -95,7 +98,7 @@ fn flow_control(table: &At<Flow>, defaults: FlowControl) -> Arc<Quic> {
     let none = Quic::default();
     let written = table.quic.present().map_or(&none, |at| &*at.value);
     let receive_window = written.receive_window.or(defaults.receive_window);
-    let send_window = FlowControl::send_window(receive_window).max(defaults.send_window);
+    let send_window = FlowControl::send_window(receive_window).clamp(defaults.send_window, MAX_SEND_WINDOW);
     Arc::new(written.filled(&FlowControl { receive_window, send_window }))
 }
 

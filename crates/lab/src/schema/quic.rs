@@ -11,7 +11,7 @@ tables! {
         /// Receive window: how much the receiver lets the sender send beyond what it has read; a flow cannot exceed it per round-trip time.
         /// Default: 1.25 MB.
         receive_window: Bytes where within("1 kB", "unlimited"),
-        /// Send window: how much the sender takes from its application beyond what is acknowledged. Default: eight times `receive_window`, at least 10 MB.
-        send_window: Bytes where within("1 kB", "unlimited"),
+        /// Send window: how much the sender takes from its application beyond what is acknowledged. Default: eight times `receive_window`, from 10 MB to 1 GB.
+        send_window: Bytes where within("1 kB", "1 GB"),
     }
 }
