@@ -325,15 +325,19 @@ impl Connection {
         }
     }
 
-    /// Selective acknowledgements above the acknowledgement number, up to three. Those below, which are duplicate [RFC2883], are left out.
+    /// Selective acknowledgements, up to three. The first may be below the acknowledgement number: data that arrived twice [RFC2883 §4].
     fn blocks(&self, packet: &Arrival, ack: u64) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if !self.agreed.sack {
             return blocks;
         }
-        let above = packet.blocks.iter().filter(|block| block.0 >= ack);
-        for (block, &(start, end)) in blocks.0.iter_mut().zip(above) {
-            *block = ((start - ack) as u32, (end - ack) as u32);
+        let known = packet.blocks.iter().enumerate().filter(|(n, block)| *n == 0 || block.0 >= ack);
+        for (block, (_, &(start, end))) in blocks.0.iter_mut().zip(known) {
+            *block = if start >= ack {
+                ((start - ack) as u32, (end - ack) as u32)
+            } else {
+                ((ack - start) as u32, ack.saturating_sub(end) as u32)
+            };
         }
         blocks
     }
@@ -436,10 +440,7 @@ impl Connection {
         for packet in sent {
             let Header::Tcp(header) = packet.header else { continue };
             let opens = header.flags.syn;
-            let blocks = header.sack.0.iter().filter(|block| block.1 > 0);
-            let blocks: Vec<_> = blocks
-                .map(|&(start, end)| (header.ack + u64::from(start), header.ack + u64::from(end)))
-                .collect();
+            let blocks = sequence_numbers(&header.sack, header.ack);
             // the answer to a SYN is that of the sender; what answers a SYN-ACK is an acknowledgement
             let silent = if opens { !self.active || carried } else { carried && blocks.is_empty() };
             if silent && header.ack <= self.acked_there {
@@ -514,6 +515,12 @@ impl Connection {
         }
         delivered
     }
+}
+
+/// Blocks as first byte and one past the last; the first may be of data below `ack` that arrived twice.
+pub(crate) fn sequence_numbers(blocks: &SackBlocks, ack: u64) -> Vec<(u64, u64)> {
+    let below = blocks.duplicate(ack).filter(|block| block.0 < ack);
+    below.into_iter().chain(blocks.arrived(ack)).collect()
 }
 
 fn is_open(packet: &Packet) -> bool {

@@ -6,6 +6,7 @@ use contract::{Ecn, EcnFeedback, ParamList, TcpHeader};
 use stack::tcp::{Config, LossDetection, WindowPacing};
 use units::{Bytes, Duration, Time};
 
+use crate::connection::sequence_numbers;
 use crate::report::Outcome;
 use crate::settings::{Agreed, Settings};
 use crate::{Like, Options, drill, parse};
@@ -312,11 +313,9 @@ fn arrival(at: &str, packet: &Passed, config: &Config, window: u32) -> String {
         (true, _) if flags.ece() => "E.".to_owned(),
         _ => ".".to_owned(),
     };
-    let blocks: String = sack
-        .0
-        .iter()
-        .filter(|block| block.1 > 0)
-        .map(|block| format!(" {}:{}", ack + u64::from(block.0) + 1, ack + u64::from(block.1) + 1))
+    let blocks: String = sequence_numbers(&sack, ack)
+        .into_iter()
+        .map(|(start, end)| format!(" {}:{}", start + 1, end + 1))
         .collect();
     let options = if blocks.is_empty() { String::new() } else { format!(" <nop,nop,sack{blocks}>") };
     format!("{at} < {bits} 1:1(0) ack {} win {window}{options}", ack + 1)

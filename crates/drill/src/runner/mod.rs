@@ -259,7 +259,6 @@ impl Drill<'_> {
         let Some(ack) = packet.ack else {
             return beyond("a packet without an acknowledgement number");
         };
-        let duplicate = packet.blocks().iter().any(|block| block.0 < ack);
         // the FIN that left is not part of the data
         let limit = if self.closing { connection.inspect().high } else { u64::MAX };
         let ack = ack.saturating_sub(1).min(limit);
@@ -284,9 +283,6 @@ impl Drill<'_> {
         if packet.flags.fin {
             self.closed_there = true;
             self.note(NO_END);
-        }
-        if duplicate {
-            self.note("a duplicate SACK arrives, which this TCP does not read");
         }
         Ok(Judged::Done)
     }
