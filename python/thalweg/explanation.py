@@ -405,7 +405,8 @@ def _read(
     window: float | None = None
     rate: float | None = None
     # stacks for QUIC pace, whether or not they report a rate
-    in_flight, packet, paced = 0.0, 0.0, "quic" in spec
+    quic = "quic" in spec
+    in_flight, packet, paced = 0.0, 0.0, quic
     windowed = '"congestion_window"' in log
     phase = "opening" if windowed and "congestion_state_updated" in log else "none"
     spans: list[Span] = []
@@ -418,7 +419,9 @@ def _read(
         if before_s is not None and before_s < now_s:
             until_s = min(now_s, end_s)
             if until_s > before_s:
-                limit = _limit(phase, window, in_flight, packet, (receive_window, flow_control), paced=paced)
+                limit = _limit(
+                    phase, window, in_flight, packet, (receive_window, flow_control), paced=paced, quic=quic
+                )
                 spans.append(Span(before_s, until_s, phase, limit, window, in_flight, rate))
         before_s = now_s
         if name == "transport:packet_sent":
@@ -436,7 +439,9 @@ def _read(
         elif name == "thalweg:spurious":
             spurious += 1
     if before_s is not None and before_s < end_s:
-        limit = _limit(phase, window, in_flight, packet, (receive_window, flow_control), paced=paced)
+        limit = _limit(
+            phase, window, in_flight, packet, (receive_window, flow_control), paced=paced, quic=quic
+        )
         spans.append(Span(before_s, end_s, phase, limit, window, in_flight, rate))
     return tuple(spans), dict(congestion), spurious
 
@@ -449,6 +454,7 @@ def _limit(
     receive_windows: tuple[float, float],
     *,
     paced: bool,
+    quic: bool,
 ) -> str:
     """What keeps the sender from sending another packet in this state; the receive windows are those of TCP and QUIC."""
     receive_window, flow_control = receive_windows
@@ -457,7 +463,9 @@ def _limit(
     exhausted = in_flight > UNREPORTED * flow_control
     if phase == "application_limited":
         return "flow_control" if exhausted else "application"
-    if window is not None and in_flight + packet > window:
+    # what is in flight is reported after an acknowledgement and before what that releases: two packets in QUIC
+    released = 2 * packet if quic else 0.0
+    if window is not None and in_flight + packet + released > window:
         return "recovery" if phase == "recovery" else "window"
     if exhausted:
         return "flow_control"
