@@ -304,6 +304,10 @@ class Run:
         """How well the machine kept up, as JSON; None for a simulation."""
 
     @property
+    def script(self) -> str | None:
+        """What became of the script of a flow, as JSON; None if none was asked for."""
+
+    @property
     def tables(self) -> list[str]:
         """Names of its tables."""
 
