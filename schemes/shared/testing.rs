@@ -134,13 +134,7 @@ impl Bench {
             if in_flight > controller.allowance().window {
                 return;
             }
-            let sent = Sent {
-                bytes: SEGMENT,
-                in_flight,
-                retransmission: false,
-                app_limited: false,
-                idle: Duration::ZERO,
-            };
+            let sent = Sent { bytes: SEGMENT, in_flight, retransmission: false, app_limited: false };
             controller.on_sent(&sent, &mut self.cx());
         }
     }

@@ -220,8 +220,6 @@ _of_both(
     "ignored",
     "suppressed",
     "missing",
-    "reordered",
-    "late",
     "signals",
     "frames_played",
     "frames_late",

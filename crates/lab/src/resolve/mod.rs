@@ -15,7 +15,6 @@ mod flows;
 mod icn;
 mod links;
 mod linux;
-mod media;
 mod ndn;
 pub(crate) mod params;
 mod sdn;

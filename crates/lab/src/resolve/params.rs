@@ -5,16 +5,14 @@ use schemes::{Build, Entry};
 use stack::ndn;
 use units::Bytes;
 
-use super::{linux, media};
+use super::linux;
 use crate::schema::file::Flow;
 use crate::schema::params::{Params, resolved_beside};
 use crate::schema::read::{At, Field, Notes};
 
 /// All parameters of a flow's scheme, in the order of its table.
 pub(crate) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<Params> {
-    let mut others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
-    others.extend(media::params(table, entry));
-    media::warn(table, entry, notes);
+    let others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
     let written = table.params.present().map(|at| At { value: &*at.value, location: at.location });
     resolved_beside(written, &others, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
 }
