@@ -17,10 +17,12 @@ from thalweg import plots, report
 from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
+from thalweg.report._charts import _common_warmup
 from thalweg.report._page import cell, part, template_macro
 from thalweg.report.columns import FLOWS, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
+from thalweg.report.sweeps import MAX_SEEDS, _durations, _seeds, _spans
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 
@@ -554,3 +556,40 @@ def test_a_queue_discipline_with_details_is_a_value_of_a_sweep(small: Path, tmp_
     assert [point[1] for point in points] == ["fifo", words]
     # each has the value of its run, for the box plots
     assert [len(point[-1]) for point in points] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "text"),
+    [
+        ([3], "3"),
+        ([1, 2], "1 to 2"),
+        # of several points, in any order
+        ([5, 4, 3, 2, 1, 1, 2], "1 to 5"),
+        ([1, 2, 4], "1, 2, 4"),
+        ([7, 30_000], "7, 30000"),
+        ([*range(1, 2 * MAX_SEEDS, 2), 100], ", ".join(map(str, range(1, 2 * MAX_SEEDS, 2))) + ", …"),
+    ],
+)
+def test_a_sweep_says_which_seeds_it_has(seeds: list[int], text: str) -> None:
+    assert _seeds(seeds) == f"per point: {text}"
+
+
+def test_a_sweep_says_how_long_its_runs_were_and_how_much_of_them_was_measured() -> None:
+    runs = [{"run.ended": 10.0, "run.measured": 8.0}, {"run.ended": 10.0, "run.measured": 5.0}]
+    done: Any = SimpleNamespace(runs=[SimpleNamespace(result=SimpleNamespace(values=run)) for run in runs])
+    assert _spans(done) == {"ended": [10.0, 10.0], "measured": [5.0, 8.0]}
+    assert _durations(_spans(done)) == [("a run", "10 s", "measured over 5 s to 8 s, after the warm-up")]
+    # of a version that did not write it
+    assert _durations({}) == []
+
+
+@pytest.mark.parametrize(
+    ("warmups", "shaded_s"),
+    [(["2 s", "2000 ms"], 2.0), (["2 s", "3 s"], 0.0), ([None, None], 0.0), ([None, "2 s"], 0.0)],
+)
+def test_a_comparison_shades_the_warm_up_only_if_all_runs_have_the_same(
+    warmups: list[str | None], shaded_s: float
+) -> None:
+    plans = [{} if text is None else {"warmup": text} for text in warmups]
+    runs: Any = [(str(number), SimpleNamespace(plan=plan)) for number, plan in enumerate(plans)]
+    assert _common_warmup(runs) == shaded_s

@@ -139,7 +139,7 @@ def _spans(done: SweepResult) -> dict[str, list[float]]:
 
 
 def _seeds(listed: Iterable[int]) -> str:
-    """The seeds of each point: `1 to 5`."""
+    """The seeds of each point: `per point: 1 to 5`, or each of them, as many as are listed."""
     seeds = sorted(set(listed))
     if len(seeds) > 1 and seeds[-1] - seeds[0] == len(seeds) - 1:
         return f"per point: {seeds[0]} to {seeds[-1]}"
