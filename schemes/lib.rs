@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
-    Congestion, CongestionControl, Cx, Delivery, EcnUse, EncodedFrame, FaceId, Feedback, FibEntry, Gap,
+    Congestion, CongestionControl, Cx, Delivery, EcnUse, EncodedFrame, FaceId, Feedback, FibEntry, Gap, Idle,
     Label, LinkAlgorithm, LinkCx, Lost, Name, OutgoingPacket, Packet, ParamError, ParamInfo, ParamList,
     ParamTable, ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Requirements,
     ReturnPath, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sent, Setup, SourceWindows, Strategy,
@@ -23,10 +23,12 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::registry::registry;
 
+mod like_linux;
 mod registered;
 mod registry;
 pub mod shared;
 
+pub use like_linux::like_linux;
 pub use registered::{NameTaken, register};
 
 // registry: begin (written by `make registry` from the folders)

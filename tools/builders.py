@@ -40,7 +40,7 @@ MODULES = {
     "routing": ("routes, and routing by group name", "Routing Route Icn"),
     "ndn": ("Named Data Networking", "Ndn Store NodeStore NameRoute Producer Consumer"),
     "sdn": ("software-defined networking", "Sdn ControlLink"),
-    "flows": ("flows and their ends", "Flow Source Member Churn Receivers Tcp Stream Commands"),
+    "flows": ("flows and their ends", "Flow Source Member Churn Receivers Tcp Quic Stream Commands"),
     "traffic": ("applications, arrivals and video", "App Object Arrivals Encoder Player"),
     "files": ("the file, events, and what is recorded", "File Event Record Window Emulation"),
 }

@@ -37,7 +37,9 @@ ALLOWED = {
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
     "stack-quinn": {"contract", "stack-shared", "thalweg-quic"},
     "stack-str0m": {"units", "contract", "stack", "stack-shared"},
+    "drill": {"units", "contract", "stack", "schemes"},
     "lab": {
+        "drill",
         "units",
         "graph",
         "contract",
@@ -50,7 +52,7 @@ ALLOWED = {
         "stack-str0m",
     },
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": BASE | RUNS | {"quic-net", "multicast", "sdn-net", "tables"},
+    "python": BASE | RUNS | {"drill", "quic-net", "multicast", "sdn-net", "tables"},
     "benches": BASE | RUNS,
 }
 
@@ -97,7 +99,7 @@ RESTRICTED = {
     "getrandom": {"driver", "ndn-net"},
 }
 
-BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim"}
+BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim", "drill"}
 
 # They call the system or the processor in ways that need `unsafe`, and write the other lints themselves.
 OWN_LINTS = {"emulate", "memory", "python"}

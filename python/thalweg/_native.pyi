@@ -160,6 +160,21 @@ class Scenario:
     def plan(self, seed: int | None = None) -> Plan:
         """Fills in every default and every relative unit."""
 
+def drill(
+    text: str,
+    scheme: str | None = None,
+    *,
+    params: list[tuple[str, str]] = ...,
+    standard: bool = False,
+    stamped: bool = True,
+) -> str:
+    """Drills TCP with a script in packetdrill's language; returns the report as JSON.
+
+    `params` are parameters of the scheme, as TOML. With `standard` TCP follows the RFCs where the script leaves that
+    open, otherwise Linux. Without `stamped`, scripts without time stamps are not expressible. Raises `ValueError` for
+    values that are no parameters.
+    """
+
 class Files(TypedDict):
     """The files that a run writes while it runs."""
 
@@ -167,6 +182,8 @@ class Files(TypedDict):
     """Links, and the capture file of what passes them."""
     qlog: list[tuple[str, str]]
     """Flows, each with the qlog file of its congestion controller."""
+    drill: tuple[str, str] | None
+    """A flow over TCP, and the file of the script that its packets become; None in an emulation."""
 
 @final
 class Plan:
@@ -215,6 +232,9 @@ class Plan:
 
     def controlled(self, *, emulated: bool = False) -> list[str]:
         """Names of the flows with a congestion controller of this library; fewer in an emulation."""
+
+    def drillable(self) -> list[str]:
+        """Names of the flows of which a script for packetdrill can be written: those over TCP with one receiver."""
 
     def emulate(
         self,
@@ -282,6 +302,10 @@ class Run:
     @property
     def emulation(self) -> str | None:
         """How well the machine kept up, as JSON; None for a simulation."""
+
+    @property
+    def script(self) -> str | None:
+        """What became of the script of a flow, as JSON; None if none was asked for."""
 
     @property
     def tables(self) -> list[str]:

@@ -42,9 +42,14 @@ LIMITS = {
     "pacing": "the pacing rate",
     "recovery": "the window of loss recovery",
     "receiver": "the receive window",
+    "flow_control": "the receive window (QUIC flow control)",
     "application": "the application or the send buffer",
 }
 """What keeps a sender from sending more, each at a time."""
+
+UNREPORTED = 0.75
+"""Share of QUIC's receive window that is in flight when the window is exhausted: a receiver grants more only after it has
+read a part of it, an eighth in quinn and noq, and what it has read is not in flight any more."""
 
 MAX_HOLDERS = 8
 """Rows of flows in the figure."""
@@ -88,6 +93,8 @@ class Explanation:
     """The time from the first packet to the end of the flow, in order."""
     congestion: dict[str, int]
     """Congestion events that the controller saw, by cause."""
+    spurious: int = 0
+    """Congestion episodes that the controller undid, because nothing was lost: packets had been overtaken or delayed."""
 
     @property
     def active_s(self) -> float:
@@ -148,6 +155,30 @@ class Explanation:
             for (place, event), packets in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
         ]
 
+    def reordering(self) -> dict[str, int]:
+        """Reordering that was seen, and what of it was taken for loss.
+
+        `reordered`: packets of a stream that arrived after one sent later, and `late`: those of them that had been declared
+        lost, both after the warm-up. `spurious`: episodes that a controller over TCP undid.
+        """
+        row = self._row(self.flow)
+        return {"reordered": row["reordered"] or 0, "late": row["late"] or 0, "spurious": self.spurious}
+
+    def reordering_sentence(self) -> str | None:
+        """The same in words; None if nothing was reordered."""
+        found = self.reordering()
+        words = []
+        if found["reordered"]:
+            words.append(
+                f"{found['reordered']:,} of its packets were overtaken, {found['late']:,} of them taken for lost"
+            )
+        if found["spurious"]:
+            words.append(
+                f"{found['spurious']:,} of its congestion episodes were spurious and undone: "
+                "packets were overtaken or late, not lost"
+            )
+        return "; ".join(words) or None
+
     def queue_shares(self) -> dict[str, float]:
         """Share of each flow in all bytes that waited in queues, by Little's law: throughput × mean queueing delay."""
         waiting = {
@@ -184,6 +215,8 @@ class Explanation:
         lost = self.losses()
         if lost:
             words.append(f"{sum(row['packets'] for row in lost)} of its packets are dropped")
+        if reordering := self.reordering_sentence():
+            words.append(reordering)
         return "; ".join(words) + "."
 
     def as_json(self) -> dict[str, Any]:
@@ -199,6 +232,7 @@ class Explanation:
             "limits_by_phase": self.limits_by_phase(),
             "congestion": self.congestion,
             "losses": self.losses(),
+            "reordering": self.reordering(),
             "queue_shares": self.queue_shares(),
         }
 
@@ -352,14 +386,14 @@ def explain(run: Result | Scenario, flow: str) -> Explanation:
         result = plan.run(out=folder, qlog=[flow])
         log = (Path(folder) / f"{flow}.sqlog").read_text("utf-8")
     spec = next((row for row in plan.tree["flows"] if row["name"] == flow), None) or plan.tree["flows"][0]
-    spans, congestion = _read(log, result, flow, spec)
-    return Explanation(flow, result, spans, congestion)
+    spans, congestion, spurious = _read(log, result, flow, spec)
+    return Explanation(flow, result, spans, congestion, spurious)
 
 
 def _read(
     log: str, result: Result, flow: str, spec: dict[str, Any]
-) -> tuple[tuple[Span, ...], dict[str, int]]:
-    """Spans and congestion events of a qlog file."""
+) -> tuple[tuple[Span, ...], dict[str, int], int]:
+    """Spans, congestion events and spurious episodes of a qlog file."""
     row = next(row for row in result.flows.to_dicts() if row["flow"] == flow)
     end_s = min(
         float(result.record["ended_s"]),
@@ -367,13 +401,17 @@ def _read(
         seconds(spec["stop"]) if spec.get("stop", "never") != "never" else math.inf,
     )
     receive_window = _bytes(spec.get("tcp", {}).get("receive_window"))
+    flow_control = _bytes(spec.get("quic", {}).get("receive_window"))
     window: float | None = None
     rate: float | None = None
-    in_flight, packet, paced = 0.0, 0.0, False
+    # stacks for QUIC pace, whether or not they report a rate
+    quic = "quic" in spec
+    in_flight, packet, paced = 0.0, 0.0, quic
     windowed = '"congestion_window"' in log
     phase = "opening" if windowed and "congestion_state_updated" in log else "none"
     spans: list[Span] = []
     congestion: Counter[str] = Counter()
+    spurious = 0
     before_s: float | None = None
     for text in log.split("\x1e")[2:]:
         event = json.loads(text)
@@ -381,7 +419,9 @@ def _read(
         if before_s is not None and before_s < now_s:
             until_s = min(now_s, end_s)
             if until_s > before_s:
-                limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
+                limit = _limit(
+                    phase, window, in_flight, packet, (receive_window, flow_control), paced=paced, quic=quic
+                )
                 spans.append(Span(before_s, until_s, phase, limit, window, in_flight, rate))
         before_s = now_s
         if name == "transport:packet_sent":
@@ -396,22 +436,39 @@ def _read(
             phase = data["new"] if windowed or data["new"] == "application_limited" else "none"
         elif name == "thalweg:congestion":
             congestion[data["cause"]] += 1
+        elif name == "thalweg:spurious":
+            spurious += 1
     if before_s is not None and before_s < end_s:
-        limit = _limit(phase, window, in_flight, packet, receive_window, paced=paced)
+        limit = _limit(
+            phase, window, in_flight, packet, (receive_window, flow_control), paced=paced, quic=quic
+        )
         spans.append(Span(before_s, end_s, phase, limit, window, in_flight, rate))
-    return tuple(spans), dict(congestion)
+    return tuple(spans), dict(congestion), spurious
 
 
 def _limit(
-    phase: str, window: float | None, in_flight: float, packet: float, receive_window: float, *, paced: bool
+    phase: str,
+    window: float | None,
+    in_flight: float,
+    packet: float,
+    receive_windows: tuple[float, float],
+    *,
+    paced: bool,
+    quic: bool,
 ) -> str:
-    """What keeps the sender from sending another packet in this state."""
+    """What keeps the sender from sending another packet in this state; the receive windows are those of TCP and QUIC."""
+    receive_window, flow_control = receive_windows
     if in_flight + packet > receive_window:
         return "receiver"
+    exhausted = in_flight > UNREPORTED * flow_control
     if phase == "application_limited":
-        return "application"
-    if window is not None and in_flight + packet > window:
+        return "flow_control" if exhausted else "application"
+    # what is in flight is reported after an acknowledgement and before what that releases: two packets in QUIC
+    released = 2 * packet if quic else 0.0
+    if window is not None and in_flight + packet + released > window:
         return "recovery" if phase == "recovery" else "window"
+    if exhausted:
+        return "flow_control"
     if paced or window is None:
         return "pacing"
     return "recovery" if phase == "recovery" else "application"

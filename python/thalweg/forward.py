@@ -50,7 +50,7 @@ def example() -> str:
 def read_settings(path: Path) -> dict[str, Any]:
     """The settings in a file. Raises ``ValueError`` for invalid TOML, with its place, and ``OSError`` for no file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         message = f"{path}: no text"
         raise ValueError(message) from error

@@ -52,7 +52,7 @@ def default_face() -> str:
         return transport
     for folder in (Path.home() / ".ndn", Path("/usr/local/etc/ndn"), Path("/etc/ndn")):
         try:
-            lines = (folder / "client.conf").read_text(encoding="utf-8").splitlines()
+            lines = (folder / "client.conf").read_text(encoding="utf-8-sig").splitlines()
         except OSError:
             continue
         for line in lines:

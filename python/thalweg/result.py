@@ -133,6 +133,8 @@ class Result:
         }
         if native.emulation is not None:
             record["emulation"] = json.loads(native.emulation)
+        if native.script is not None:
+            record["drill"] = json.loads(native.script)
         return cls(record, native, _texts(plan))
 
     @classmethod

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CHECKPOINT_SPACING = 20
 """Minimum time between two checkpoints, as a multiple of the time to write one: they take a twentieth of a run."""
 
-NO_FILES: _native.Files = {"capture": None, "qlog": []}
+NO_FILES: _native.Files = {"capture": None, "qlog": [], "drill": None}
 """Nothing is written while a run runs, except its tables."""
 
 
@@ -297,15 +297,18 @@ class Plan:
         keep_s: float = 60.0,
         capture: Sequence[str] = (),
         qlog: Sequence[str] = (),
+        drill: str | None = None,
     ) -> Result:
         """See `Scenario.run`. Packets on the links in `capture` are written to `capture.pcapng` in `out`.
 
-        The congestion controller of each flow in `qlog` is logged in `FLOW.sqlog` in `out`, for programs such as qvis.
+        The congestion controller of each flow in `qlog` is logged in `FLOW.sqlog` in `out`, for programs such as qvis. What
+        arrives at the sender of the flow `drill`, and what leaves, becomes a script for packetdrill, `FLOW.pkt` in `out`;
+        `Result.record["drill"]` has the number of its packets, or why there is none.
         """
         from .result import begin
 
         folder = None if out is None else begin(self, out)
-        files = self._files(folder, capture, qlog, emulated=False)
+        files = self._files(folder, capture, qlog, emulated=False, drill=drill)
         return self._watch(
             lambda control: self.carry_out(control, folder, files), folder, progress=progress, keep_s=keep_s
         )
@@ -370,12 +373,24 @@ class Plan:
         """Names of the flows with a congestion controller of this library, for `qlog`; fewer in an emulation."""
         return self._native.controlled(emulated=emulated)
 
+    def drillable(self) -> list[str]:
+        """Names of the flows of which a script can be written, for `drill`: those over TCP with one receiver."""
+        return self._native.drillable()
+
     def _files(
-        self, folder: Path | None, capture: Sequence[str], qlog: Sequence[str], *, emulated: bool
+        self,
+        folder: Path | None,
+        capture: Sequence[str],
+        qlog: Sequence[str],
+        *,
+        emulated: bool,
+        drill: str | None = None,
     ) -> _native.Files:
         """The arguments for the core; `KeyError` for an unknown link, or a flow without a controller of this library."""
-        if folder is None and (capture or qlog):
-            raise ValueError("a capture or a qlog file needs a folder: set `out`")
+        if folder is None and (capture or qlog or drill is not None):
+            raise ValueError("a capture, a qlog file or a script needs a folder: set `out`")
+        if drill is not None and drill not in self.drillable():
+            raise KeyError(drill)
         links = {link["name"] for link in self.layout["links"]} if capture else set()
         flows = set(self.controlled(emulated=emulated)) if qlog else set()
         for name in [
@@ -386,6 +401,7 @@ class Plan:
         return {
             "capture": (list(capture), f"{folder}/capture.pcapng") if capture else None,
             "qlog": [(flow, f"{folder}/{flow}.sqlog") for flow in qlog],
+            "drill": None if drill is None else (drill, f"{folder}/{drill}.pkt"),
         }
 
     def _watch(

@@ -1,6 +1,6 @@
 //! One test per claim of the draft about BBR, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay product is 125.
 
-use contract::{Cause, Congestion, CongestionControl, Delivery, Sent, Setup};
+use contract::{Cause, Congestion, CongestionControl, Delivery, Idle, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::{Control, Params, Refresh, State, Variant, control};
@@ -439,10 +439,16 @@ fn samples_of_a_probe_do_not_lower_the_rate() {
 fn there_is_no_probe_after_a_silence() {
     let mut path = Path::probing_bandwidth();
     path.wait(20_000);
-    path.controller.on_idle(Duration::from_secs(20), &mut path.bench.cx());
+    path.controller.on_idle(&Idle { time: Duration::from_secs(20), halvings: None }, &mut path.bench.cx());
     // exactly at the rate of the bottleneck
     close(path.pacing_mbps(), 10.0);
-    let sent = Sent { bytes: SEGMENT, in_flight: SEGMENT, retransmission: false, app_limited: true };
+    let sent = Sent {
+        bytes: SEGMENT,
+        in_flight: SEGMENT,
+        retransmission: false,
+        app_limited: true,
+        idle: Duration::ZERO,
+    };
     path.controller.on_sent(&sent, &mut path.bench.cx());
     path.next.rtt = Some(Duration::from_millis(120));
     path.round();

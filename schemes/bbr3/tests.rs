@@ -1,7 +1,7 @@
 //! The rules of the draft with numbers computed by hand, and those of its 22 test cases (Appendix A) that a controller shows without a network, with segments
 //! of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay product is 125 000 bytes. The other test cases are in `crates/sim/tests/bbr3.rs`.
 
-use contract::{Cause, Congestion, CongestionControl, Delivery, Lost, Sent, Setup};
+use contract::{Cause, Congestion, CongestionControl, Delivery, Idle, Lost, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::{Bbr3, Params, State, control};
@@ -48,7 +48,13 @@ impl Path {
 
     /// A departure of a segment, after which `segments` segments are in flight.
     fn send(&mut self, segments: u64, app_limited: bool) {
-        let sent = Sent { bytes: SEGMENT, in_flight: SEGMENT * segments, retransmission: false, app_limited };
+        let sent = Sent {
+            bytes: SEGMENT,
+            in_flight: SEGMENT * segments,
+            retransmission: false,
+            app_limited,
+            idle: Duration::ZERO,
+        };
         self.controller.on_sent(&sent, &mut self.bench.cx());
     }
 
@@ -626,7 +632,7 @@ fn a_probe_of_the_round_trip_time_lasts_for_a_round() {
 fn case_11_a_silence_is_probe_enough() {
     let mut path = Path::up();
     path.wait(6_000);
-    path.controller.on_idle(Duration::from_secs(6), &mut path.bench.cx());
+    path.controller.on_idle(&Idle { time: Duration::from_secs(6), halvings: None }, &mut path.bench.cx());
     close(path.pacing_mbps(), 0.99 * 10.0);
     path.send(1, true);
     path.rtt(120);

@@ -3,8 +3,8 @@
 //! It does not use the common slow start, because slow start ends at a window instead of a threshold, and has another rule below that
 //! window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
-use units::{Bytes, Duration, Segments};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
+use units::{Bytes, Segments};
 
 use super::Params;
 
@@ -202,10 +202,10 @@ impl CongestionControl for Bic {
         }
     }
 
-    /// After an idle time the window is at most the initial window, as in RFC 5681 §4.1.
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    /// After an idle time the window is at most the initial window, as in RFC 5681 §4.1, or halved.
+    fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
         if self.state.window > self.initial {
-            self.set(self.initial);
+            self.set(idle.restart(self.state.window, self.initial));
         }
     }
 

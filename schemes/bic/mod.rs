@@ -2,8 +2,8 @@
 
 use ambassador::Delegate;
 use contract::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Documented, Family, Lost, Scheme,
-    Sent, Setup, Source, SourceWindows, ambassador_impl_CongestionControl,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Documented, Family, Idle, Lost,
+    Scheme, Sent, Setup, Source, SourceWindows, ambassador_impl_CongestionControl,
 };
 use units::{Bytes, Duration, Rate, Time};
 

@@ -1,6 +1,6 @@
 //! Copa's window and pacing rate [AB18 §2].
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
 use units::{Bytes, Duration, Rate, Segments, Time};
 
 use super::Params;
@@ -109,7 +109,8 @@ impl Copa {
         }
         self.rounds += 1;
         if self.rounds >= self.params.steady_rounds {
-            self.velocity *= 2.0;
+            // at most the window                                                       [GENERICCC: markoviancc.cc, update_amt]
+            self.velocity = (2.0 * self.velocity).min(self.window);
         }
         self.round_window = self.window;
         // 1/δ grows by one per round without a loss                                     [AB18 §2.2]
@@ -149,6 +150,10 @@ impl CongestionControl for Copa {
         } else if self.slow_start {
             (self.slow_start, self.up, self.rounds, self.round_window) = (false, false, 0, self.window);
         } else if !(below && ack.app_limited) {
+            // a velocity that was gained in the other direction does not count                [MVFST: Copa.cpp, changeDirection]
+            if self.velocity > 1.0 && self.up != below {
+                (self.up, self.rounds, self.velocity, self.round_window) = (below, 0, 1.0, self.window);
+            }
             // cwnd ± v/(δ·cwnd) for each segment
             let step = acked * self.velocity * self.inverse_delta / self.window;
             self.set(self.window + if below { step } else { -step });
@@ -159,9 +164,10 @@ impl CongestionControl for Copa {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         if event.cause == Cause::Timeout {
-            // our choice: slow start from the minimum
-            (self.slow_start, self.velocity) = (true, 1.0);
+            // the minimum, without another slow start                                       [MVFST: Copa.cpp, onPacketLoss]
+            (self.slow_start, self.up, self.rounds, self.velocity) = (false, true, 0, 1.0);
             self.set(self.params.min_cwnd);
+            self.round_window = self.window;
         }
         if event.first && event.cause != Cause::Mark {
             // multiplicative decrease of 1/δ; in the default mode a loss has no effect      [AB18 §2.2]
@@ -175,7 +181,7 @@ impl CongestionControl for Copa {
     }
 
     /// Our choice, as in TCP: after an idle time the window is at most the initial window.
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.initial));
     }
 }

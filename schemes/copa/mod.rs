@@ -14,10 +14,20 @@ pub const SCHEME: Scheme = Scheme {
     name: "copa",
     title: "Copa: a target rate by the queueing delay, with a competitive mode",
     families: &[Family::Ip],
-    sources: &[Source {
-        key: "AB18",
-        text: "Arun, Balakrishnan: Copa: Practical Delay-Based Congestion Control for the Internet, USENIX Symposium on Networked Systems Design and Implementation (NSDI), 2018",
-    }],
+    sources: &[
+        Source {
+            key: "AB18",
+            text: "Arun, Balakrishnan: Copa: Practical Delay-Based Congestion Control for the Internet, USENIX Symposium on Networked Systems Design and Implementation (NSDI), 2018",
+        },
+        Source {
+            key: "GENERICCC",
+            text: "The implementation of the authors of Copa, markoviancc.cc in github.com/venkatarun95/genericCC",
+        },
+        Source {
+            key: "MVFST",
+            text: "Copa in the QUIC stack mvfst, quic/congestion_control/Copa.cpp in github.com/facebook/mvfst",
+        },
+    ],
     documented: Documented::Full,
     series: &[("queue_delay", "s", "flow", "queueing delay estimated by the scheme")],
     reorder: 1,

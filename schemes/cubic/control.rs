@@ -1,7 +1,7 @@
 //! CUBIC's window. Windows are in segments, times in seconds, as in the RFC.
 
 use contract::{Ack, Cause, Cut, Cx, WindowUpdate};
-use units::{Segments, Time, math};
+use units::{Duration, Segments, Time, math};
 
 use super::Params;
 use super::linux::LinuxCubic;
@@ -183,6 +183,17 @@ impl WindowUpdate for Cubic {
         self.after_timeout = cut.cause == Cause::Timeout;
         // ssthresh = flight_size·β                                                 [RFC9438 §4.6]
         Segments(cut.flight.0 * self.beta)
+    }
+
+    /// Excludes the idle time from the epoch [RFC9438 §4.2].
+    fn on_transmission_start(&mut self, idle: Duration, cx: &mut Cx<'_>) {
+        if let Some(kernel) = &mut self.kernel {
+            return kernel.on_transmission_start(idle, cx.now());
+        }
+        if self.epoch != Time::NEVER {
+            self.epoch += cx.now() - self.last_at;
+            self.last_at = cx.now();
+        }
     }
 
     /// Excludes time in which the window may not grow [RFC9438 §5.8].

@@ -120,6 +120,13 @@ impl LinuxCubic {
         }
     }
 
+    /// Excludes an idle time from the epoch [Linux: cubictcp_cwnd_event].
+    pub(super) fn on_transmission_start(&mut self, idle: Duration, now: Time) {
+        if self.epoch != Time::NEVER {
+            self.epoch = (self.epoch + idle).min(now);
+        }
+    }
+
     /// The threshold after a reduction of `window`.
     pub(super) fn ssthresh(&mut self, window: f64, cause: Cause) -> f64 {
         let w = window as u64;

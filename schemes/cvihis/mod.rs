@@ -84,6 +84,8 @@ params! {
     edge_5: f64 = 0.60, within 0.0..=1.0, from "our choice: see `edge_1`";
     /// Lower edge of the highest area.
     edge_6: f64 = 0.80, within 0.0..=1.0, from "our choice: see `edge_1`";
+    /// Minimum width of the delay space, in packets at the present rate; 0 for none.
+    min_space: f64 = 4.0, within 0.0..=1000.0, from "our choice: CVIHIS §3.2 has no minimum, and a loss without a queue makes a space as narrow as noise; of four packets one or two wait in the target area";
     /// Command of the two outer gradient areas where delay and gradient agree.
     outer: Outer = Outer::Same, from "our choice: CVIHIS §3.2 assigns commands 2 and 3 to the areas next to the target area, and none to the outer two";
     /// Unit of a step: packets of the stream, or packets of `step_size`.
@@ -104,6 +106,8 @@ params! {
     timeout_rtts: f64 = 4.0, within 1.0..=1000.0, from "our choice: the paper has no timeout";
     /// Minimum time without an acknowledgement after which the gap is doubled.
     min_timeout: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: the paper has no timeout";
+    /// Minimum number of gaps between packets without an acknowledgement after which the gap is doubled.
+    timeout_packets: f64 = 2.0, within 0.0..=1000.0, from "our choice: RFC 5348 §4.3 has two packets; the paper has no timeout";
     order edge_1 <= edge_2;
     order edge_2 <= edge_3;
     order edge_3 <= edge_4;

@@ -1,7 +1,7 @@
 //! The fraction of marked packets, and the window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowUpdate};
-use units::{Bytes, Duration, Segments};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Idle, Setup, WindowUpdate};
+use units::{Bytes, Segments};
 
 use super::Params;
 use crate::shared::{Classic, Credit};
@@ -148,8 +148,12 @@ impl CongestionControl for Control {
         self.classic.update_mut().alpha = self.alpha;
     }
 
-    fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, idle: &Idle, cx: &mut Cx<'_>) {
         self.classic.on_idle(idle, cx);
+    }
+
+    fn on_unused(&mut self, used: Bytes, cx: &mut Cx<'_>) {
+        self.classic.on_unused(used, cx);
     }
 
     fn ssthresh(&self) -> Bytes {

@@ -105,7 +105,7 @@ params! {
     initial_rtt: Duration = Duration::from_millis(200), within "1 ms"..="10 s", from "our choice: GCC02 gives none";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(300), within "1 bit/s"..="1000 Gbit/s", from "our choice: as in deployed implementations; GCC02 gives none";
-    /// Minimum rate.
+    /// Minimum rate. With an encoder, its minimum rate if that is lower and this is not set.
     min_rate: Rate = Rate::from_kbps(30), within "1 bit/s"..="1000 Gbit/s", from "our choice: GCC02 gives none; a sender without packets measures no delay";
     /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: GCC02 leaves it to the application";

@@ -312,7 +312,9 @@ fn losses_are_counted_and_late_packets_are_not_lost() {
     let report = viewer.packet(ms(100), ms(120)).expect("due");
     assert_eq!((report.received, report.lost), (2, 3));
     let late = viewer.data(2, ms(60));
-    assert_eq!(viewer.arrives(&late, ms(130)), None);
+    viewer.end.now = ms(130);
+    let algorithm = &mut viewer.algorithm;
+    viewer.end.listen(|cx| algorithm.on_late(&late, cx));
     let report = viewer.packet(ms(210), ms(230)).expect("due");
     assert_eq!((report.received, report.lost), (4, 2));
 }

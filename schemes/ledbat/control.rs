@@ -1,6 +1,6 @@
 //! LEDBAT's window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
 use units::{Bytes, Duration, Segments};
 
 use super::Params;
@@ -16,6 +16,8 @@ pub struct Ledbat {
     allowed: Bytes,
     segment: Bytes,
     delays: Delays,
+    /// The window before the last reduction.
+    undo: Option<f64>,
 }
 
 impl Ledbat {
@@ -23,7 +25,8 @@ impl Ledbat {
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let delays = Delays::new(params.base_history, params.current_filter);
         let (segment, allowed) = (setup.segment, Bytes::ZERO);
-        let mut controller = Self { params: params.clone(), window: 0.0, allowed, segment, delays };
+        let mut controller =
+            Self { params: params.clone(), window: 0.0, allowed, segment, delays, undo: None };
         controller.set(params.init_cwnd);
         controller
     }
@@ -63,6 +66,8 @@ impl CongestionControl for Ledbat {
         let aim = self.window + gain * off_target * acked / self.window;
         // max_allowed_cwnd = flightsize + ALLOWED_INCREASE·MSS, flightsize before this acknowledgement
         let max = ack.in_flight.in_segments(self.segment).0 + allowed_increase;
+        // the limit is for an application that does not use the window; segments that were overtaken are neither in flight nor acknowledged in order
+        let max = if ack.app_limited { max } else { max.max(self.window) };
         // cwnd = max(min(cwnd, max_allowed_cwnd), MIN_CWND·MSS)
         self.set(aim.min(max).max(min_cwnd));
     }
@@ -72,8 +77,16 @@ impl CongestionControl for Ledbat {
             // cwnd = 1·MSS; the transport doubles the timeout                              [RFC6817 §2.4.2: CTO]
             self.set(LOSS_WINDOW);
         } else if event.first {
+            self.undo = Some(self.window);
             // once per round trip: cwnd = min(cwnd, max(cwnd/2, MIN_CWND·MSS))             [RFC6817 §2.4.2]
             self.set(self.window.min((self.window / 2.0).max(self.params.min_cwnd)));
+        }
+    }
+
+    /// The packets were overtaken, not lost: the window is that before the reduction (RFC 4015 §3.2).
+    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
+        if let Some(window) = self.undo.take() {
+            self.set(self.window.max(window));
         }
     }
 
@@ -82,7 +95,7 @@ impl CongestionControl for Ledbat {
     }
 
     /// After an idle time the window is at most the initial window [RFC5681 §4.1].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.params.init_cwnd));
     }
 }

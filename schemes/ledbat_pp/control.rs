@@ -1,6 +1,6 @@
 //! LEDBAT++'s window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
 use units::{Bytes, Duration, Segments, Time};
 
 use super::Params;
@@ -22,6 +22,8 @@ pub struct LedbatPp {
     rtt: Duration,
     /// Start of the next slowdown; [`Time::NEVER`] while none is planned.
     slowdown_at: Time,
+    /// Window and threshold before the last reduction.
+    undo: Option<(f64, f64)>,
     /// Start of the present slowdown.
     slowed_at: Option<Time>,
     /// The window stays at its minimum until then.
@@ -40,6 +42,7 @@ impl LedbatPp {
             delays: Delays::new(params.base_history, params.current_filter),
             rtt: Duration::ZERO,
             slowdown_at: Time::NEVER,
+            undo: None,
             slowed_at: None,
             frozen_until: Time::ZERO,
         };
@@ -148,6 +151,7 @@ impl CongestionControl for LedbatPp {
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         let min = self.params.min_cwnd;
         if event.first {
+            self.undo = Some((self.window, self.threshold));
             if cx.now() < self.frozen_until {
                 // the lost packets were sent before the slowdown: half of the former window        [RFC6817 §2.4.2]
                 self.threshold = (self.threshold / 2.0).max(min);
@@ -166,12 +170,20 @@ impl CongestionControl for LedbatPp {
         }
     }
 
+    /// The packets were overtaken, not lost: window and threshold are those before the reduction (RFC 4015 §3.2).
+    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
+        if let Some((window, threshold)) = self.undo.take() {
+            self.threshold = threshold;
+            self.set(self.window.max(window));
+        }
+    }
+
     fn allowance(&self) -> Allowance {
         Allowance::window(self.allowed)
     }
 
     /// After an idle time, in which the queue was empty, the window is at most the initial window [RFC5681 §4.1].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.params.min_cwnd));
     }
 

@@ -39,9 +39,9 @@ pub const SCHEME: Scheme = Scheme {
 params! {
     /// PRIO: weight of the flow's priority.
     priority: f64 = 1.0, within 0.001..=1000.0, from "RFC8698 §4.1, Table 2: PRIO";
-    /// RMIN: minimum rate. With an encoder, its minimum rate if that is higher.
+    /// RMIN: minimum rate. With an encoder, its minimum rate if that is higher, or if this is not set.
     min_rate: Rate = Rate::from_kbps(150), within "1 bit/s"..="1000 Gbit/s", from "RFC8698 §4.1, Table 2: RMIN";
-    /// RMAX: maximum rate. With an encoder, its maximum rate if that is lower.
+    /// RMAX: maximum rate. With an encoder, its maximum rate if that is lower, or if this is not set.
     max_rate: Rate = Rate::from_kbps(1500), within "1 bit/s"..="1000 Gbit/s", from "RFC8698 §4.1, Table 2: RMAX";
     /// XREF: reference congestion level.
     x_ref: Duration = Duration::from_millis(10), within "1 us"..="10 s", from "RFC8698 §4.1, Table 2: XREF";

@@ -1,7 +1,7 @@
 //! PCON at consumers: a built-in window scheme, with PCON's reactions to marks and losses.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
-use units::{Bytes, Duration, Segments};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
+use units::{Bytes, Segments};
 
 use super::Params;
 use crate::{aimd, bic, cubic};
@@ -111,7 +111,7 @@ impl CongestionControl for Consumer {
         }
     }
 
-    fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, idle: &Idle, cx: &mut Cx<'_>) {
         match &mut self.controller {
             Controller::Aimd(controller) => controller.on_idle(idle, cx),
             Controller::Bic(controller) => controller.on_idle(idle, cx),

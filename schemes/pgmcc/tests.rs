@@ -296,7 +296,7 @@ proptest! {
 // ---- bitmaps ----
 
 fn result(acked: u64, lost: u64, last_lost: Option<u64>) -> AckResult {
-    AckResult { stale: false, acked, lost, last_lost }
+    AckResult { acked, lost, last_lost, ..AckResult::default() }
 }
 
 #[test]
@@ -330,7 +330,37 @@ fn three_later_packets_make_a_packet_lost_once() {
     assert_eq!(record.on_ack(9, !0b1000), result(1, 1, Some(6)));
     assert_eq!(record.on_ack(10, !0b1_0000), result(1, 0, None));
     // and it does not come back
-    assert_eq!(record.on_ack(11, ALL), result(1, 0, None));
+    assert_eq!(record.on_ack(11, !0b10_0000), result(1, 0, None));
+}
+
+/// 6 is overtaken by five packets and is declared lost after three: from then on, six are waited for, until sixteen packets are lost.
+#[test]
+fn an_overtaken_packet_is_waited_for_the_next_time() {
+    let mut record = Record::new(3);
+    record.on_ack(5, ALL);
+    for (newest, missing) in [(7, 0b10), (8, 0b100), (9, 0b1000), (10, 0b1_0000), (11, 0b10_0000)] {
+        assert!(!record.on_ack(newest, !missing).overtaken);
+    }
+    let late = record.on_ack(11, ALL);
+    assert_eq!(late, AckResult { overtaken: true, ..AckResult::default() });
+    // 12 is missing: lost at the sixth later one
+    for newest in 13..18 {
+        assert_eq!(record.on_ack(newest, !(1 << (newest - 12))), result(1, 0, None));
+    }
+    assert_eq!(record.on_ack(18, !(1 << 6)), result(1, 1, Some(12)));
+    // fifteen more losses, one at a time
+    for lost in 0..15 {
+        let first = 19 + 40 * lost;
+        record.on_ack(first - 1 + 32, ALL);
+        (1..7).for_each(|later| {
+            record.on_ack(first + 32 + later, !(1 << later));
+        });
+        record.on_ack(first + 32 + 7, !(1 << 7));
+    }
+    record.on_ack(1000, ALL);
+    record.on_ack(1002, !0b10);
+    record.on_ack(1003, !0b100);
+    assert_eq!(record.on_ack(1004, !0b1000).last_lost, Some(1001));
 }
 
 #[test]
@@ -587,13 +617,15 @@ fn a_loss_halves_once_and_the_window_stands_still_until_the_next_packet_is_ackno
     source.ack(26, !0b10_1000);
     source.ack(27, !0b101_0000);
     assert_eq!((source.w_and_t().0, source.end.meter.count(Count::Episodes)), (halved, 1));
+    let bit = |age: u64| 1u32.checked_shl(age as u32).unwrap_or(0);
+    let without = |newest: u64| !(bit(newest - 21) | bit(newest - 23));
     for newest in 28..next {
-        source.ack(newest, ALL);
+        source.ack(newest, without(newest));
         assert_eq!(source.w_and_t().0, halved, "packet {newest} was sent before the cut");
     }
     assert!(source.sent.len() as u64 > next, "tokens came back meanwhile");
     // feedback for the packet sent after the cut
-    source.ack(next, ALL);
+    source.ack(next, without(next));
     assert!(source.w_and_t().0 > halved);
     assert_eq!(source.end.meter.count(Count::Episodes), 1);
     // a packet sent after the cut is lost: a new cut
@@ -602,11 +634,24 @@ fn a_loss_halves_once_and_the_window_stands_still_until_the_next_packet_is_ackno
     let w = source.w_and_t().0;
     for (i, newest) in (next + 2..next + 5).enumerate() {
         assert!(newest < source.sent.len() as u64);
-        source.ack(newest, !(1 << (i + 1)));
+        source.ack(newest, without(newest) & !(1 << (i + 1)));
     }
     // below its threshold of eight it had grown by two meanwhile
     assert!(close(source.w_and_t().0, (w + 2.0) / 2.0));
     assert_eq!(source.end.meter.count(Count::Episodes), 2);
+}
+
+/// 21 is declared lost after three later packets, and arrives: the window is that before the halving.
+#[test]
+fn a_loss_that_was_none_gives_the_window_back() {
+    let mut source = eight();
+    source.ack(22, !0b10);
+    source.ack(23, !0b100);
+    let (w, _) = source.w_and_t();
+    source.ack(24, !0b1000);
+    assert!(close(source.w_and_t().0, w / 2.0));
+    source.ack(24, ALL);
+    assert!(close(source.w_and_t().0, w));
 }
 
 #[test]

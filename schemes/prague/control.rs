@@ -1,6 +1,6 @@
 //! Prague's window and pacing rate. Its packets are ECT(1) [RFC9331 §4.1].
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowUpdate};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Idle, Setup, WindowUpdate};
 use units::{Bytes, Duration, Rate, Segments, Time};
 
 use super::Params;
@@ -169,8 +169,13 @@ impl CongestionControl for Control {
         self.pace();
     }
 
-    fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, idle: &Idle, cx: &mut Cx<'_>) {
         self.classic.on_idle(idle, cx);
+        self.pace();
+    }
+
+    fn on_unused(&mut self, used: Bytes, cx: &mut Cx<'_>) {
+        self.classic.on_unused(used, cx);
         self.pace();
     }
 

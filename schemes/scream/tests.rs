@@ -221,7 +221,8 @@ fn pacing_is_relaxed_near_the_maximum_rate() {
 fn packets_below_the_highest_acknowledged_number_are_not_in_flight() {
     let mut flight = Flight::default();
     (0..5).for_each(|seq| flight.send(PACKET, ms(seq)));
-    let report = Report { highest: 3, arrived_at: ms(50), received: 0b1101, marked: 0b0100 };
+    let report =
+        Report { highest: 3, arrived_at: ms(50), after_gap: false, received: 0b1101, marked: 0b0100 };
     let first = flight.on_report(&report, ms(100));
     let wanted =
         Acked { bytes: 4000, marked_bytes: 1000, packets: 3, marked: 1, lost: 1, sent_at: Some(ms(3)) };
@@ -236,7 +237,8 @@ fn the_reordering_window_adapts() {
     let mut flight = Flight::default();
     (0..5).for_each(|seq| flight.send(PACKET, ms(seq)));
     let mut report = |highest, received, at| {
-        flight.on_report(&Report { highest, arrived_at: ms(at), received, marked: 0 }, ms(at))
+        flight
+            .on_report(&Report { highest, arrived_at: ms(at), after_gap: false, received, marked: 0 }, ms(at))
     };
     assert_eq!(report(2, 0b101, 100).lost, 1);
     let late = report(2, 0b111, 130);
@@ -317,7 +319,7 @@ fn only_l4s_streams_send_as_ect1() {
 
 #[test]
 fn reports_survive_their_encoding_and_others_are_refused() {
-    let report = Report { highest: 77, arrived_at: ms(5), received: 0b1011, marked: 0b10 };
+    let report = Report { highest: 77, arrived_at: ms(5), after_gap: true, received: 0b1011, marked: 0b10 };
     assert_eq!(Report::decode(report.encode()), Some(report));
     // the highest packet arrived, and no packet is marked that did not arrive
     assert_eq!(Report::decode(Report { received: 0b10, ..report }.encode()), None);

@@ -1,7 +1,9 @@
 //! The common frame of window schemes: slow start, threshold, minimum, one reduction per episode, undo.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Sent, Setup, WindowUpdate};
-use units::{Bytes, Duration, Segments};
+use contract::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Idle, Sent, Setup, WindowUpdate,
+};
+use units::{Bytes, Segments};
 
 /// A congestion controller made of a [`WindowUpdate`], which determines congestion avoidance and the reduction.
 ///
@@ -81,6 +83,21 @@ impl<L: WindowUpdate> Classic<L> {
         self.set(next.0);
     }
 
+    /// Remembers three quarters of the window [RFC2861 §3.2; Linux: tcp_current_ssthresh].
+    fn raise_ssthresh(&mut self) {
+        let remembered = if self.update.integer_cwnd() {
+            let window = self.window as u64;
+            (window / 2 + window / 4) as f64
+        } else {
+            0.75 * self.window
+        };
+        self.ssthresh = self.ssthresh.max(remembered);
+    }
+
+    fn set_decayed(&mut self, window: f64) {
+        self.set(if self.update.integer_cwnd() { window.floor() } else { window });
+    }
+
     #[inline]
     fn set(&mut self, window: f64) {
         self.window = if window >= MIN_CWND { window } else { MIN_CWND };
@@ -143,9 +160,9 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
     }
 
     #[inline]
-    fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
+    fn on_sent(&mut self, sent: &Sent, cx: &mut Cx<'_>) {
         if sent.in_flight == sent.bytes {
-            self.update.on_transmission_start();
+            self.update.on_transmission_start(sent.idle, cx);
         }
     }
 
@@ -157,10 +174,23 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
         self.set(self.window.max(undo.window));
     }
 
-    /// After an idle time the window is at most the initial window [RFC5681 §4.1].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1]. With a window that decays it is halved, and the threshold is at
+    /// least three quarters of what it was [RFC2861 §3.2].
+    fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
+        if idle.halvings.is_some() {
+            self.raise_ssthresh();
+        }
         if self.window > self.initial {
-            self.set(self.initial);
+            self.set_decayed(idle.restart(self.window, self.initial));
+        }
+    }
+
+    /// The window goes half of the way to what is used of it, at least the initial window [RFC2861 §3.2].
+    fn on_unused(&mut self, used: Bytes, _cx: &mut Cx<'_>) {
+        let used = used.in_segments(self.segment).0.max(self.initial);
+        if used < self.window {
+            self.raise_ssthresh();
+            self.set_decayed((self.window + used) / 2.0);
         }
     }
 

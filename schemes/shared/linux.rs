@@ -2,7 +2,7 @@
 //!
 //! A module may change the window and the threshold at every event, unlike a [`contract::WindowUpdate`], and it is told of the states of the connection.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Sent, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Idle, Sent, Setup};
 use units::{Bytes, Duration, Time};
 
 use super::Credit;
@@ -382,12 +382,22 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.changed();
     }
 
-    /// After an idle time the window is at most the initial window [RFC5681 §4.1], and the threshold is kept [Linux: tcp_cwnd_restart].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    /// After an idle time the window is halved, down to the initial window, or is that at once [Linux: tcp_cwnd_restart; RFC5681 §4.1].
+    fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
         self.event(Event::WindowRestart);
         self.socket.ssthresh = self.socket.current_ssthresh();
-        self.socket.cwnd = self.socket.cwnd.min(self.initial);
+        self.socket.cwnd = idle.restart(self.socket.cwnd as f64, self.initial as f64) as u64;
         self.changed();
+    }
+
+    /// The window goes half of the way to what is used of it, at least the initial window [Linux: tcp_cwnd_application_limited].
+    fn on_unused(&mut self, used: Bytes, _cx: &mut Cx<'_>) {
+        let used = (used.as_u64() / self.socket.mss).max(self.initial);
+        if used < self.socket.cwnd {
+            self.socket.ssthresh = self.socket.current_ssthresh();
+            self.socket.cwnd = (self.socket.cwnd + used) / 2;
+            self.changed();
+        }
     }
 
     fn ssthresh(&self) -> Bytes {

@@ -134,7 +134,13 @@ impl Bench {
             if in_flight > controller.allowance().window {
                 return;
             }
-            let sent = Sent { bytes: SEGMENT, in_flight, retransmission: false, app_limited: false };
+            let sent = Sent {
+                bytes: SEGMENT,
+                in_flight,
+                retransmission: false,
+                app_limited: false,
+                idle: Duration::ZERO,
+            };
             controller.on_sent(&sent, &mut self.cx());
         }
     }

@@ -1,6 +1,6 @@
 //! Tests of `Classic`, with Reno.
 
-use contract::{Cause, Congestion, CongestionControl};
+use contract::{Cause, Congestion, CongestionControl, Idle};
 use units::{Bytes, Duration};
 
 use super::testing::{Bench, SEGMENT, setup};
@@ -83,14 +83,14 @@ fn an_idle_time_reduces_the_window_to_the_initial_one() {
     }
     bench.congestion(&mut controller, Cause::Loss);
     assert_eq!(controller.allowance().window, SEGMENT * 40);
-    controller.on_idle(Duration::from_secs(5), &mut bench.cx());
+    controller.on_idle(&Idle { time: Duration::from_secs(5), halvings: None }, &mut bench.cx());
     assert_eq!(controller.allowance().window, SEGMENT * 10);
     assert_eq!(controller.ssthresh(), SEGMENT * 40);
     assert!(controller.in_slow_start());
     // a smaller window does not change
     let (mut bench, mut controller) = classic(10);
     bench.congestion(&mut controller, Cause::Loss);
-    controller.on_idle(Duration::from_secs(5), &mut bench.cx());
+    controller.on_idle(&Idle { time: Duration::from_secs(5), halvings: None }, &mut bench.cx());
     assert_eq!(controller.allowance().window, SEGMENT * 5);
 }
 

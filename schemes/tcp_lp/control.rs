@@ -1,6 +1,6 @@
 //! TCP-LP's window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Idle, Setup};
 use units::{Bytes, Duration, Segments, Time};
 
 use super::Params;
@@ -37,6 +37,8 @@ pub struct TcpLp {
     segment: Bytes,
     initial: f64,
     delays: Option<Delays>,
+    /// Window and threshold before the last reduction.
+    undo: Option<(f64, f64)>,
     /// Time of the last early reduction.
     reduced_at: Time,
     /// End of the inference phase.
@@ -69,6 +71,7 @@ impl TcpLp {
             segment: setup.segment,
             initial,
             delays: None,
+            undo: None,
             reduced_at: Time::ZERO,
             inferring_until: Time::ZERO,
             rtt: Duration::ZERO,
@@ -183,6 +186,7 @@ impl CongestionControl for TcpLp {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         if event.first {
+            self.undo = Some((self.window, self.threshold));
             // ssthresh = max(FlightSize/2, 2·SMSS)                                         [RFC5681 §3.1, eq. 4]
             let flight = event.in_flight.in_segments(self.segment).0;
             self.threshold = (flight / 2.0).max(MIN_THRESHOLD);
@@ -193,13 +197,21 @@ impl CongestionControl for TcpLp {
         }
     }
 
+    /// The segments were overtaken, not lost: window and threshold are those before the reduction (RFC 4015 §3.2).
+    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
+        if let Some((window, threshold)) = self.undo.take() {
+            self.threshold = threshold;
+            self.set(self.window.max(window));
+        }
+    }
+
     fn allowance(&self) -> Allowance {
         Allowance::window(self.allowed)
     }
 
-    /// After an idle time the window is at most the initial window [RFC5681 §4.1].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
-        self.set(self.window.min(self.initial));
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1], or halved [RFC2861 §3.2].
+    fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
+        self.set(idle.restart(self.window, self.initial));
     }
 
     fn ssthresh(&self) -> Bytes {

@@ -284,7 +284,13 @@ fn walk(algorithm: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u6
                 algorithm.on_delivery(&delivery, &mut world.cx());
             }
             Op::Sent { app_limited } => {
-                let sent = Sent { bytes: SEGMENT, in_flight, retransmission: false, app_limited };
+                let sent = Sent {
+                    bytes: SEGMENT,
+                    in_flight,
+                    retransmission: false,
+                    app_limited,
+                    idle: Duration::ZERO,
+                };
                 algorithm.on_sent(&sent, &mut world.cx());
             }
             Op::Timer => {
@@ -295,7 +301,8 @@ fn walk(algorithm: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u6
                 assert!(algorithm.wake() > world.now, "a deadline that has passed stays");
             }
             Op::Spurious => algorithm.on_spurious(&mut world.cx()),
-            Op::Idle => algorithm.on_idle(Duration::from_secs(3), &mut world.cx()),
+            Op::Idle => algorithm
+                .on_idle(&contract::Idle { time: Duration::from_secs(3), halvings: None }, &mut world.cx()),
         }
         let (allowance, threshold) = (algorithm.allowance(), algorithm.ssthresh());
         assert!(algorithm.timeout() != Some(Duration::ZERO), "no Interest is answered at once, after {op:?}");

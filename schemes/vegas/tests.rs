@@ -1,6 +1,6 @@
 //! One test per rule of tcp_vegas.c. Round-trip times are in whole milliseconds; the kernel adds a microsecond, so that a base of 100 ms is 100 001.
 
-use contract::{Ack, Cause, CongestionControl, Sent};
+use contract::{Ack, Cause, CongestionControl, Idle, Sent};
 use units::Duration;
 
 use super::{Control, Params, control};
@@ -166,8 +166,13 @@ fn a_timeout_forgets_the_base() {
     bench.congestion(&mut controller, Cause::Timeout);
     assert_eq!((cwnd(&controller), controller.socket().ssthresh), (1, 4));
     assert!(!controller.module().rtt.enabled);
-    let retransmission =
-        Sent { bytes: SEGMENT, in_flight: SEGMENT, retransmission: true, app_limited: false };
+    let retransmission = Sent {
+        bytes: SEGMENT,
+        in_flight: SEGMENT,
+        retransmission: true,
+        app_limited: false,
+        idle: Duration::ZERO,
+    };
     controller.on_sent(&retransmission, &mut bench.cx());
     let rtt = &controller.module().rtt;
     assert!(rtt.enabled && rtt.base == 0x7fff_ffff);
@@ -186,7 +191,7 @@ fn a_timeout_forgets_the_base() {
 #[test]
 fn an_idle_time_forgets_the_base() {
     let (mut bench, mut controller) = avoiding(&Params::default(), 20);
-    controller.on_idle(Duration::from_secs(3), &mut bench.cx());
+    controller.on_idle(&Idle { time: Duration::from_secs(3), halvings: None }, &mut bench.cx());
     assert_eq!(controller.module().rtt.base, 0x7fff_ffff);
     assert_eq!((cwnd(&controller), controller.socket().ssthresh), (20, 20));
 }

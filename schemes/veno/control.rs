@@ -1,7 +1,7 @@
 //! TCP Veno's window, in whole segments, with the fixed-point numbers of Linux.
 
 use contract::{Ack, Cut, Cx, WindowUpdate};
-use units::Segments;
+use units::{Duration, Segments};
 
 use super::Params;
 use crate::shared::{Credit, LossState};
@@ -146,7 +146,7 @@ impl WindowUpdate for Veno {
     }
 
     /// Begins again, without a minimum round-trip time [Linux: tcp_veno_cwnd_event].
-    fn on_transmission_start(&mut self) {
+    fn on_transmission_start(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         self.base_rtt = NEVER;
         self.grows = true;
         self.estimate();

@@ -144,6 +144,7 @@ fn a_new_start_of_transmission_forgets_the_minimum() {
             in_flight: SEGMENT * in_flight,
             retransmission: false,
             app_limited: false,
+            idle: Duration::ZERO,
         };
         controller.on_sent(&sent, &mut bench.cx());
         ack(&mut bench, &mut controller, 1, 150);

@@ -231,6 +231,20 @@ def test_the_scenario_to_start_from_meets_its_own_expectations(
     assert "overwritten" in refused_after(capsys, "new", str(file))
 
 
+@pytest.mark.parametrize("ending", ["csv", "CSV", "tsv", "json", "xlsx", "parquet"])
+def test_a_figure_is_not_written_to_a_file_of_numbers(
+    small: Path, ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for verb, option in (
+        (["plot", str(small), "queue"], "--csv"),
+        (["explain", str(small), "--flow", "none"], "--json"),
+    ):
+        assert call([*verb, "--out", f"x.{ending}"]) == 2
+        told = capsys.readouterr().err
+        assert option in told
+        assert ".svg" in told
+
+
 @pytest.mark.parametrize(("name", "hint"), [("mine.py", "--like scheme"), ("mine", "as in mine.toml")])
 def test_a_scenario_is_not_written_to_a_file_of_another_kind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, hint: str

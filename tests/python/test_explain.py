@@ -57,6 +57,54 @@ def test_the_known_limit_of_a_flow_is_the_largest(scenario: tw.Scenario, limit: 
     assert answer.active_s == pytest.approx(20, abs=0.1)
 
 
+@pytest.mark.parametrize("stack", ["quinn", "noq"])
+@pytest.mark.parametrize(
+    ("flow", "limit"),
+    [
+        ({"quic": {"receive_window": "100 kB"}}, "flow_control"),
+        ({"quic": {"receive_window": "30 kB"}}, "flow_control"),
+        ({"quic": {"receive_window": "unlimited"}}, "window"),
+        ({"quic": {"receive_window": "1 MB", "send_window": "50 kB"}}, "application"),
+        ({"app": {"kind": "requests", "size": "2 kB", "think": "300 ms"}}, "application"),
+    ],
+    ids=["flow-control", "small-window", "no-flow-control", "send-buffer", "requests"],
+)
+def test_the_limit_of_a_quic_flow_is_its_window_its_flow_control_or_its_application(
+    stack: str, flow: dict[str, Any], limit: str
+) -> None:
+    tree = alone(stack=stack, **flow).tree
+    tree["duration"] = "5 s"
+    answer = explain(tw.Scenario.from_tree(tree), "bulk")
+    name, share = next(iter(answer.limits().items()))
+    assert name == limit, answer.limits()
+    assert share > 0.6
+    assert LIMITS[limit] in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("scheme", "counted", "words"),
+    [
+        ("tfrc", ("reordered",), "overtaken"),
+        ("cvihis", ("reordered", "late"), "taken for lost"),
+        ("reno", ("spurious",), "spurious"),
+    ],
+)
+def test_reordering_is_said_and_what_of_it_was_taken_for_loss(
+    scheme: str, counted: tuple[str, ...], words: str
+) -> None:
+    tree = alone(scheme=scheme).tree
+    tree["topology"]["bottleneck"]["impair"] = {"jitter": "5 ms"}
+    answer = explain(tw.Scenario.from_tree(tree), "bulk")
+    found = answer.reordering()
+    for name in counted:
+        assert found[name] > 0, (name, found)
+    assert words in answer.sentence
+    assert answer.as_json()["reordering"] == found
+    in_order = explain(alone(scheme=scheme), "bulk")
+    assert in_order.reordering() == {"reordered": 0, "late": 0, "spurious": 0}
+    assert in_order.reordering_sentence() is None
+
+
 def test_a_film_on_an_idle_path_is_limited_by_its_frames() -> None:
     answer = explain(alone(scheme="tfrc", source={"kind": "frames", "rate": "1 Mbit/s"}), "bulk")
     limits = answer.limits()

@@ -152,6 +152,10 @@ def test_the_command_refuses_a_missing_settings_file(
     path = tmp_path / "forward.toml"
     path.write_text(example)
     assert forward.read_settings(path)["routes"][0]["link"] == "core"
+    # as editors of other systems save it
+    marked = tmp_path / "marked.toml"
+    marked.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert forward.read_settings(marked) == forward.read_settings(path)
     path.write_text("listen = [")
     with pytest.raises(CommandError, match=r"forward\.toml"):
         ndn_forward.forward(path)

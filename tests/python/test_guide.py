@@ -365,7 +365,7 @@ def test_every_command_of_a_page_runs_as_it_is_printed(
 ) -> None:
     reader, failed = Reader(tmp_path, network), []
     for block in blocks(page):
-        if block.language == "toml" and block.name:
+        if block.language in ("toml", "text") and block.name:
             (tmp_path / block.name).write_text(block.text, encoding="utf-8")
         if block.language == "sh" and "skip" not in block.notes and block.commands():
             try:

@@ -26,6 +26,8 @@ def status(done, sent, *, lost=0, total=10_000_000):
         "total_bytes": total,
         "packets": sent // 1400,
         "lost": lost,
+        "reordered": 0,
+        "reordered_lost": 0,
         "allowed_bps": 20_000_000,
         "limit_bps": 0,
         "rtt_s": 0.025,

@@ -54,8 +54,12 @@ pub trait CongestionControl {
     /// The last episode was spurious: nothing was lost. An implementation can restore its state before it.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// The connection is about to resume sending after it had nothing in flight for `idle`, longer than a retransmission timeout.
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {}
+    /// The connection is about to resume sending after it had nothing in flight for longer than a retransmission timeout.
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {}
+
+    /// For a retransmission timeout no more than `used` bytes of the window were in flight, because the application or the receive window had no more.
+    /// Only TCP with a window that decays calls it [RFC2861 §3.2; Linux: tcp_cwnd_application_limited].
+    fn on_unused(&mut self, _used: Bytes, _cx: &mut Cx<'_>) {}
 
     /// NDN: the maximum rate of Data to the consumer's node, that of its fastest link. Called once, before anything else.
     fn on_access(&mut self, _capacity: Rate) {}
@@ -140,9 +144,30 @@ pub trait WindowUpdate: Clone {
     /// An acknowledgement that does not change the window: in recovery, marked, or application-limited. The time until it does not count.
     fn pause(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
 
-    /// A segment leaves while no other is in flight [Linux: CA_EVENT_TX_START].
+    /// A segment leaves while no other is in flight, `idle` after the last departure [Linux: CA_EVENT_TX_START].
     #[inline]
-    fn on_transmission_start(&mut self) {}
+    fn on_transmission_start(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {}
+}
+
+/// An idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Time since the last departure.
+    pub time: Duration,
+    /// How often the window is halved, down to the initial window: once for each whole retransmission timeout [RFC2861 §3.2; Linux:
+    /// tcp_cwnd_restart]. `None`: it is the initial window at once [RFC5681 §4.1].
+    pub halvings: Option<u32>,
+}
+
+impl Idle {
+    /// The window after the idle time, from `window` before it; `initial` is the initial window.
+    pub fn restart(&self, window: f64, initial: f64) -> f64 {
+        let halved = match self.halvings {
+            Some(halvings) => (0..halvings.min(64)).fold(window, |window, _| window / 2.0),
+            None => 0.0,
+        };
+        halved.max(initial.min(window))
+    }
 }
 
 /// Input of a window reduction.
@@ -178,7 +203,8 @@ pub struct Ack {
     pub rtt_smoothed: Duration,
     /// Minimum round-trip time so far; [`Duration::MAX`] before the first sample.
     pub rtt_min: Duration,
-    /// The sender was application-limited at some time since the last acknowledgement.
+    /// The application, the receive window or the send buffer has left the window unused, so that it need not grow. Over TCP: the window was not full at
+    /// any time of the last round, and in slow start less than half of it was in flight [Linux: tcp_is_cwnd_limited].
     pub app_limited: bool,
     /// The transport is in loss recovery; classic windows do not change in that time.
     pub recovering: bool,
@@ -313,8 +339,10 @@ pub struct Sent {
     pub in_flight: Bytes,
     /// It is a retransmission.
     pub retransmission: bool,
-    /// The sender was application-limited at some time since the last acknowledgement.
+    /// The application has left the window unused since the last acknowledgement; over TCP known only if delivery is sampled.
     pub app_limited: bool,
+    /// Time since the last departure; zero for the first, and over named data.
+    pub idle: Duration,
 }
 
 /// The present window and rate. Both always have a value; `UNLIMITED` is one of each.

@@ -240,6 +240,10 @@ pub enum Count {
     Ignored,
     /// Packets that the receiver detected as lost.
     Missing,
+    /// Packets that arrived after one that was sent later (RFC 4737 §3: reordered packets).
+    Reordered,
+    /// Reordered packets that had been declared lost.
+    Late,
     /// Congestion marks seen by the receiver or echoed to the sender.
     Marks,
     /// Signals of a name-based network that were sent: joins, registrations, probes and their answers. SDN: congestion signals that an agent sent or
@@ -281,7 +285,7 @@ pub enum Count {
 
 impl Count {
     /// All counters, in order.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::Retransmits,
         Self::Timeouts,
         Self::Episodes,
@@ -290,6 +294,8 @@ impl Count {
         Self::Suppressed,
         Self::Ignored,
         Self::Missing,
+        Self::Reordered,
+        Self::Late,
         Self::Marks,
         Self::Signals,
         Self::Nacks,
@@ -321,6 +327,8 @@ impl Count {
             Self::Suppressed => "suppressed",
             Self::Ignored => "ignored",
             Self::Missing => "missing",
+            Self::Reordered => "reordered",
+            Self::Late => "late",
             Self::Marks => "marks",
             Self::Signals => "signals",
             Self::Nacks => "nacks",

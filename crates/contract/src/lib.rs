@@ -24,8 +24,8 @@ mod stream;
 
 pub use arena::Arena;
 pub use control::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, EcnFeedback, EcnUse, Lost, Sent,
-    Setup, SourceWindows, WindowUpdate, ambassador_impl_CongestionControl,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, EcnFeedback, EcnUse, Idle, Lost,
+    Sent, Setup, SourceWindows, WindowUpdate, ambassador_impl_CongestionControl,
 };
 pub use cx::{Count, Counts, Cx, MediaMeter, Meter, Note, Notes, Outputs, RouterPacket};
 pub use delays::Delays;

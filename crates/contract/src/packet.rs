@@ -227,8 +227,41 @@ impl TcpFlags {
 }
 
 /// Up to three blocks [RFC2018 §3], each as offsets from the acknowledgement number; an empty block is `(0, 0)`.
+///
+/// The first can report data that arrived twice (D-SACK). If they are below the acknowledgement number, their offsets are distances below it, the larger
+/// one first; if they are above it, the second block contains the first [RFC2883 §4].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks(pub [(u32, u32); 3]);
+
+impl SackBlocks {
+    /// Number of blocks.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.0.iter().take_while(|block| **block != (0, 0)).count()
+    }
+
+    /// Whether there is no block.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.0[0].0 == 0 && self.0[0].1 == 0
+    }
+
+    /// The blocks above the acknowledgement number `ack`, as sequence numbers. One that reports data twice is among them if it is above.
+    pub fn arrived(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
+        let above = self.0.into_iter().filter(|(start, end)| start < end);
+        above.map(move |(start, end)| (ack + u64::from(start), ack + u64::from(end)))
+    }
+
+    /// Data that arrived twice, as sequence numbers.
+    pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
+        let [first, second, _] = self.0;
+        if first.0 > first.1 {
+            return Some((ack.saturating_sub(first.0.into()), ack.saturating_sub(first.1.into())));
+        }
+        let contained = first.0 < first.1 && second.0 <= first.0 && first.1 <= second.1;
+        contained.then(|| (ack + u64::from(first.0), ack + u64::from(first.1)))
+    }
+}
 
 /// Header of a stream's data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

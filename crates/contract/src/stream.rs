@@ -77,6 +77,9 @@ pub trait ReceiverAlgorithm {
     /// Consecutive packets are lost.
     fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {}
 
+    /// A data packet arrived that `on_loss` had declared lost: it was overtaken, and the loss was none. `on_data` is not called for it.
+    fn on_late(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
+
     /// Whether to measure the capacity of the access link when the receiver joins, if the network supports it.
     fn probes(&self) -> bool {
         false
@@ -166,7 +169,7 @@ pub struct Gap {
     pub first_missing: u64,
     /// Number of lost packets.
     pub packets: u64,
-    /// The first packet after the gap, whose arrival revealed it.
+    /// The packet with a higher number at whose arrival the gap counts as lost: the first one, or a later one if packets are waited for.
     pub before: Arrival,
 }
 

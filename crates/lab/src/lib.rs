@@ -3,6 +3,7 @@
 mod capture;
 pub mod describe;
 mod diagnostics;
+mod drill_script;
 mod files;
 mod lower;
 mod metrics;
@@ -20,6 +21,7 @@ mod warnings;
 
 pub use capture::{Capture, Written};
 pub use diagnostics::{Problem, Problems};
+pub use drill_script::{DrillScript, drillable};
 pub use metrics::{coefficient_of_variation, jain, report};
 pub use plan::{Group, Plan};
 pub use qlog::{QlogConnection, controlled, qlog, qlog_connection};

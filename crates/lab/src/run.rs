@@ -25,17 +25,18 @@ pub fn run(plan: &Plan, control: &Control) -> Outcome {
 
 /// As [`run`]. Whenever `control` requests a pause, `save` gets the present tables, and the run continues.
 pub fn run_saving(plan: &Plan, control: &Control, save: impl FnMut(&Report)) -> Outcome {
-    run_observed(plan, control, Observers::default(), save)
+    run_observed(plan, control, Observers::default(), None, save)
 }
 
-/// As [`run_saving`], with captures and logs, which are dropped before this returns.
+/// As [`run_saving`], with captures and logs, which are dropped before this returns, and with a record of packets if there is a `log`.
 pub fn run_observed(
     plan: &Plan,
     control: &Control,
     observers: Observers,
+    log: Option<Box<dyn PacketLog>>,
     mut save: impl FnMut(&Report),
 ) -> Outcome {
-    run_world(plan, control, observers, None, &mut save)
+    run_world(plan, control, observers, log, &mut save)
 }
 
 /// As [`run`], with a record of every packet, which is complete when this returns. It changes nothing in the run.

@@ -4,6 +4,7 @@
 //! `stack_quinn`, and is a line.
 
 use sim::{Encoder, MakeEnds};
+use stack::quic::FlowControl;
 use units::Bytes;
 
 use crate::schema::file::StackWord;
@@ -18,6 +19,8 @@ pub(crate) struct Stack {
     pub(crate) schemes: &'static [&'static str],
     /// Smallest path MTU, and why.
     pub(crate) min_packet: (Bytes, &'static str),
+    /// Its flow control, if it is QUIC.
+    pub(crate) flow_control: Option<FlowControl>,
     /// Settings of its encoder, if it carries media.
     pub(crate) encoder: Option<Encoder>,
     pub(crate) ends: MakeEnds,
@@ -40,6 +43,7 @@ macro_rules! stacks {
                             $module::MIN_MTU,
                             "a UDP payload of 1200 B and 28 B of headers [RFC 9000 §14]",
                         ),
+                        flow_control: Some(FlowControl::default()),
                         encoder: None,
                         ends: MakeEnds(|flow, stack, log| {
                             let controller = match &stack.controller {
@@ -49,8 +53,8 @@ macro_rules! stacks {
                                     $module::Controller::Scheme(scheme, flow.params.clone())
                                 }
                             };
-                            let (mtu, size) = (stack.packet, stack.size);
-                            $module::ends(&$module::Config { controller, mtu, size }, log)
+                            let (mtu, size, flow_control) = (stack.packet, stack.size, stack.flow_control);
+                            $module::ends(&$module::Config { controller, mtu, size, flow_control }, log)
                         }),
                     }),
                     #[cfg(not(feature = $feature))]
@@ -79,6 +83,7 @@ fn str0m() -> Option<Stack> {
         refused: &[],
         schemes: &[],
         min_packet: (MIN_MTU, "a UDP payload of 1150 B, which is str0m's default, and 28 B of headers"),
+        flow_control: None,
         encoder: Some(Encoder { start, frame_rate, model: encoder }),
         ends: MakeEnds(|_, stack, _| {
             let Encoder { start, frame_rate, model } =

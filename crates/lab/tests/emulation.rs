@@ -82,7 +82,7 @@ fn a_capture_has_a_block_for_each_packet_that_passed() {
     let (capture, captured) = lab::Capture::create(&plan, &links, &path, 0).expect("the folder is there");
     let plain = lab::run(&plan, &Control::default());
     let observers = Observers { tap: Some((links, Box::new(capture))), ..Observers::default() };
-    let outcome = lab::run_observed(&plan, &Control::default(), observers, |_| {});
+    let outcome = lab::run_observed(&plan, &Control::default(), observers, None, |_| {});
     let bytes = std::fs::read(&path).expect("it was written");
     std::fs::remove_dir_all(&folder).expect("it is ours");
     assert_eq!(outcome.trace.hash, plain.trace.hash, "observation changes nothing");

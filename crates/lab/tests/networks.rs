@@ -161,7 +161,8 @@ fn node_positions_do_not_overlap_and_are_inside_the_picture() {
 
 #[test]
 fn graphml_gives_nodes_links_rates_and_distances() {
-    let plan = plan(&format!("kind = \"graphml\"\nfile = \"triangle.graphml\"\n{LINK}"), "Old_Town", "2");
+    let keys = "kind = \"graphml\"\nfile = \"triangle.graphml\"\nrate_from_file = true";
+    let plan = plan(&format!("{keys}\n{LINK}"), "Old_Town", "2");
     assert_eq!(plan.blueprint.nodes, ["Old_Town", "Old_Town_2", "2"]);
     let names: Vec<&str> = plan.blueprint.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["Old_Town-Old_Town_2", "Old_Town_2-2", "2-Old_Town", "2-Old_Town_2"]);
@@ -376,7 +377,7 @@ fn directions(plan: &Plan, name: &str) -> [(u64, u64); 2] {
 /// changes.
 #[test]
 fn a_link_of_every_generator_can_differ_from_its_template() {
-    let graph = format!("kind = \"graphml\"\nfile = \"triangle.graphml\"\n{LINK}");
+    let graph = format!("kind = \"graphml\"\nfile = \"triangle.graphml\"\nrate_from_file = true\n{LINK}");
     let distant = "kind = \"graphml\"\nfile = \"triangle.graphml\"\ndelay_by_distance = true\nlink = { rate = \"10 Mbit/s\" }";
     // the rate of the second one is that of the file
     let graph_links = ["Old_Town_2-2", "Old_Town-Old_Town_2"];

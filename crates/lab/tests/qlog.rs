@@ -50,7 +50,7 @@ fn logged(text: &str, flows: &[&str], test: &str) -> (lab::Outcome, Vec<Vec<Valu
         observers.logs.push((flow, log));
         files.push((path, written));
     }
-    let outcome = lab::run_observed(&plan, &Control::default(), observers, |_| {});
+    let outcome = lab::run_observed(&plan, &Control::default(), observers, None, |_| {});
     let mut logs = Vec::new();
     for (path, written) in files {
         let text = std::fs::read_to_string(path).expect("it was written");

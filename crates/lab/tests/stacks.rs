@@ -7,7 +7,7 @@ use std::thread;
 
 use lab::Cells;
 
-use common::{plan, run, words};
+use common::{plan, run, words, wrong};
 
 const TWO: &str = r#"
 duration = "8 s"
@@ -91,4 +91,58 @@ fn a_flow_over_a_stack_stops_and_starts_again() {
     assert_ne!(hash, run(&plan(TWO)).0);
     assert!(report.value("flow.own.active").is_some_and(|active| active < 6.1));
     assert!(report.value("flow.own.goodput").is_some_and(|goodput| goodput > 1e6));
+}
+
+/// What a receive window permits per round trip, and what limits a flow whose windows are raised.
+#[test]
+fn flow_control_limits_a_flow_to_its_window_per_round_trip() {
+    let text = |stack: &str, quic: &str| {
+        format!(
+            "duration = \"4 s\"\nwarmup = \"2 s\"\n[topology]\nkind = \"dumbbell\"\nedge = {{ rate = \"10 Gbit/s\", delay = \"0 ms\" }}\n\
+             bottleneck = {{ rate = \"20 Mbit/s\", delay = \"50 ms\", buffer = \"1 bdp\" }}\n\
+             [[flows]]\nname = \"f\"\nscheme = \"bbr\"\nstack = \"{stack}\"\n{quic}\n"
+        )
+    };
+    for stack in ["quinn", "noq"] {
+        let printed = plan(&text(stack, "")).to_toml();
+        assert!(
+            printed.contains("receive_window = \"1250 kB\"")
+                || printed.contains("receive_window = \"1.25 MB\""),
+            "{printed}"
+        );
+        for (quic, low, high) in [
+            // 50 kB in 100 ms are 4 Mbit/s
+            ("quic = { receive_window = \"50 kB\" }", 3.0, 4.1),
+            ("quic = { receive_window = \"100 kB\" }", 6.0, 8.2),
+            ("quic = { send_window = \"50 kB\" }", 2.5, 4.1),
+            ("quic = { receive_window = \"unlimited\" }", 15.0, 20.0),
+            ("quic = { receive_window = \"20 MB\" }", 15.0, 20.0),
+        ] {
+            let planned = plan(&text(stack, quic));
+            assert_eq!(plan(&planned.to_toml()), planned, "{stack} {quic}");
+            let (_, report) = run(&planned);
+            let mbps = report.value("flows.f.goodput").expect("it is measured") / 1e6;
+            assert!((low..high).contains(&mbps), "{stack} {quic}: {mbps}");
+        }
+    }
+}
+
+#[test]
+fn flow_control_of_quic_goes_with_its_stacks() {
+    for (flow, message) in [
+        ("scheme = \"reno\"\nquic = { receive_window = \"1 MB\" }", "`quic` is flow control of a QUIC stack"),
+        (
+            "stack = \"quinn\"\ntcp = { receive_window = \"1 MB\" }",
+            "`tcp` does not go with stack = \"quinn\"",
+        ),
+        ("stack = \"noq\"\nquic = { receive_window = \"1 B\" }", "out of range"),
+        ("stack = \"noq\"\nquic = { send_window = \"unlimited\" }", "out of range"),
+        ("stack = \"noq\"\nquic = { recieve_window = \"1 MB\" }", "unknown key"),
+    ] {
+        let text = format!(
+            "[topology]\nkind = \"dumbbell\"\nbottleneck = {{ rate = \"10 Mbit/s\", delay = \"5 ms\" }}\n[[flows]]\nname = \"f\"\n{flow}\n"
+        );
+        let refused = wrong(&text);
+        assert!(refused.iter().any(|one| one.contains(message)), "{flow}: {refused:?}");
+    }
 }

@@ -58,6 +58,9 @@ pub(crate) struct Files {
     /// Flows, each with the qlog file of its congestion controller.
     #[pyo3(item)]
     qlog: Vec<(String, PathBuf)>,
+    /// A flow, and the file of the script that its packets become; of a simulation.
+    #[pyo3(item)]
+    drill: Option<(String, PathBuf)>,
 }
 
 impl Files {
@@ -83,6 +86,22 @@ impl Files {
         }
         Ok((observers, files))
     }
+
+    /// Begins the record of the flow that becomes a script. Raises `KeyError` for a flow that is not over TCP.
+    pub(crate) fn open_script(&self, plan: &Plan) -> PyResult<Option<Script<'_>>> {
+        let Some((name, path)) = &self.drill else { return Ok(None) };
+        let flow = lab::drillable(plan).find(|(known, _)| known == name);
+        let (_, flow) = flow.ok_or_else(|| PyKeyError::new_err(name.clone()))?;
+        let (log, script) = lab::DrillScript::begin(plan, flow);
+        Ok(Some(Script { log, script, path }))
+    }
+}
+
+/// A flow's script while its run proceeds.
+pub(crate) struct Script<'a> {
+    pub(crate) log: Box<dyn sim::PacketLog>,
+    pub(crate) script: lab::DrillScript,
+    pub(crate) path: &'a PathBuf,
 }
 
 /// Raises `OSError` if a file could not be written completely.

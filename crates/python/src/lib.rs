@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod control;
+mod drill;
 mod emulation;
 #[cfg(unix)]
 mod forward;
@@ -26,6 +27,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::control::{SdnControl, ndn_control};
+    #[pymodule_export]
+    use crate::drill::drill;
     #[pymodule_export]
     use crate::emulation::{clean_emulations, emulation_permitted};
     #[cfg(unix)]

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-use crate::emulation::{self, Files};
+use crate::emulation::{self, Files, Script};
 use crate::scheme;
 use crate::table::Table;
 use crate::values;
@@ -149,6 +149,11 @@ impl Plan {
         self.0.to_toml()
     }
 
+    /// Names of the flows of which a script for packetdrill can be written: those over TCP with one receiver.
+    fn drillable(&self) -> Vec<&str> {
+        lab::drillable(&self.0).map(|(name, _)| name).collect()
+    }
+
     /// Names of the flows with a congestion controller of this library, which qlog files can show; fewer in an emulation.
     #[pyo3(signature = (*, emulated = false))]
     fn controlled(&self, emulated: bool) -> Vec<&str> {
@@ -175,9 +180,13 @@ impl Plan {
     #[pyo3(signature = (control, files, folder = None))]
     fn run(&self, py: Python<'_>, control: &Control, files: Files, folder: Option<PathBuf>) -> PyResult<Run> {
         let (observers, written) = files.open(&self.0, 0)?;
+        let (log, script) = match files.open_script(&self.0)? {
+            Some(Script { log, script, path }) => (Some(log), Some((script, path))),
+            None => (None, None),
+        };
         let (plan, control) = (self.0.clone(), control.0.clone());
         let outcome = scheme::run(py, &self.0.blueprint, &control, || {
-            lab::run_observed(&plan, &control, observers, |report| {
+            lab::run_observed(&plan, &control, observers, log, |report| {
                 if let Some(folder) = &folder {
                     // if this fails, so does the write at the end, which is reported
                     let _ = tables::save(report, folder);
@@ -185,7 +194,12 @@ impl Plan {
             })
         })?;
         emulation::finished(&written)?;
-        Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
+        let script = script.map(|(script, path)| match script.write(&self.0, path) {
+            Ok((packets, shortened)) => json!({"packets": packets, "shortened": shortened}),
+            Err(error) => json!({"error": error.to_string()}),
+        });
+        let run = Run::of(&outcome.trace, outcome.report, outcome.complete, None);
+        Ok(Run { script: script.map(|script| script.to_string()), ..run })
     }
 
     /// Runs to the end, or until `control` stops it, and writes the record of every packet to `folder`. Releases the interpreter lock. Raises
@@ -283,6 +297,9 @@ pub struct Run {
     /// Accuracy of an emulation as JSON; None for a simulation.
     #[pyo3(get)]
     emulation: Option<String>,
+    /// The script that a flow has become, as JSON: its packets, or why there is none; None if none was wanted.
+    #[pyo3(get)]
+    script: Option<String>,
     report: Arc<lab::Report>,
 }
 
@@ -300,6 +317,7 @@ impl Run {
             events_handled: trace.events_handled,
             ended_s: trace.ended_at.as_secs_f64(),
             emulation,
+            script: None,
             report: Arc::new(report),
         }
     }

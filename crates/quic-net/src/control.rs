@@ -58,6 +58,10 @@ pub struct Progress {
     pub content: AtomicU64,
     /// Packets that the receiver found missing, or segments that the sender retransmitted.
     pub lost: AtomicU64,
+    /// Paced schemes: packets that arrived after one that was sent later; at the sender, by the last report of the receiver.
+    pub reordered: AtomicU64,
+    /// Those of them that had been declared lost.
+    pub late: AtomicU64,
     /// Rate that the congestion controller and the limit of the sender allow, in bit/s; 0 for no limit.
     pub allowed_bps: AtomicU64,
     /// The sender's limit, in bit/s; 0 for none.

@@ -48,6 +48,8 @@ pub enum Record {
     HasKey { epoch: u32 },
     /// From the receiver: whether packets of the group arrive.
     GroupReception(bool),
+    /// From the receiver of a paced flow: packets that arrived after one sent later, and those of them that had been declared lost.
+    Reordering { reordered: u64, late: u64 },
 }
 
 /// The secret of an epoch of a group, from which its keys are derived.
@@ -72,6 +74,7 @@ const GROUP: u8 = 8;
 const KEY: u8 = 9;
 const HAS_KEY: u8 = 10;
 const GROUP_RECEPTION: u8 = 11;
+const REORDERING: u8 = 12;
 
 impl Record {
     /// Appends the record: a byte for its kind, two for the length of what follows, and that.
@@ -135,6 +138,11 @@ impl Record {
                 out.put_u8(u8::from(*arrives));
                 GROUP_RECEPTION
             }
+            Self::Reordering { reordered, late } => {
+                out.put_u64(*reordered);
+                out.put_u64(*late);
+                REORDERING
+            }
         };
         let length = out.len() - start - 3;
         out[start + 1..start + 3].copy_from_slice(&(length as u16).to_be_bytes());
@@ -148,7 +156,7 @@ impl Record {
     pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let Some((&[kind, high, low], rest)) = bytes.split_first_chunk() else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([high, low]));
-        if length > MAX_RECORD || !(HELLO..=GROUP_RECEPTION).contains(&kind) {
+        if length > MAX_RECORD || !(HELLO..=REORDERING).contains(&kind) {
             return Err(Malformed);
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };
@@ -207,6 +215,12 @@ impl Record {
                 [arrives @ 0..2] => Some(Self::GroupReception(*arrives == 1)),
                 _ => None,
             },
+            REORDERING => {
+                let (reordered, late) = body.split_first_chunk()?;
+                let (reordered, late) =
+                    (u64::from_be_bytes(*reordered), u64::from_be_bytes(late.try_into().ok()?));
+                (late <= reordered).then_some(Self::Reordering { reordered, late })
+            }
             _ => None,
         }
     }
@@ -455,6 +469,7 @@ mod tests {
             Record::HasKey { epoch: u32::MAX },
             Record::GroupReception(true),
             Record::GroupReception(false),
+            Record::Reordering { reordered: u64::MAX, late: 7 },
         ];
         for record in records {
             let mut bytes = Vec::new();
@@ -471,7 +486,7 @@ mod tests {
     #[test]
     fn what_is_no_record_is_refused_at_its_head() {
         assert_eq!(Record::read(&[0, 0, 0]), Err(Malformed));
-        assert_eq!(Record::read(&[GROUP_RECEPTION + 1, 0, 0]), Err(Malformed));
+        assert_eq!(Record::read(&[REORDERING + 1, 0, 0]), Err(Malformed));
         assert_eq!(Record::read(&[OFFER, 0xff, 0xff]), Err(Malformed), "longer than any");
         assert_eq!(Record::read(&[DONE, 0, 1, 7]), Err(Malformed));
         let mut hello = vec![HELLO, 0, 34, 1, 2];

@@ -25,6 +25,8 @@ use crate::transport::SendConfig;
 const MESSAGES: usize = 4;
 /// Interval at which a store that was full is tried again.
 const STORE_POLL_INTERVAL: Duration = Duration::from_millis(2);
+/// Minimum interval at which overtaken packets are reported to the sender.
+const REORDERING_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum payload of a UDP datagram that this end sends: messages and acknowledgements are small.
 const PAYLOAD: u16 = 1452;
 
@@ -55,6 +57,8 @@ struct Receiving<'a> {
     group_to_join: Option<SocketAddr>,
     /// No packet of the group has arrived for the silence, and the sender has been informed.
     group_idle: bool,
+    /// Overtaken packets in the last report to the sender, and its time.
+    reported_reordering: (u64, Time),
     failed: Option<String>,
     buffer: Box<[u8; MAX_MESSAGE_BYTES]>,
 }
@@ -161,6 +165,7 @@ impl<'a> Receiving<'a> {
             group: None,
             group_to_join: None,
             group_idle: false,
+            reported_reordering: (0, Time::ZERO),
             failed: None,
             buffer: Box::new([0; MAX_MESSAGE_BYTES]),
         }
@@ -257,6 +262,17 @@ impl<'a> Receiving<'a> {
         }
     }
 
+    /// Reports to the sender of a paced flow that packets were overtaken, at most once in a second.
+    fn report_reordering(&mut self, context: &mut SessionContext<'_>) {
+        let (reordered, late) = self.paced.reordering();
+        let (reported, at) = self.reported_reordering;
+        let due = context.now.saturating_since(at) >= REORDERING_INTERVAL;
+        if reordered > reported && due && self.group.is_none() {
+            self.reported_reordering = (reordered, context.now);
+            context.send_record(&Record::Reordering { reordered, late });
+        }
+    }
+
     /// Reads the stream of the object.
     fn read(&mut self, context: &mut SessionContext<'_>) {
         let Some(Accepted { number, store: Incoming::Windowed(sink), incoming, open: true, .. }) =
@@ -311,6 +327,7 @@ impl Application for Receiving<'_> {
     fn open(&mut self, context: &mut SessionContext<'_>) {
         self.paced.open(context.stats);
         (self.group, self.group_idle) = (None, false);
+        self.reported_reordering = (0, context.now);
         if let Some(accepted) = &mut self.accepted {
             (accepted.open, accepted.incoming) = (false, None);
         }
@@ -389,6 +406,7 @@ impl Application for Receiving<'_> {
         self.read(context);
         self.paced.turn(context);
         self.send_messages(context);
+        self.report_reordering(context);
         self.watch_group(context);
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::TryRecvError;
 
 use crate::{Control, End, Outcome, Progress, Scheme, Stats};
-use contract::{Ecn, EndpointId, ParamError};
+use contract::{Count, Ecn, EndpointId, ParamError};
 use driver::Platform;
 use quinn_proto::congestion::ControllerFactory;
 use schemes::{Build, Entry};
@@ -101,6 +101,8 @@ pub(crate) struct Sending {
     failed: Option<String>,
     /// Data of earlier objects that receivers had accepted, by the measure of [`Outgoing`].
     earlier_progress: u64,
+    /// The last report of the receiver of this session: packets that were overtaken, and those of them that had been declared lost.
+    reordering: (u64, u64),
 }
 
 /// The object of a sender.
@@ -167,6 +169,7 @@ impl Sending {
             last: false,
             failed: None,
             earlier_progress: 0,
+            reordering: (0, 0),
         })
     }
 
@@ -279,6 +282,7 @@ impl Application for Sending {
 
     fn open(&mut self, context: &mut SessionContext<'_>) {
         self.paced.open(context.stats);
+        self.reordering = (0, 0);
         if let Some(current) = &mut self.current {
             current.stream = None;
             current.offer(self.number, context);
@@ -299,6 +303,13 @@ impl Application for Sending {
             }
             (Record::Message { object, bytes }, Some(current)) if object == number => {
                 current.on_message(&bytes, context.now);
+            }
+            (Record::Reordering { reordered, late }, _) if self.transport == Transport::Paced => {
+                let (before, late_before) = self.reordering;
+                let counts = &mut context.stats.meter.counts;
+                counts[Count::Reordered as usize] += reordered.saturating_sub(before);
+                counts[Count::Late as usize] += late.saturating_sub(late_before);
+                self.reordering = (reordered, late);
             }
             // of an earlier object
             (Record::Ready { .. } | Record::Message { .. }, _) => {}
@@ -396,6 +407,8 @@ impl Application for Sending {
     }
 
     fn show(&self, progress: &Progress) {
+        progress.reordered.store(self.reordering.0, Ordering::Relaxed);
+        progress.late.store(self.reordering.1, Ordering::Relaxed);
         let limit = match self.current.as_ref().map(|current| &current.outgoing) {
             Some(Outgoing::Paced(payload)) => payload.limit(),
             Some(Outgoing::Windowed(source)) => source.limit(),

@@ -23,6 +23,14 @@ const STREAMS: u32 = 4;
 /// Payload of a UDP datagram that every path of QUIC carries [RFC9000 §14].
 const MIN_PAYLOAD: u16 = 1200;
 
+/// Packets that may be acknowledged before an earlier one without its loss. RFC 9002 §6.1.1 has three, which a path that reorders by a millisecond exceeds at
+/// any rate above some Mbit/s, and asks for a larger one where the path shows it. quinn cannot learn that a loss was spurious, and its thresholds do not change in
+/// a connection, so that losses are found by time alone.
+const PACKET_THRESHOLD: u32 = u32::MAX;
+/// Round-trip times after which a packet is lost, if a later one is acknowledged: a quarter more than one, the reordering window of RACK [RFC8985 §6.2 step 4].
+/// RFC 9002 §6.1.2 has 9/8, and allows more.
+const TIME_THRESHOLD: f32 = 1.25;
+
 /// Bytes that a group's sender buffers per receiver: of its control stream, and of DATAGRAM frames.
 const GROUP_BUFFER: u32 = 1 << 16;
 
@@ -54,6 +62,8 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
         .keep_alive_interval(Some(span(limits.keep_alive).max(StdDuration::from_millis(1))))
         .max_idle_timeout(VarInt::from_u64(idle.max(1)).ok().map(IdleTimeout::from))
         .mtu_discovery_config(Some(discovery))
+        .packet_threshold(PACKET_THRESHOLD)
+        .time_threshold(TIME_THRESHOLD)
         .datagram_receive_buffer_size(Some(DATAGRAM_BUFFER))
         .datagram_send_buffer_size(DATAGRAM_BUFFER);
     if send_config.fixed {

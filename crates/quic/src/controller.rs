@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::{Duration as StdDuration, Instant};
 
 use contract::{
-    Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, EndpointId, FlowId, Label, Meter,
-    NodeId, Outputs, Random, Sent, Setup,
+    Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, EndpointId, FlowId, Idle, Label,
+    Meter, NodeId, Outputs, Random, Sent, Setup,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -266,7 +266,8 @@ impl<C: CongestionControl> Controller<C> {
         // RTO ← SRTT + 4·RTTVAR, RTTVAR ← SRTT/2 as after one sample, at least one second [RFC6298 §2.2, §2.4]
         let smoothed = self.rtt.smoothed;
         if idle > (smoothed + smoothed + smoothed).max(Duration::from_secs(1)) {
-            self.scheme.on_idle(idle, &mut self.driven.cx(now));
+            let idle = Idle { time: idle, halvings: None };
+            self.scheme.on_idle(&idle, &mut self.driven.cx(now));
         }
     }
 }
@@ -287,15 +288,17 @@ impl<C: CongestionControl> Controller<C> {
             let size = remaining.min(self.mtu);
             remaining -= size;
             self.in_flight += size;
+            let idle = self.last_sent.map_or(Duration::ZERO, |last| now.saturating_since(last));
             let sent = Sent {
                 bytes: self.counted(size),
                 in_flight: self.counted(self.in_flight),
                 retransmission: false,
                 app_limited: self.app_limited,
+                idle,
             };
+            self.last_sent = Some(now);
             self.scheme.on_sent(&sent, &mut self.driven.cx(now));
         }
-        self.last_sent = Some(now);
         self.read_allowance();
     }
 
@@ -464,8 +467,8 @@ pub(crate) mod tests {
             self.notes.push(("recovered", u64::from(cause == Cause::Loss)));
         }
 
-        fn on_idle(&mut self, idle: Duration, _cx: &mut Cx<'_>) {
-            self.notes.push(("idle", idle.as_nanos() / 1_000_000));
+        fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
+            self.notes.push(("idle", idle.time.as_nanos() / 1_000_000));
         }
     }
 

@@ -10,6 +10,7 @@ use ecow::EcoString;
 use stack::datagram::DurationDistribution;
 use stack::log::Log;
 use stack::queue::DisciplineSpec;
+use stack::quic::FlowControl;
 use stack::stream::{EncoderModel, Video};
 use stack::{app, datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
@@ -397,6 +398,8 @@ pub struct StackSpec {
     pub size: Bytes,
     /// The encoder of a stack for media.
     pub encoder: Option<Encoder>,
+    /// Flow control of a stack for QUIC.
+    pub flow_control: FlowControl,
     /// Makes the two ends.
     pub ends: MakeEnds,
 }

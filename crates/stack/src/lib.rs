@@ -8,6 +8,7 @@ pub mod log;
 pub mod ndn;
 pub mod parts;
 pub mod queue;
+pub mod quic;
 pub mod sdn;
 pub mod stream;
 pub mod tcp;

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Label, Lost,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Idle, Label, Lost,
     OutgoingPacket, SenderAlgorithm, Sent, SourceWindows,
 };
 use units::{Bytes, Duration, Rate, Time};
@@ -281,8 +281,12 @@ impl<C: CongestionControl> CongestionControl for Logged<C> {
         self.after(cx.now(), Metrics::default());
     }
 
-    fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, idle: &Idle, cx: &mut Cx<'_>) {
         self.controller.on_idle(idle, cx);
+    }
+
+    fn on_unused(&mut self, used: Bytes, cx: &mut Cx<'_>) {
+        self.controller.on_unused(used, cx);
         self.after(cx.now(), Metrics::default());
     }
 

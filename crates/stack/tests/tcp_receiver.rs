@@ -253,7 +253,7 @@ fn compressed(window: u64, mut script: impl FnMut(u64) -> Fate + 'static) -> Vec
     net.on_data(move |s| if s.header.flags.syn { Fate::Pass } else { script(s.segment) });
     net.run_ms(199);
     let acks = net.acks.iter().filter(|s| !s.header.flags.syn);
-    let blocks = |s: &net::Sent| s.header.sack.0.iter().filter(|block| block.1 > 0).count();
+    let blocks = |s: &net::Sent| s.header.sack.len();
     acks.map(|s| (s.at.as_nanos() / 1000, s.header.ack / SEGMENT, blocks(s))).collect()
 }
 

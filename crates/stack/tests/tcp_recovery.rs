@@ -284,3 +284,30 @@ fn the_end_of_a_spurious_episode_is_not_told() {
     let controller = net.flows[0].sender.controller();
     assert_eq!((controller.spurious, controller.recovered.len()), (1, 0));
 }
+
+/// RFC 2883 §4.1: the original arrives 60 ms late, the retransmission after it; the acknowledgement of the second copy reports it below its number.
+#[test]
+fn the_receiver_reports_data_that_arrive_twice() {
+    for dsack in [true, false] {
+        let mut net = Net::one(&Config { sack: true, dsack, ..plain() }, Fixed::window(8));
+        net.on_data(|s| {
+            if s.segment == 0 && s.nth == 0 { Fate::Late(Duration::from_millis(60)) } else { Fate::Pass }
+        });
+        net.run_ms(199);
+        let twice: Vec<_> = net.acks.iter().filter_map(|s| s.header.sack.duplicate(s.header.ack)).collect();
+        assert_eq!(twice, if dsack { vec![(0, SEGMENT)] } else { vec![] });
+    }
+}
+
+/// RFC 3708 §2: all acknowledgements of a window are lost, so the timer expires, and the time stamp that is echoed is that of the retransmission. What says that
+/// nothing was lost is the report of the second copy.
+#[test]
+fn a_timeout_is_taken_back_if_all_that_it_retransmitted_arrived_twice() {
+    for dsack in [true, false] {
+        let mut net = Net::one(&Config { sack: true, dsack, ..plain() }, Fixed::window(4));
+        net.ack_script = Box::new(|s| if s.at < ms(120) { Fate::Drop } else { Fate::Pass });
+        net.run_ms(3_000);
+        let controller = net.flows[0].sender.controller();
+        assert_eq!((controller.events.len(), controller.spurious), (1, u32::from(dsack)), "{dsack}");
+    }
+}

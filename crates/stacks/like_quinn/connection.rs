@@ -12,12 +12,12 @@ use crate::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use crate::proto::{
     ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir,
     EcnCodepoint, Endpoint, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent, StreamId,
-    TimeSource, VarInt,
+    TimeSource, TransportConfig, VarInt,
 };
 use bytes::{Bytes, BytesMut};
 use contract::{Ecn, ParamError, ParamValue};
 use stack_shared::tap::Shared;
-use stack_shared::{CLIENT, Counters, SERVER, SERVER_NAME, Secrets, Stack, Transmit, tls};
+use stack_shared::{CLIENT, Counters, FlowControl, SERVER, SERVER_NAME, Secrets, Stack, Transmit, tls};
 
 use crate::api::{self, Factory, by_name};
 use crate::tap::Tapped;
@@ -66,12 +66,14 @@ impl Stack for End {
 
     fn connect(
         inner: Factory,
+        flow_control: FlowControl,
         observations: Shared,
         first_id: [u8; 8],
         secrets: Secrets,
         now: Instant,
     ) -> Self {
         let mut transport = api::transport(now);
+        transport.send_window(flow_control.send_window.as_u64());
         transport.congestion_controller_factory(Arc::new(Tapped::new(inner, observations)));
         let mut config = ClientConfig::new(CLIENT_CRYPTO.clone());
         config.transport_config(Arc::new(transport));
@@ -82,10 +84,14 @@ impl Stack for End {
         end
     }
 
-    fn listen(token_key: [u8; 64], secrets: Secrets) -> Self {
+    fn listen(token_key: [u8; 64], flow_control: FlowControl, secrets: Secrets) -> Self {
         let token_key = Arc::new(api::token_key(&token_key));
         let mut config = ServerConfig::new(SERVER_CRYPTO.clone(), token_key);
         config.time_source(Arc::new(Epoch));
+        let mut transport = TransportConfig::default();
+        let window = VarInt::from_u64(flow_control.receive_window.as_u64()).unwrap_or(VarInt::MAX);
+        transport.stream_receive_window(window);
+        config.transport_config(Arc::new(transport));
         Self::new(Some(config), CLIENT, secrets)
     }
 

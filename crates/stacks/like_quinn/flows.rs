@@ -7,7 +7,7 @@ use sim::{Blueprint, Change, Control, FlowKind, FlowSpec, Limit, PortSpec, Trace
 use stack::datagram::{self, Pattern};
 use units::{Bytes, Duration, Rate, Time};
 
-use crate::quic::{Config, Controller, HEADERS, ends};
+use crate::quic::{Config, Controller, FlowControl, HEADERS, ends};
 
 /// A network, and the connections of its flows.
 #[derive(Clone)]
@@ -32,7 +32,12 @@ fn add<'a>(net: &'a mut Net, own: Option<&str>, scheme: Option<&str>, size: Byte
         None => Controller::Scheme(scheme.expect("one of both").to_owned(), Vec::new()),
     };
     let name = format!("flow{}", net.configs.len());
-    net.configs.push(Config { controller, mtu: Bytes::new(1500), size });
+    net.configs.push(Config {
+        controller,
+        mtu: Bytes::new(1500),
+        size,
+        flow_control: FlowControl::default(),
+    });
     let pattern = Pattern::Constant { rate: Rate::ZERO };
     let source = FlowKind::Datagram(datagram::Config { packet: Bytes::new(1500), pattern });
     net.blueprint.flow(&name, None, source, contract::NodeId(0), &[contract::NodeId(1)])
@@ -200,7 +205,12 @@ fn rate_schemes_complete_an_upload_and_lose_little() {
 
 #[test]
 fn unknown_controllers_and_wrong_parameters_are_refused() {
-    let config = |controller| Config { controller, mtu: Bytes::new(1500), size: Bytes::UNLIMITED };
+    let config = |controller| Config {
+        controller,
+        mtu: Bytes::new(1500),
+        size: Bytes::UNLIMITED,
+        flow_control: FlowControl::default(),
+    };
     // those of quinn and noq draw from the operating system
     for random in ["bbr", "bbr3"] {
         let own = ends(&config(Controller::Own(random.to_owned())), None).map(|_| ());

@@ -7,7 +7,7 @@ pub enum BadName {
     #[error("it is empty, or has more than 200 bytes")]
     Length,
     /// It could lead to another folder.
-    #[error("it is a path, not the name of a file")]
+    #[error("it contains /, \\ or a colon, which separate the parts of a path")]
     Path,
     /// It starts like a hidden file or an option.
     #[error("it begins with a dot or a dash")]

@@ -33,6 +33,11 @@ pub trait UnitText: Sized {
     /// Other notations of units in lower case: the notation, the unit, and the factor.
     const ALIASES: &'static [(&'static str, &'static str, f64)];
 
+    /// The unit that a number without one most likely has: that of the example.
+    fn unit_of(_value: f64) -> &'static str {
+        Self::EXAMPLE.rsplit(' ').next().unwrap_or_default()
+    }
+
     /// Reads a number with a unit. Fails for a number without a unit, an unknown unit, a value that is too large, and a negative value if
     /// the kind has none.
     fn from_text(text: &str) -> Result<Self, UnitError>;
@@ -72,6 +77,11 @@ impl UnitText for Rate {
         ("tbps", "Gbit/s", 1000.0),
         ("tbit/s", "Gbit/s", 1000.0),
     ];
+
+    /// From 100 000 on it is a number of bit/s, as programs write rates: as many Mbit/s are 100 Gbit/s.
+    fn unit_of(value: f64) -> &'static str {
+        if value >= 1e5 { "bit/s" } else { "Mbit/s" }
+    }
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "unlimited" {
@@ -120,6 +130,11 @@ impl UnitText for Duration {
         ("h", "h", 1.0),
         ("min", "min", 1.0),
     ];
+
+    /// A fraction is one of a second, as programs write times.
+    fn unit_of(value: f64) -> &'static str {
+        if value > 0.0 && value < 1.0 { "s" } else { "ms" }
+    }
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         scaled::<Self>(text, &NANOS).map(Self::from_nanos)
@@ -234,8 +249,8 @@ fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitE
         return Err(fail(format!("`{text}` is not {}", T::WHAT)));
     };
     if unit.is_empty() {
-        let hint =
-            format!("write a number and {}, such as \"{trimmed} {}\"", one_of(T::UNITS), example_unit::<T>());
+        let unit = T::unit_of(value);
+        let hint = format!("write a number and {}, such as \"{trimmed} {unit}\"", one_of(T::UNITS));
         return Err(UnitError { message: format!("`{text}` has no unit"), hint });
     }
     let Some((_, factor)) = factors.iter().find(|(name, _)| *name == unit) else {
@@ -278,11 +293,6 @@ fn suggested_unit<T: UnitText>(unit: &str) -> Option<(&'static str, f64)> {
         .iter()
         .find(|(alias, _, _)| *alias == lower)
         .map(|(_, suggested_unit, times)| (*suggested_unit, *times))
-}
-
-/// The unit of the example.
-fn example_unit<T: UnitText>() -> &'static str {
-    T::EXAMPLE.rsplit(' ').next().unwrap_or_default()
 }
 
 fn one_of(units: &[&str]) -> String {
@@ -359,6 +369,13 @@ mod tests {
         assert_eq!(size("64 bytes"), "did you mean `B`? Write \"64 B\"");
         assert_eq!(time("20"), "write a number and h, min, s, ms, us or ns, such as \"20 ms\"");
         assert_eq!(rate("20"), "write a number and Gbit/s, Mbit/s, kbit/s or bit/s, such as \"20 Mbit/s\"");
+        // a number without a unit gets the one that it most likely has
+        for (number, unit) in [("1", "Mbit/s"), ("1000", "Mbit/s"), ("10000000", "bit/s"), ("1e9", "bit/s")] {
+            assert!(rate(number).ends_with(&format!("such as \"{number} {unit}\"")), "{number}");
+        }
+        for (number, unit) in [("0.02", "s"), ("2e-2", "s"), ("1.5", "ms"), ("60", "ms")] {
+            assert!(time(number).ends_with(&format!("such as \"{number} {unit}\"")), "{number}");
+        }
         assert_eq!(
             rate("20 furlongs"),
             "write a number and Gbit/s, Mbit/s, kbit/s or bit/s, such as \"50 Mbit/s\""

@@ -123,7 +123,7 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     let flags = header.flags;
     // the first data byte has number 1, after a SYN with number 0
     let number = |at: u64| (at.wrapping_add(u64::from(!flags.syn))) as u32;
-    let blocks = header.sack.0.iter().take_while(|block| block.1 > 0).count();
+    let blocks = header.sack.len();
     // timestamps if the simulated header has room for them; other options are not written
     let max_options = 40 - if blocks == 0 { 0 } else { 4 + 8 * blocks };
     let plain = header_bytes.saturating_sub(IP_BYTES + 20).min(max_options) / 4 * 4;
@@ -147,6 +147,10 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     elements.extend((if stamped { 12 } else { 0 }..plain).map(|_| Noop));
     let block = |index: usize| {
         let (from, to) = header.sack.0[index];
+        if from > to {
+            // below the acknowledgement number                                            [RFC2883 §4.1]
+            return (acked.wrapping_sub(from), acked.wrapping_sub(to));
+        }
         (acked.wrapping_add(from), acked.wrapping_add(to))
     };
     if blocks > 0 {

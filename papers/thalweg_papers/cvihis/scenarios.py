@@ -74,7 +74,14 @@ class Flow:
                 "tcp": settings,
                 "params": dict(self.params),
             }
-        params = {"mode": self.kind, "initial_rate": f"{self.rate_kbps:g} kbit/s", **self.params}
+        # the paper has neither a minimum width of the delay space nor a timeout that follows the gap between packets
+        params = {
+            "mode": self.kind,
+            "initial_rate": f"{self.rate_kbps:g} kbit/s",
+            "min_space": 0.0,
+            "timeout_packets": 0.0,
+            **self.params,
+        }
         return {**ends, "scheme": "cvihis", "packet": "1500 B", "params": params}
 
 
@@ -378,7 +385,12 @@ def rerouting(variant: str, _scale: Scale) -> Tree:
     """Fig. 9: the direct route is off from 80 to 150 s and from 220 to 320 s."""
     shorter, wide = variant == "shorter", "wide" in variant
     mode = "background" if "background" in variant else "real_time"
-    params: Tree = {"mode": mode, "initial_rate": f"{DIRECT_KBPS / 4:g} kbit/s"}
+    params: Tree = {
+        "mode": mode,
+        "initial_rate": f"{DIRECT_KBPS / 4:g} kbit/s",
+        "min_space": 0.0,
+        "timeout_packets": 0.0,
+    }
     if "pushed" in variant:
         params["background_push"] = 1.001
     side = {"rate": ACCESS, "delay": "1 ms", "buffer": "1000 packets"}

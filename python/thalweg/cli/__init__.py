@@ -43,6 +43,7 @@ VERBS = {
     "ndn": "Fetch, serve and forward named data over real networks, or control forwarders.",
     "check": "Check a scenario and print its plan, every default and relative unit filled in.",
     "break": "Search for the networks in which a scheme fails.",
+    "drill": "Run scripts in packetdrill's language on TCP in virtual time.",
     "explain": "Explain why a flow of a run got its share.",
     "verify": "Verify the numbers of a run: recompute each from its packets.",
     "report": "Write an HTML page about a run, a sweep or a reproduced paper.",
@@ -91,6 +92,9 @@ MORE = {
     "verify": (
         "Exit codes: 0 all numbers are equal and no invariant is violated; 1 some differ, or an invariant is "
         "violated; 2 an error in the command or its files; 130 interrupted."
+    ),
+    "drill": (
+        "Exit codes: 0 all scripts pass; 1 one fails, or is not expressible; 2 one is invalid, or an error in the command."
     ),
     "query": (
         "The views have the rows of all runs, with the keys of the sweep and the seed before their columns: `runs` (one row "

@@ -72,11 +72,14 @@ def simulate(
     keep_s: float = 60.0,
     pcap: Sequence[str] = (),
     qlog: Sequence[str] = (),
+    drill: str | None = None,
 ) -> Finished:
     """Runs a plan in its folder. `KeyboardInterrupt` in `progress` stops it, as Ctrl-C does; the results are kept."""
     interrupted = False
     try:
-        result = plan.run(progress=progress, out=location.work, keep_s=keep_s, capture=pcap, qlog=qlog)
+        result = plan.run(
+            progress=progress, out=location.work, keep_s=keep_s, capture=pcap, qlog=qlog, drill=drill
+        )
     except Interrupted as stop:
         interrupted, result = True, stop.result
     folder, note = finalize_run(location, result)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ResultError
 from .options import SchemeFiles, load_scheme_files
-from .output import CommandError, console, number, print_table, show_json
+from .output import CommandError, check_figure, console, number, print_table, show_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +42,7 @@ def explain(
     from ..result import Result
     from ..scenario import load
 
+    check_figure(out, "--json prints the numbers")
     load_scheme_files(scheme_file)
     source = load(run) if run.is_file() else Result.load(run)
     try:

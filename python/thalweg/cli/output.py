@@ -14,12 +14,30 @@ from ..errors import without_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from rich.console import Console, ConsoleRenderable, RenderHook
     from rich.text import Text
 
 WIDTH = 160
 """Width of output without a terminal, unless `COLUMNS` is set; rich's 80 would omit many columns in logs."""
+
+
+DATA_ENDINGS = {
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".dat",
+    ".json",
+    ".jsonl",
+    ".parquet",
+    ".xlsx",
+    ".xls",
+    ".md",
+    ".html",
+    ".tex",
+}
+"""Endings of files that contain numbers or text instead of a figure."""
 
 
 class CommandError(Exception):
@@ -209,6 +227,15 @@ def number(value: float, digits: int = 3) -> str:
     decimals = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def check_figure(out: Path | None, numbers: str) -> None:
+    """Refuse a file for a figure whose ending is one of data; `numbers` says how to get the numbers."""
+    if out is not None and out.suffix.lower() in DATA_ENDINGS:
+        raise CommandError(
+            f"a figure is no {out.suffix} file: {quoted(out)}",
+            f"{numbers}; figures end in .svg, .pdf or .png",
+        )
 
 
 def check_seed(seed: int | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .output import CommandError, show_json
+from .output import CommandError, check_figure, show_json
 
 if TYPE_CHECKING:
     import polars
@@ -94,6 +94,7 @@ def plot(
         raise CommandError("--csv prints means of a metric", "`thalweg query` prints what each run measured")
     if csv and (json or out):
         raise CommandError("--csv prints numbers and draws nothing", "leave --json and --out out")
+    check_figure(out, "--csv prints the drawn numbers, and `> FILE.csv` after it writes them to a file")
     target = out or folder / f"{what}.{'pdf' if style == 'paper' else 'svg'}"
     options: dict[str, Any] = {
         "style": style,

@@ -63,6 +63,7 @@ def run(
     scheme_file: SchemeFiles = (),
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     qlog: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    export_drill: str | None = None,
     live: bool = False,
     full: bool = False,
     json: bool = False,
@@ -95,6 +96,9 @@ def run(
         Write packets on this link to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
     qlog
         Log the congestion controller of this flow in `FLOW.sqlog`, which qvis reads; may be repeated.
+    export_drill
+        Write what arrives at the sender of this flow, and what leaves, as the script `FLOW.pkt` for packetdrill on a real
+        kernel.
     live
         Show the run in the browser: its charts while it runs, then its page. It stays until it is closed, or Ctrl-C.
     full
@@ -112,8 +116,8 @@ def run(
     loaded = apply_overrides(load(scenario), changes)
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
-        if pcap or qlog or live:
-            option = "pcap" if pcap else "qlog" if qlog else "live"
+        if pcap or qlog or export_drill or live:
+            option = "pcap" if pcap else "qlog" if qlog else "export-drill" if export_drill else "live"
             raise CommandError(f"--{option} is for one run", "leave --runs out, and add --no-sweep")
         return _run_sweep(
             loaded,
@@ -129,7 +133,9 @@ def run(
         )
     if on is not None:
         raise CommandError("--on is for many runs", "add --runs N, or a `[sweep]` to the scenario")
-    return _run_once(loaded, seed, scenario, out, pcap, qlog, live=live, full=full, json=json)
+    if live and export_drill:
+        raise CommandError("--export-drill is for a run that is not shown live", "leave out --live")
+    return _run_once(loaded, seed, scenario, out, pcap, qlog, export_drill, live=live, full=full, json=json)
 
 
 def apply_overrides(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
@@ -172,6 +178,14 @@ def check_qlog_flows(plan: Plan, names: tuple[str, ...], *, emulated: bool = Fal
             raise CommandError(f"--qlog {name}: no flow of that name has a scheme here", nearest(name, known))
 
 
+def check_drilled_flow(plan: Plan, name: str | None) -> None:
+    """Refuses an unknown flow, and one of which no script for packetdrill can be written."""
+    known = plan.drillable()
+    if name is not None and name not in known:
+        hint = nearest(name, known) if known else "no flow of this scenario is over TCP with one receiver"
+        raise CommandError(f"--export-drill {name}: no flow of that name is over TCP with one receiver", hint)
+
+
 def _run_once(
     scenario: Scenario,
     seed: int | None,
@@ -179,6 +193,7 @@ def _run_once(
     out: Path | None,
     pcap: tuple[str, ...],
     qlog: tuple[str, ...],
+    drill: str | None,
     *,
     live: bool,
     full: bool,
@@ -187,6 +202,7 @@ def _run_once(
     plan = scenario.plan(seed)
     check_pcap_links(plan, pcap)
     check_qlog_flows(plan, qlog)
+    check_drilled_flow(plan, drill)
     warnings = print_warnings(scenario, json=json)
     location = run_location(plan, results_folder(file), out)
     with ExitStack() as opened:
@@ -197,16 +213,34 @@ def _run_once(
                 meter.show(at.now_s, at.duration_s, format_progress(at.now_s, at.duration_s, at.wall_s))
 
             if watched is None:
-                done = simulate(plan, location, progress=show, pcap=pcap, qlog=qlog)
+                done = simulate(plan, location, progress=show, pcap=pcap, qlog=qlog, drill=drill)
             else:
                 done = watched.simulate(show, pcap=pcap, qlog=qlog)
         if json:
             show_json({**run_as_json(done.result, done.folder), "warnings": warnings})
         else:
             print_result(done.result, done.folder, done.note, full=full)
+            if drill is not None:
+                _print_script(done.result, done.folder / f"{drill}.pkt")
     if done.interrupted:
         return 130
+    if drill is not None and "error" in done.result.record["drill"]:
+        return 1
     return 0 if done.result.passed else 1
+
+
+def _print_script(result: Result, file: Path) -> None:
+    """Prints where the script of a flow is, or why there is none."""
+    script = result.record["drill"]
+    if "error" in script:
+        text, style = f"No script: {script['error']}", "bold red"
+    else:
+        which = "the first " if script["shortened"] else ""
+        text, style = (
+            f"Script of {which}{script['packets']:,} packets: {file}; thalweg drill {quoted(file)} runs it",
+            "",
+        )
+    console().print(text, style=style or None, soft_wrap=True, markup=False)
 
 
 def print_result(result: Result, folder: Path, note: str = "", *, full: bool = False) -> None:

@@ -219,6 +219,8 @@ def _status_line(state: dict[str, Any], elapsed_s: float, achieved_bps: float, d
     text += _remaining_text(state, done_bps) + _files_text(state)
     if state["mode"]:
         text += f", {state['mode'].replace('_', '-')}"
+    if state["reordered"]:
+        text += f", {_reordering_text(state)}"
     if state["rtt_s"]:
         text += f", RTT {1e3 * state['rtt_s']:.1f} ms"
     return text
@@ -230,6 +232,14 @@ def _files_text(state: dict[str, Any]) -> str:
     if total:
         return f", {complete:,} of {total:,} files"
     return f", {complete:,} files before" if complete else ""
+
+
+def _reordering_text(counts: dict[str, Any]) -> str:
+    """`12 packets overtaken, 1 of them taken for lost`."""
+    text = f"{counts['reordered']:,} packets overtaken"
+    return (
+        f"{text}, {counts['reordered_lost']:,} of them taken for lost" if counts["reordered_lost"] else text
+    )
 
 
 def _remaining_text(state: dict[str, Any], done_bps: float) -> str:
@@ -320,6 +330,9 @@ def _result_rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool
             }
     elif stats["missing"] is not None:
         yield {"what": "packets missing", "value": f"{stats['missing']:,}"}
+    if stats["reordered"]:
+        yield {"what": "packets overtaken", "value": f"{stats['reordered']:,}"}
+        yield {"what": "of them taken for lost", "value": f"{stats['reordered_lost']:,}"}
     if result["dropped"] or result["late"]:
         text = f"{result['dropped']:,} at the source, {result['late']:,} on the way"
         yield {"what": "pieces too late", "value": text}

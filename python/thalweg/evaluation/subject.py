@@ -24,6 +24,7 @@ STANDARDS = {"cubic": "RFC 9438", "reno": "RFC 5681"}
 
 TRAITS = {
     "queue": "it is no queue discipline",
+    "endpoint": "it sends no data itself",
     "unicast": "it is not a scheme for one receiver over IP",
     "backlogged": "it sends what the encoder of a video produces, which need not fill a link",
     "transfers": "it sends streams, which have no finite transfers",
@@ -78,7 +79,7 @@ class Subject:
         if scheme not in rows:
             raise KeyError(unknown_name("scheme", scheme, [*rows, *queue_disciplines()]))
         families, transport = set(rows[scheme]["families"]), rows[scheme]["transport"]
-        traits = set()
+        traits = {"endpoint"} if families & {"ip", "multicast", "icn", "ndn"} else set()
         if families & {"multicast", "icn"}:
             traits.add("multicast")
         elif "ip" in families:
@@ -107,7 +108,7 @@ class Subject:
             raise KeyError(unknown_name("transport stack", stack, stacks()))
         if params:
             raise KeyError(f"a controller of {stack} has no parameters, such as {next(iter(params))!r}")
-        traits = {"unicast"}
+        traits = {"endpoint", "unicast"}
         traits |= {"media"} if stack in MEDIA_STACKS else {"backlogged", "transfers", "ecn"}
         if kind is not None:
             traits.add(kind)

@@ -7,7 +7,7 @@ Written by `make docs`: change the tables in `crates/lab/src/schema`, not this f
 """
 
 from ._files import Emulation, Event, File, Record, Window
-from ._flows import Churn, Commands, Flow, Member, Receivers, Source, Stream, Tcp
+from ._flows import Churn, Commands, Flow, Member, Quic, Receivers, Source, Stream, Tcp
 from ._links import Bucket, Bursts, Impair, Link, ModelTrace, Port
 from ._ndn import Consumer, NameRoute, Ndn, NodeStore, Producer, Store
 from ._queues import CakeQueue, CodelQueue, Dualpi2Queue, FqCodelQueue, FqQueue, PieQueue, RedQueue
@@ -70,6 +70,7 @@ __all__ = [
     "Player",
     "Port",
     "Producer",
+    "Quic",
     "Random",
     "Receivers",
     "Record",

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         rate: str | None
         packet: str | None
         tcp: Mapping[str, Any] | None
+        quic: Mapping[str, Any] | None
         stream: Mapping[str, Any] | None
         player: Mapping[str, Any] | None
         arrivals: Mapping[str, Any] | None
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
         reduction: str | None
         undo: bool | None
         idle_restart: bool | None
+        idle_decay: bool | None
         delayed_ack: bool | None
         ack_delay: str | None
         quick_acks: int | None
@@ -122,9 +124,17 @@ if TYPE_CHECKING:
         send_buffer: str | None
         gso: bool | None
         pacing: str | None
+        unpaced: int | None
+        timer_slack: str | None
         handshake: bool | None
         acks: str | None
         header: str | None
+
+    class QuicKeys(TypedDict, total=False):
+        """Keys of `Quic`."""
+
+        receive_window: str | None
+        send_window: str | None
 
     class StreamKeys(TypedDict, total=False):
         """Keys of `Stream`."""
@@ -132,6 +142,7 @@ if TYPE_CHECKING:
         jitter: float | None
         feedback: str | None
         reorder: int | None
+        reordering_window: bool | None
         ecn: bool | None
 
 
@@ -192,6 +203,7 @@ class Flow(Part):
       `stack`: the largest packet that the path carries (path MTU). Default: 1500 B for TCP and `stack`,
       otherwise 1000 B.
     - `tcp` (`Tcp`): Settings of TCP.
+    - `quic` (`Quic`): QUIC: flow control, with stack = "quinn" or "noq".
     - `stream` (`Stream`): Settings of a stream.
     - `player` (`Player`): Streams with a `source` of frames: how the receivers play them.
     - `arrivals` (`Arrivals`): Flows that arrive one after the other, at random or as a file lists them,
@@ -229,6 +241,7 @@ class Flow(Part):
         "rate": ("str | None", "50 Mbit/s"),
         "packet": ("str | None", "1500 B"),
         "tcp": ("Mapping[str, Any] | None", ""),
+        "quic": ("Mapping[str, Any] | None", ""),
         "stream": ("Mapping[str, Any] | None", ""),
         "player": ("Mapping[str, Any] | None", ""),
         "arrivals": ("Mapping[str, Any] | None", ""),
@@ -278,7 +291,8 @@ class Source(Part):
     - `variation` (number): frames: coefficient of variation (standard deviation / mean) of the sizes of one
       frame type, which are log-normal. Default: 0.
     - `file` (text): trace: path of a text file, relative to the scenario. Each line is a frame: its size in
-      bytes, or its number, type and size.
+      bytes; its number, type and size, with its time before the size or without; or its size and type, as
+      ffprobe writes CSV.
     - `repeat` (true or false): trace: repeat the file after its last frame. Default: false.
     - `live` (true or false): Streams: each frame becomes available when it has been encoded; false: all
       frames are available at the start. Default: true.
@@ -392,6 +406,9 @@ class Tcp(Part):
       the window. Default: true.
     - `idle_restart` (true or false): Inform the congestion controller when the connection resumes sending
       after an idle period. Default: true.
+    - `idle_decay` (true or false): After an idle period, halve the window once per retransmission timeout
+      rather than restart at the initial window, and let a window shrink of which the application uses only a
+      part (RFC 2861). Requires `idle_restart`. Default: false; Linux: true.
     - `delayed_ack` (true or false): Acknowledge every second segment. Default: true.
     - `ack_delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum delay of a delayed acknowledgement.
       Default: 40 ms.
@@ -427,6 +444,10 @@ class Tcp(Part):
     - `pacing` (`off`, `quic`, `linux`): The rate at which the segments of a window leave. A scheme with a
       rate of its own, such as `bbr`, keeps it. Default: off, also in Linux, where the queue discipline `fq`
       turns it on.
+    - `unpaced` (whole number): Number of segments at the start that leave without pacing. Above 0, a segment
+      that leaves late is charged less for it, as in Linux. Default: 0; Linux: 10.
+    - `timer_slack` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time added to the deadlines of loss detection
+      by time and of tail loss probes. Default: 0 s; Linux: 2 ms.
     - `handshake` (true or false): Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
     - `acks` (`honest`, `divided`, `repeated`, `optimistic`): How the receiver acknowledges: honestly, or such
       that a sender that believes it sends faster. Default: honest.
@@ -445,6 +466,7 @@ class Tcp(Part):
         "reduction": ("str | None", "halt"),
         "undo": ("bool | None", ""),
         "idle_restart": ("bool | None", ""),
+        "idle_decay": ("bool | None", ""),
         "delayed_ack": ("bool | None", ""),
         "ack_delay": ("str | None", "60 s"),
         "quick_acks": ("int | None", ""),
@@ -462,12 +484,34 @@ class Tcp(Part):
         "send_buffer": ("str | None", "1500 B"),
         "gso": ("bool | None", ""),
         "pacing": ("str | None", "off"),
+        "unpaced": ("int | None", ""),
+        "timer_slack": ("str | None", "60 s"),
         "handshake": ("bool | None", ""),
         "acks": ("str | None", "honest"),
         "header": ("str | None", "1500 B"),
     }
 
     def __init__(self, **keys: Unpack[TcpKeys]) -> None:
+        super().__init__(keys)
+
+
+class Quic(Part):
+    """Flow control of QUIC (RFC 9000 §4), for flows with `stack`.
+
+    All keys have defaults, those of quinn and noq.
+
+    - `receive_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Receive window: how much the receiver lets
+      the sender send beyond what it has read; a flow cannot exceed it per round-trip time. Default: 1.25 MB.
+    - `send_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Send window: how much the sender takes from
+      its application beyond what is acknowledged. Default: eight times `receive_window`, from 10 MB to 1 GB.
+    """
+
+    KEYS: ClassVar = {
+        "receive_window": ("str | None", "1500 B"),
+        "send_window": ("str | None", "1500 B"),
+    }
+
+    def __init__(self, **keys: Unpack[QuicKeys]) -> None:
         super().__init__(keys)
 
 
@@ -482,6 +526,9 @@ class Stream(Part):
       40 B; 100 B with `live`, the size of a real datagram.
     - `reorder` (whole number): Reordering threshold: number of later packets after which a missing packet is
       lost. Default: that of the scheme, 1 for most.
+    - `reordering_window` (true or false): Once a packet was overtaken, a missing packet is waited for in time
+      as well, a quarter longer than the longest time by which one came late, as in RACK (RFC 8985). Default:
+      true.
     - `ecn` (true or false): Explicit congestion notification. Default: false.
     """
 
@@ -489,6 +536,7 @@ class Stream(Part):
         "jitter": ("float | None", ""),
         "feedback": ("str | None", "1500 B"),
         "reorder": ("int | None", ""),
+        "reordering_window": ("bool | None", ""),
         "ecn": ("bool | None", ""),
     }
 

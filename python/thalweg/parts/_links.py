@@ -95,9 +95,12 @@ class Link(Part):
       of mahimahi: each line is a time in whole milliseconds at which 1500 bytes can leave, in one packet or
       several; a larger packet takes several such opportunities, and what no waiting packet uses is lost. Or
       it is CSV and ends in .csv: each line is a time in seconds and the rate from then on, `0.5,12 Mbit/s`,
-      which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. A third column is a
-      delay that is added to `delay`. The last line is the end. A trace begins with the run and repeats from
-      its end. Its mean rate counts where a rate is needed, as for a buffer in bdp.
+      which can be 0; after a first line `time_s,rate_bps` or `time_ms,rate_mbps` they are numbers in these
+      units. A third column, `delay_ms`, is a delay that is added to `delay`. The last line is the end: its
+      rate is not used. Or its lines are two numbers with a space or a tab between them, as in traces for
+      Pensieve: a time in seconds and the rate in Mbit/s up to it. Times of a rate are counted from the first
+      one. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed,
+      as for a buffer in bdp.
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction. Required; of
       `edge` 1 ms by default.
     - `loss` (number): Probability that a packet is lost at random after transmission.

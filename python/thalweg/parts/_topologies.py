@@ -84,6 +84,7 @@ if TYPE_CHECKING:
 
         file: str | None
         delay_by_distance: bool | None
+        rate_from_file: bool | None
         link: Mapping[str, Any] | None
         links: Iterable[Mapping[str, Any]] | None
 
@@ -308,7 +309,11 @@ class GraphML(Part):
 
     - `file` (text): Path of the file, relative to the scenario.
     - `delay_by_distance` (true or false): Compute the delay of each link from the great-circle distance of
-      its ends, at two thirds of the speed of light.
+      its ends, at two thirds of the speed of light. Links of nodes without latitude and longitude then have
+      the `delay` of `link`.
+    - `rate_from_file` (true or false): A link with `LinkSpeedRaw` in the file has that rate, in bit/s, and
+      others have the one of `link`. Default: true if `link` has no `rate` and no `trace`; or else all links
+      have those.
     - `link` (`Link`): Every link.
     - `links` (list of `Link`): The links that differ from their template, each with its `name` and the keys
       that differ.
@@ -317,6 +322,7 @@ class GraphML(Part):
     KEYS: ClassVar = {
         "file": ("str | None", ""),
         "delay_by_distance": ("bool | None", ""),
+        "rate_from_file": ("bool | None", ""),
         "link": ("Mapping[str, Any] | None", ""),
         "links": ("Iterable[Mapping[str, Any]] | None", ""),
     }

@@ -175,13 +175,16 @@ class Arrivals(Part):
     - `sizes` (such as `"web_search"`, `"data_mining"` or list of list of number): Distribution of the sizes,
       instead of `size`: "web_search" (Alizadeh et al., DCTCP, SIGCOMM 2010), "data_mining" (Greenberg et al.,
       VL2, SIGCOMM 2009); or the path of a text file, relative to the scenario, of which each line is a size
-      in bytes and the share of flows up to this size, from 0 to 1 or to 100; or these pairs as a list.
-      Between two sizes the distribution is uniform.
+      in bytes and the share of flows up to this size, from 0 to 1 or to 100; with a third column between
+      them, as in the files of pFabric, sizes are packets of 1460 bytes; or the pairs as a list. Between two
+      sizes the distribution is uniform.
     - `duration` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Streams and datagrams: mean duration of a flow,
       such as a call; durations are exponentially distributed.
     - `file` (text): Path of a CSV file of flows, relative to the scenario, instead of random arrivals. Each
       line is a start in seconds after `start` and a payload in bytes, `0.5,20000`; or a start, the sender's
-      node, the receiver's node and a payload, `0.5,h1,h2,20000`, and then `from` and `to` are left out.
+      node, the receiver's node and a payload, `0.5,h1,h2,20000`, and then `from` and `to` are left out. A
+      first line can name the columns and the unit of times: `start_ms,bytes`. Starts since 1970 are counted
+      from the first one.
     """
 
     KEYS: ClassVar = {

@@ -220,6 +220,8 @@ _of_both(
     "ignored",
     "suppressed",
     "missing",
+    "reordered",
+    "late",
     "signals",
     "frames_played",
     "frames_late",

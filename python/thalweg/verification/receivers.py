@@ -197,7 +197,17 @@ def _counted(*names: str) -> None:
         RECEIVERS.count(name)(compute)
 
 
-_counted("suppressed", "missing", "signals", "frames_played", "frames_late", "frames_undecodable", "stalls")
+_counted(
+    "suppressed",
+    "missing",
+    "reordered",
+    "late",
+    "signals",
+    "frames_played",
+    "frames_late",
+    "frames_undecodable",
+    "stalls",
+)
 
 
 @RECEIVERS.count()

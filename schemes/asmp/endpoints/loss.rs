@@ -55,6 +55,15 @@ impl Loss {
         }
     }
 
+    /// Takes a packet that was declared lost and arrived.
+    pub(crate) fn late(&mut self) {
+        match self {
+            // duplicates and late packets count as received                         [RFC3550 §6.4.1, A.3]
+            Self::Fractions(fractions) => fractions.lost = fractions.lost.saturating_sub(1),
+            Self::Events(_) => {}
+        }
+    }
+
     /// Closes the interval before a report. `expected` is the number of packets that it should have contained.
     pub(crate) fn close(&mut self, expected: u64) {
         match self {

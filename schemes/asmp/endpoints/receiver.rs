@@ -142,6 +142,10 @@ impl ReceiverAlgorithm for Receiver {
         self.loss.lose(gap, cx.now(), &path);
     }
 
+    fn on_late(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {
+        self.loss.late();
+    }
+
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         let Some(newest) = self.newest.filter(|_| self.next_report <= cx.now()) else { return };
         self.report(&newest, cx);

@@ -3,7 +3,7 @@
 mod linux;
 mod model;
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Sent, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Idle, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
 use self::linux::Linux;
@@ -466,7 +466,7 @@ impl CongestionControl for Bbr {
     }
 
     /// The same before the first packet: pacing at exactly BtlBw, with the present window [BBR00 §4.3.4.4].
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         if self.state == State::ProbeBw {
             self.set_rate(1.0);
         }

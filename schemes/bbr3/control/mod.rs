@@ -6,7 +6,7 @@ mod losses;
 mod model;
 mod probe_bw;
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Lost, Sent, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Idle, Lost, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
 use self::losses::Undo;
@@ -436,7 +436,7 @@ impl CongestionControl for Bbr3 {
     }
 
     /// The same before the first packet, so that its pacing rate is bw [BBR06 §5.4.1].
-    fn on_idle(&mut self, _idle: Duration, cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, cx: &mut Cx<'_>) {
         self.handle_restart_from_idle(cx);
     }
 

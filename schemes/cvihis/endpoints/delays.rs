@@ -1,6 +1,6 @@
 //! The delay space: minDelay, maxDelay, the seven areas between and around them, and pushing of minDelay.
 
-use units::Duration;
+use units::{Duration, Time};
 
 use super::headers::Command;
 use crate::cvihis::{Mode, Outer, Params};
@@ -32,9 +32,39 @@ pub(crate) struct Delays {
     min: i64,
     /// maxDelay, raw; `None` before the first loss.
     max: Option<i64>,
-    /// Raw delay of the last packet.
+    /// Raw delay of the last packet, without packets that overtook others.
     last: i64,
+    /// Number of that packet.
+    last_seq: u64,
+    /// Minimum width of the delay space, in gaps between packets.
+    min_space: f64,
+    /// Smoothed gap between the departures of two packets, in nanoseconds, and the newest packet in it.
+    gap: f64,
+    newest: Option<Departure>,
+    /// The command of the last packet that did not overtake.
+    command: Command,
+    /// What the last loss changed, until it is too late for the packet to arrive.
+    before_loss: Option<BeforeLoss>,
     window: Window,
+}
+
+/// The newest packet by its number.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    seq: u64,
+    sent_at: Time,
+}
+
+/// The delay space before a loss, to be restored if the packet was not lost.
+#[derive(Clone, Copy, Debug)]
+struct BeforeLoss {
+    raw_min: i64,
+    min: i64,
+    max: Option<i64>,
+    /// Smallest raw delay since, without the packet after the gap.
+    smallest: i64,
+    /// The packet after the gap is still to come.
+    revealing: bool,
 }
 
 /// The smallest delay in a window of packets, which is compared with minDelay [CVIHIS §4.6].
@@ -63,7 +93,21 @@ impl Delays {
             min: i64::MAX,
             above: 0,
         };
-        Self { edges, outer: params.outer, raw_min: None, min: 0, max: None, last: 0, window }
+        Self {
+            edges,
+            outer: params.outer,
+            raw_min: None,
+            min: 0,
+            max: None,
+            last: 0,
+            last_seq: 0,
+            min_space: params.min_space,
+            gap: 0.0,
+            newest: None,
+            command: Command::Hold,
+            before_loss: None,
+            window,
+        }
     }
 
     /// minDelay, raw, in nanoseconds.
@@ -78,14 +122,58 @@ impl Delays {
 
     /// Handles a loss: maxDelay is the delay of the last packet before it [CVIHIS §3.2].
     pub(crate) fn on_loss(&mut self) {
-        if self.raw_min.is_some() {
+        if let Some(raw_min) = self.raw_min {
+            let before =
+                BeforeLoss { raw_min, min: self.min, max: self.max, smallest: i64::MAX, revealing: true };
+            self.before_loss = Some(before);
             self.max = Some(self.last);
         }
     }
 
-    /// Takes a packet with the raw delay `raw`. Returns the command, which is for packets without a loss before them.
-    pub(crate) fn on_packet(&mut self, raw: i64) -> Command {
+    /// Handles the arrival of a packet that was declared lost: there was no full queue, and the packet that overtook it had a delay that is not
+    /// one of the path.
+    pub(crate) fn on_late(&mut self) {
+        let Some(before) = self.before_loss.take() else { return };
+        self.raw_min = Some(before.raw_min.min(before.smallest));
+        self.min = before.min.min(before.smallest);
+        self.max = before.max;
+    }
+
+    /// Takes the departure of a packet, for the gap between packets. By the source's clock.
+    pub(crate) fn on_departure(&mut self, seq: u64, sent_at: Time) {
+        let Some(newest) = self.newest.replace(Departure { seq, sent_at }) else { return };
+        if seq <= newest.seq {
+            self.newest = Some(newest);
+            return;
+        }
+        let sample = sent_at.saturating_since(newest.sent_at).as_nanos() as f64 / (seq - newest.seq) as f64;
+        // with the gain of the round-trip time
+        self.gap = if self.gap > 0.0 { self.gap + (sample - self.gap) * GAP_GAIN } else { sample };
+    }
+
+    /// Takes a packet that overtook others, which are still waited for. Returns the command of the packet before it.
+    pub(crate) const fn on_overtaking(&self) -> Command {
+        self.command
+    }
+
+    /// Takes packet `seq` with the raw delay `raw`. Returns the command, which is for packets without a loss before them.
+    pub(crate) fn on_packet(&mut self, seq: u64, raw: i64) -> Command {
+        self.command = self.measure(seq, raw);
+        self.command
+    }
+
+    fn measure(&mut self, seq: u64, raw: i64) -> Command {
         let (raw_min, before) = self.raw_min.map_or((raw, raw), |raw_min| (raw_min, self.last));
+        if let Some(loss) = &mut self.before_loss {
+            if !loss.revealing {
+                loss.smallest = loss.smallest.min(raw);
+            }
+            loss.revealing = false;
+        }
+        // the gradient is that of two consecutive packets                           [CVIHIS §3.2]
+        let consecutive = self.raw_min.is_none() || seq == self.last_seq.wrapping_add(1);
+        let gradient = if consecutive { raw - before } else { 0 };
+        self.last_seq = seq;
         // d < minDelay: minDelay ← d                                                 [CVIHIS §3.3]
         self.min = if self.raw_min.is_none() { raw } else { self.min.min(raw) };
         self.raw_min = Some(raw_min.min(raw));
@@ -93,7 +181,7 @@ impl Delays {
         if self.window.packets > 0 {
             self.watch(raw);
         }
-        let Some(max) = self.max else {
+        let Some(max) = self.full() else {
             // differs: the areas are undefined before the first loss, so the rate grows until then
             return Command::UpFar;
         };
@@ -101,7 +189,7 @@ impl Delays {
             // differs: when minDelay is pushed above maxDelay, the areas have no width
             return if raw <= self.min { Command::UpFar } else { Command::DownFar };
         }
-        self.command(self.area(self.position()), raw - before)
+        self.command_in(self.area(self.position()), gradient)
     }
 
     /// Takes a delay into the window. At the end of the window minDelay may be replaced [CVIHIS §4.6].
@@ -128,7 +216,15 @@ impl Delays {
 
     /// x = (d − minDelay)/(maxDelay − minDelay) of the last packet; valid if maxDelay is above minDelay.
     pub(crate) fn position(&self) -> f64 {
-        (self.last - self.min) as f64 / (self.max.unwrap_or(self.min) - self.min) as f64
+        (self.last - self.min) as f64 / (self.full().unwrap_or(self.min) - self.min) as f64
+    }
+
+    /// The upper end of the delay space: maxDelay, or minDelay and the minimum width if that is more.
+    pub(crate) fn full(&self) -> Option<i64> {
+        // ours: a loss without a queue leaves a space of the width of noise; a queue that holds less than this many of the stream's own packets is not
+        // told from it
+        let width = (self.min_space * self.gap).min(WIDEST) as i64;
+        self.max.map(|max| if width > 0 { max.max(self.min.saturating_add(width)) } else { max })
     }
 
     /// The area of the position `x`. An area includes its lower edge.
@@ -146,7 +242,7 @@ impl Delays {
 
     /// The command in an area, if the delay has grown by `gradient` since the packet before [CVIHIS §3.2, Fig. 1]. If area and gradient
     /// disagree, the gradient decides; a gradient of zero disagrees with nothing.
-    pub(crate) fn command(&self, area: Area, gradient: i64) -> Command {
+    pub(crate) fn command_in(&self, area: Area, gradient: i64) -> Command {
         let strong = self.outer == Outer::Strong;
         match area {
             Area::Lowest => Command::UpFar,
@@ -180,3 +276,8 @@ impl Delays {
         }
     }
 }
+
+/// Weight of a new gap between packets: that of a new round-trip time (RFC 6298 §2.3).
+const GAP_GAIN: f64 = 0.125;
+/// Maximum width of the delay space by its minimum in packets, in nanoseconds: an hour.
+const WIDEST: f64 = 3.6e12;

@@ -6,6 +6,7 @@ use units::{Duration, Time};
 use super::delays::Delays;
 use super::headers::{Answer, Command, DataHeader};
 use crate::cvihis::{Cadence, Mode, Params};
+use crate::shared::{Order, Place};
 
 /// The receiver's part [CVIHIS §3.2, §3.3]. Constant state, no timers.
 #[derive(Clone, Debug)]
@@ -14,7 +15,8 @@ pub struct Receiver {
     /// The mode in the newest data packet.
     mode: Mode,
     delays: Delays,
-    /// Packets before the next one were lost.
+    order: Order,
+    /// Packets were lost since the last answer.
     lost: bool,
     pushed_at: Option<Time>,
 }
@@ -25,6 +27,7 @@ impl Receiver {
         Self {
             mode: params.mode,
             delays: Delays::new(params),
+            order: Order::default(),
             lost: false,
             pushed_at: None,
             params: Box::new(params.clone()),
@@ -58,7 +61,7 @@ impl Receiver {
         cx.probe("min_delay", self.delays.min() as f64 / 1e9);
         if let Some(max) = self.delays.max() {
             cx.probe("max_delay", max as f64 / 1e9);
-            if max > self.delays.min() {
+            if self.delays.full().unwrap_or(max) > self.delays.min() {
                 cx.probe("position", self.delays.position());
             }
         }
@@ -66,9 +69,15 @@ impl Receiver {
 }
 
 impl ReceiverAlgorithm for Receiver {
-    fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
+    fn on_loss(&mut self, gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
         self.delays.on_loss();
+        self.order.lost(gap);
         self.lost = true;
+    }
+
+    /// The loss was none: the delay space is that before it. The rate recovers by itself.
+    fn on_late(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {
+        self.delays.on_late();
     }
 
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
@@ -84,18 +93,27 @@ impl ReceiverAlgorithm for Receiver {
         let raw = cx.now().as_nanos().wrapping_sub(data.sent_at.as_nanos()) as i64;
         // a clock offset of centuries is an error, and sums of delays must not overflow
         let raw = raw.clamp(-FARTHEST, FARTHEST);
-        let chosen = self.delays.on_packet(raw);
+        let place = self.order.take(data.seq);
+        self.delays.on_departure(data.seq, data.sent_at);
+        // a packet that overtook others which are not lost did not wait in their queue: it has no delay of the path
+        let overtook = place == Place::Overtaking;
+        let chosen = match overtook {
+            true => self.delays.on_overtaking(),
+            false => self.delays.on_packet(data.seq, raw),
+        };
         let command = if std::mem::take(&mut self.lost) { Command::Decrease } else { chosen };
         if cx.probing() {
             self.probe(command, cx);
         }
-        self.push(command, &header, cx.now());
+        if !overtook {
+            self.push(command, &header, cx.now());
+        }
         cx.feedback(Answer { command, echo: data.sent_at }.encode());
     }
 
     fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {
         (self.mode, self.delays) = (self.params.mode, Delays::new(&self.params));
-        (self.lost, self.pushed_at) = (false, None);
+        (self.order, self.lost, self.pushed_at) = (Order::default(), false, None);
     }
 }
 

@@ -63,7 +63,10 @@ impl Sender {
     }
 
     fn feedback_timeout(&self) -> Duration {
-        Duration::from_secs_f64(self.params.timeout_rtts * self.rtt_s()).max(self.params.min_timeout)
+        // max(4·R, 2·s/X): a slow stream has no answer before it has sent           (RFC 5348 §4.3)
+        let answer_s = (self.params.timeout_rtts * self.rtt_s())
+            .max(self.params.timeout_packets * self.packet_bits / self.rate);
+        Duration::from_secs_f64(answer_s).max(self.params.min_timeout)
     }
 
     fn set_rate(&mut self, rate: f64) {

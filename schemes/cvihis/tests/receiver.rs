@@ -6,12 +6,13 @@ use crate::cvihis::endpoints::{Area, Delays, Sender};
 use crate::cvihis::{Cadence, Outer};
 use crate::shared::stream_testing::near;
 
+/// The paper's rules: its delay space has no minimum width.
 fn background() -> Params {
-    Params::default()
+    Params { min_space: 0.0, ..Params::default() }
 }
 
 fn real_time() -> Params {
-    Params { mode: Mode::RealTime, ..Params::default() }
+    Params { mode: Mode::RealTime, ..background() }
 }
 
 // ---- minDelay and maxDelay
@@ -304,7 +305,7 @@ proptest! {
                 if index % 7 == 3 {
                     delays.on_loss();
                 }
-                let command = delays.on_packet(delay + offset);
+                let command = delays.on_packet(index as u64, delay + offset);
                 delays.push(1.05, Duration::from_millis(40));
                 (command.number(), delays.min() - offset)
             };
@@ -356,6 +357,55 @@ proptest! {
 fn parameters_read_back_as_they_are() {
     let list = real_time().list();
     assert_eq!(<Params as ParamTable>::with(&list).expect("they are right"), real_time());
+}
+
+// ---- packets that overtake, and losses without a queue
+
+/// A delay space of 10 to 110 ms, a packet at 15 ms; then one overtakes the next by 8 ms. Its delay of 7 ms is not one of the path: the command stays
+/// that of the packet before, and minDelay as well. The overtaken packet is judged by its own delay.
+#[test]
+fn a_packet_that_overtakes_says_nothing_of_the_path() {
+    let mut path = space(&background(), 5.0);
+    let command = path.packet(15.0);
+    assert_eq!(command, 4);
+    path.seq += 1;
+    assert_eq!(path.packet(7.0), command);
+    near(path.probed("min_delay"), 0.010);
+    path.seq -= 2;
+    // the overtaken one follows the packet of 15 ms: the queue grows
+    assert_eq!(path.packet(35.0), 6);
+    near(path.probed("min_delay"), 0.010);
+}
+
+/// The packet that was declared lost arrives: the delay space is that before the loss, and the packet after the gap did not lower minDelay.
+#[test]
+fn a_loss_that_was_none_leaves_the_delay_space_as_it_was() {
+    let mut path = space(&background(), 5.0);
+    near(path.probed("max_delay"), 0.110);
+    assert_eq!(path.after_loss(7.0), 5);
+    near(path.probed("max_delay"), 0.015);
+    near(path.probed("min_delay"), 0.007);
+    path.packet(12.0);
+    let (data, algorithm) = (path.data(), &mut path.algorithm);
+    path.end.listen(|cx| contract::ReceiverAlgorithm::on_late(algorithm, &data, cx));
+    path.packet(12.0);
+    near(path.probed("max_delay"), 0.110);
+    near(path.probed("min_delay"), 0.010);
+}
+
+/// Random loss on a path without a queue, whose delays vary by 5 ms: the paper's space is as wide as that, and most packets are in its upper part.
+/// With the minimum of four packets, here of a second, all are in the lowest area.
+#[test]
+fn a_loss_without_a_queue_does_not_stop_the_stream() {
+    let commands = |params: &Params| -> Vec<u64> {
+        let mut path = Path::new(params);
+        path.packet(10.0);
+        path.packet(12.0);
+        path.after_loss(11.0);
+        [15.0, 13.0, 14.0, 12.0].map(|delay| path.packet(delay)).to_vec()
+    };
+    assert_eq!(commands(&background()), [1, 1, 1, 1]);
+    assert_eq!(commands(&Params::default()), [4, 4, 4, 4]);
 }
 
 // ---- a longer route

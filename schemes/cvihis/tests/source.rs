@@ -178,6 +178,15 @@ fn silence_doubles_the_gap() {
     near(rate(&algorithm), 400e3);
     end.run(&mut algorithm, ms(2000));
     near(rate(&algorithm), 200e3);
+    // one packet per second: its answer is not late before the second packet
+    let slow = Params { max_rate: Rate::from_bps(8 * PACKET.as_u64()), ..plain() };
+    let (mut end, mut algorithm) = source(&slow, 10);
+    end.now = ms(500);
+    answer(&mut end, &mut algorithm, 0, 10);
+    end.run(&mut algorithm, ms(2499));
+    assert_eq!(end.meter.count(contract::Count::Episodes), 0);
+    end.run(&mut algorithm, ms(2500));
+    assert_eq!(end.meter.count(contract::Count::Episodes), 1);
     // with short round trips a second all the same, and from the last word on
     let (mut end, mut algorithm) = source(&plain(), 10);
     end.now = ms(500);

@@ -73,6 +73,13 @@ impl ReceiverAlgorithm for Receiver {
         self.lost += gap.packets;
     }
 
+    fn on_late(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        // it was counted as lost
+        self.lost = self.lost.saturating_sub(1);
+        self.received += 1;
+        self.arriving.record(cx.now(), data.size, self.params.receive_window);
+    }
+
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let Some(header) = DataHeader::decode(data.label) else {
             cx.count(Count::Ignored, 1);
@@ -82,8 +89,7 @@ impl ReceiverAlgorithm for Receiver {
         self.received += 1;
         self.arriving.record(now, data.size, self.params.receive_window);
         if self.newest.is_some_and(|newest| data.seq < newest) {
-            // it was counted as lost; the arrival-time model ignores packets out of order   [GCC02 §5.1]
-            self.lost = self.lost.saturating_sub(1);
+            // the arrival-time model ignores packets out of order                      [GCC02 §5.1]
             return;
         }
         self.newest = Some(data.seq);

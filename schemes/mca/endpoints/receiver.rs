@@ -7,7 +7,7 @@ use super::accumulation::{Accumulation, Finding};
 use super::average::{Average, Frequency};
 use super::headers::{Announcement, Indication, Kind};
 use crate::mca::{Cadence, Params};
-use crate::shared::ReceiveRate;
+use crate::shared::{Order, Place, ReceiveRate};
 
 /// The receiver's part [MCA §3.2]. Constant state, no timers.
 #[derive(Clone, Debug)]
@@ -19,6 +19,9 @@ pub struct Receiver {
     f_window: u32,
     f_gain: f64,
     accumulation: Accumulation,
+    /// The accumulation before the last loss, to be restored if the packet was only late.
+    before_loss: Option<Box<Accumulation>>,
+    order: Order,
     arriving: ReceiveRate,
     /// Highest number received.
     newest: u64,
@@ -43,6 +46,8 @@ impl Receiver {
             f_window: params.f_window,
             f_gain: params.f_gain,
             accumulation: Accumulation::new(params, packet),
+            before_loss: None,
+            order: Order::default(),
             arriving: ReceiveRate::new(),
             newest: 0,
             last_counted: None,
@@ -102,12 +107,27 @@ impl Receiver {
 impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         self.note(data, cx.now());
+        let place = self.order.take(data.seq);
         let Some(announced) = Announcement::decode(data.label) else { return };
-        self.announced = announced;
+        if place != Place::Behind {
+            self.announced = announced;
+        }
+        if place == Place::Overtaking {
+            // it has not waited where the bytes before it wait, and would move the baseline
+            return;
+        }
         let rate_bps = || self.arriving.rate_over(announced.srtt.max(self.rate_window), 1).unwrap_or(0.0);
         let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps);
         cx.probe("baseline", self.accumulation.baseline_ns().map_or(0.0, |ns| ns as f64 / 1e9));
         self.report_finding(finding, data.sent_at, cx);
+    }
+
+    /// The loss was none, and the packet that overtook may have moved the baseline.
+    fn on_late(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        self.arriving.record(cx.now(), data.size, self.announced.srtt.max(self.rate_window));
+        if let Some(before) = self.before_loss.take() {
+            self.accumulation = *before;
+        }
     }
 
     fn on_control(&mut self, control: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
@@ -123,6 +143,11 @@ impl ReceiverAlgorithm for Receiver {
 
     fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
         self.note(&gap.before, cx.now());
+        self.order.lost(gap);
+        match &mut self.before_loss {
+            Some(before) => (**before).clone_from(&self.accumulation),
+            None => self.before_loss = Some(Box::new(self.accumulation.clone())),
+        }
         // one indication for consecutive losses                                     [MCA §3.1.3]
         self.indicate(Kind::Loss, gap.before.sent_at, cx);
     }

@@ -8,7 +8,7 @@ use units::{Duration, Rate, Time};
 use super::headers::{DataHeader, Report};
 use super::signal::{Ratio, blended, signal};
 use crate::nada::Params;
-use crate::shared::{LossEvents, ReceiveRate};
+use crate::shared::{LossEvents, Order, Place, ReceiveRate};
 
 /// The receiver's part [RFC8698 §5.1]. It sends a report with the first data packet that arrives `delta` after the last report.
 #[derive(Clone, Debug)]
@@ -26,8 +26,7 @@ pub struct Receiver {
     loss_ratio: Ratio,
     mark_ratio: Ratio,
     arriving: ReceiveRate,
-    /// Number of the newest packet.
-    newest: Option<u64>,
+    order: Order,
     /// The last time of a loss, of a mark, or of a delay of QEPS or more.
     congested_at: Option<Time>,
     /// The round-trip time in the newest data packet.
@@ -56,7 +55,7 @@ impl Receiver {
             loss_ratio: Ratio::default(),
             mark_ratio: Ratio::default(),
             arriving: ReceiveRate::new(),
-            newest: None,
+            order: Order::default(),
             congested_at: None,
             rtt: Duration::ZERO,
             next_report: Time::ZERO,
@@ -65,10 +64,15 @@ impl Receiver {
     }
 
     /// Takes the delay of a packet.
-    fn measure(&mut self, data: &Arrival, now: Time) {
+    fn measure(&mut self, data: &Arrival, after_gap: bool, now: Time) {
         // the difference of two clocks can be negative
         let forward = now.as_nanos().wrapping_sub(data.sent_at.as_nanos()) as i64;
-        let base = self.base.map_or(forward, |base| base.min(forward));
+        let base = match self.base {
+            // packets are missing before it: it may have overtaken them on a shorter way
+            Some(base) if after_gap => base,
+            Some(base) => base.min(forward),
+            None => forward,
+        };
         self.base = Some(base);
         let delay = Duration::from_nanos(forward.wrapping_sub(base).max(0) as u64);
         if delay >= self.params.q_eps {
@@ -138,6 +142,7 @@ impl Receiver {
 impl ReceiverAlgorithm for Receiver {
     fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
         let now = cx.now();
+        self.order.lost(gap);
         self.counts(now).lost += gap.packets;
         self.congested_at = Some(now);
         self.lossy = true;
@@ -145,6 +150,16 @@ impl ReceiverAlgorithm for Receiver {
         self.loss_events.lost((gap.first_missing, gap.packets), (gap.before.seq, now), self.rtt, || {
             gap.first_missing.max(1) as f64
         });
+    }
+
+    fn on_late(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let now = cx.now();
+        self.arriving.record(now, data.size, self.params.window);
+        // it was counted as lost, in this interval or in an earlier one of the window
+        self.counts(now).arrived += 1;
+        if let Some(counts) = self.counts.iter_mut().rev().find(|counts| counts.lost > 0) {
+            counts.lost -= 1;
+        }
     }
 
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
@@ -160,16 +175,15 @@ impl ReceiverAlgorithm for Receiver {
             counts.marked += 1;
             self.congested_at = Some(now);
         }
-        if self.newest.is_some_and(|newest| data.seq < newest) {
-            let counts = self.counts(now);
-            // it was counted as lost
-            counts.lost = counts.lost.saturating_sub(1);
-            return;
+        let place = self.order.take(data.seq);
+        if place != Place::Behind {
+            self.rtt = header.rtt.unwrap_or(self.rtt);
         }
-        self.newest = Some(data.seq);
-        self.rtt = header.rtt.unwrap_or(self.rtt);
         self.loss_events.arrived(data.seq, now);
-        self.measure(data, now);
+        // a packet that overtook others has not waited in their queue
+        if place != Place::Overtaking {
+            self.measure(data, place == Place::AfterLoss, now);
+        }
         if now >= self.next_report {
             self.report(data, cx);
         }

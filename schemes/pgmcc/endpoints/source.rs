@@ -30,6 +30,8 @@ pub struct Sender {
     next: u64,
     /// Losses of packets below this number have reduced the window already.
     reduced_up_to: u64,
+    /// The window before the last halving, which is restored if its packet was only overtaken.
+    before_halving: Option<f64>,
     /// The window does not change until feedback for this packet or a later one.
     resumes: Option<u64>,
     /// Expiry of the timeout; [`Time::NEVER`] before its start.
@@ -52,6 +54,7 @@ impl Sender {
             started_at: Time::ZERO,
             next: 0,
             reduced_up_to: 0,
+            before_halving: None,
             resumes: None,
             expires: Time::NEVER,
             timeouts: 0,
@@ -120,10 +123,18 @@ impl Sender {
         if result.stale {
             return false;
         }
+        if result.overtaken
+            && let Some(window) = self.before_halving.take()
+        {
+            // ours: nothing was lost (RFC 4015 §3.2)
+            self.window.restore(window);
+            self.resumes = None;
+        }
         if self.resumes.is_some_and(|packet| newest >= packet) {
             self.resumes = None;
         }
         if result.last_lost.is_some_and(|lost| lost >= self.reduced_up_to) {
+            self.before_halving = Some(self.window.window());
             self.window.halve(result.acked, result.lost);
             self.suspend();
             self.resumes = Some(self.next);
@@ -144,6 +155,7 @@ impl Sender {
     /// Restarts with a window of one packet.
     fn restart(&mut self) {
         self.window.restart();
+        self.before_halving = None;
         self.record.forget(self.next);
         self.suspend();
         self.resumes = None;

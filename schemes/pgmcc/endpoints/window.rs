@@ -88,6 +88,13 @@ impl Window {
         }
     }
 
+    /// Restores the window `w` from before a halving, with the tokens that the halving took.
+    pub(crate) fn restore(&mut self, w: f64) {
+        let more = (w - self.w).max(0.0);
+        self.w += more;
+        self.add(more);
+    }
+
     /// Tokens of lost packets, which no acknowledgement returns.
     fn back(&self, lost: u64) -> f64 {
         // differs: a packet that PGM repairs would be acknowledged in the end; here it is lost, and its token would be as well

@@ -18,6 +18,8 @@ pub(crate) struct Report {
     pub(crate) highest: u64,
     /// When it arrived, by the receiver's clock.
     pub(crate) arrived_at: Time,
+    /// Packets before it were missing when it arrived: it may have overtaken them.
+    pub(crate) after_gap: bool,
     /// Bit i: packet `highest` − i arrived; bit 0 is set.
     pub(crate) received: u64,
     /// Bit i: packet `highest` − i arrived with a mark.
@@ -43,15 +45,17 @@ impl Report {
     /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         let highest = self.highest.min(MAX_NUMBER);
-        Label([REPORT << 48 | highest, self.arrived_at.as_nanos(), self.received, self.marked])
+        let kind = if self.after_gap { REPORT_AFTER_GAP } else { REPORT };
+        Label([kind << 48 | highest, self.arrived_at.as_nanos(), self.received, self.marked])
     }
 
     /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [first, arrived_at, received, marked] = label.0;
-        let sensible = first >> 48 == REPORT && received & 1 == 1 && marked & !received == 0;
+        let after_gap = first >> 48 == REPORT_AFTER_GAP;
+        let sensible = (after_gap || first >> 48 == REPORT) && received & 1 == 1 && marked & !received == 0;
         let arrived_at = Time::from_nanos(arrived_at);
-        sensible.then_some(Self { highest: first & MAX_NUMBER, arrived_at, received, marked })
+        sensible.then_some(Self { highest: first & MAX_NUMBER, arrived_at, after_gap, received, marked })
     }
 }
 
@@ -59,6 +63,8 @@ impl Report {
 const DATA: u64 = 0x5343_524d;
 /// Identifies reports of this scheme: "SR".
 const REPORT: u64 = 0x5352;
+/// Those whose newest packet came after a gap: "SG".
+const REPORT_AFTER_GAP: u64 = 0x5347;
 const MAX_NUMBER: u64 = (1 << 48) - 1;
 /// Number of packets in a report.
 pub(crate) const REPORTED: u64 = 64;

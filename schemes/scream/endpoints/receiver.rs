@@ -1,10 +1,11 @@
 //! SCReAM at the receiver: acknowledgements of the last packets.
 
-use contract::{Arrival, Count, ReceiverAlgorithm, ReceiverCx};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::Time;
 
 use super::headers::{DataHeader, REPORTED, Report};
 use crate::scream::Params;
+use crate::shared::{Order, Place};
 
 /// The receiver's part [SCREAM2, Receiver Requirements on Feedback Intensity].
 #[derive(Clone, Debug)]
@@ -12,6 +13,7 @@ pub struct Receiver {
     params: Box<Params>,
     /// The report about all packets so far; `None` before the first.
     report: Option<Report>,
+    order: Order,
     /// Packets since the last report.
     unreported: u32,
     next_report: Time,
@@ -20,13 +22,26 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver.
     pub(crate) fn new(params: &Params) -> Self {
-        Self { report: None, unreported: 0, next_report: Time::NEVER, params: Box::new(params.clone()) }
+        Self {
+            report: None,
+            order: Order::default(),
+            unreported: 0,
+            next_report: Time::NEVER,
+            params: Box::new(params.clone()),
+        }
     }
 
     fn take(&mut self, data: &Arrival, now: Time) {
         let mark = u64::from(data.marked);
+        let after_gap = matches!(self.order.take(data.seq), Place::AfterLoss | Place::Overtaking);
         let Some(report) = &mut self.report else {
-            self.report = Some(Report { highest: data.seq, arrived_at: now, received: 1, marked: mark });
+            self.report = Some(Report {
+                highest: data.seq,
+                arrived_at: now,
+                after_gap: false,
+                received: 1,
+                marked: mark,
+            });
             return;
         };
         if data.seq > report.highest {
@@ -35,6 +50,7 @@ impl Receiver {
             *report = Report {
                 highest: data.seq,
                 arrived_at: now,
+                after_gap,
                 received: shifted(report.received) | 1,
                 marked: shifted(report.marked) | mark,
             };
@@ -68,6 +84,15 @@ impl ReceiverAlgorithm for Receiver {
         if header.last || self.unreported >= self.params.feedback_packets {
             self.send(cx);
         }
+    }
+
+    fn on_loss(&mut self, gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
+        self.order.lost(gap);
+    }
+
+    /// It is reported as arrived.
+    fn on_late(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        self.on_data(data, cx);
     }
 
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {

@@ -63,7 +63,10 @@ impl SenderAlgorithm for Sender {
             let s = sample.as_secs_f64();
             // SRTT ← 7/8 SRTT + 1/8 s, as TCP
             self.srtt = Some(self.srtt.map_or(s, |srtt| srtt + (s - srtt) / 8.0));
-            self.delay.measure(sent_at, report.arrived_at, self.rtt(), now, &self.params);
+            // after a gap, the newest packet may have overtaken the missing ones: it has not waited where they wait
+            if !report.after_gap {
+                self.delay.measure(sent_at, report.arrived_at, self.rtt(), now, &self.params);
+            }
         }
         let srtt = self.rtt();
         self.target.update(self.delay.now(), acked.lost > 0, srtt, now, &self.params);

@@ -277,6 +277,12 @@ impl ReceiverAlgorithm for Receiver {
         self.on_events(new_event, had_any, cx);
     }
 
+    /// It was received, and is counted so; the loss event rate keeps the event, which the reordering window makes rare.
+    fn on_late(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let rtt = Duration::from_secs_f64(self.rtt_s());
+        self.arriving.record(cx.now(), data.size, rtt.scaled(self.params.rate_window));
+    }
+
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         if self.timer_due() <= cx.now() {
             self.timer = None;

@@ -160,6 +160,13 @@ impl ReceiverAlgorithm for Receiver {
         });
     }
 
+    /// It was received, and is counted so; the loss event rate keeps the event, which the reordering window makes rare.
+    fn on_late(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let window = self.rtt(None).unwrap_or(self.params.initial_rtt);
+        self.arriving.record(cx.now(), data.size, window);
+        self.arrived = (self.arrived.0 + data.size.as_u64(), self.arrived.1 + 1);
+    }
+
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         if self.wake() <= cx.now() {
             self.report(cx);

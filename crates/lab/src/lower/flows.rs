@@ -179,6 +179,13 @@ fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
             encoder.model.key_every = table.key_every.or(0);
             encoder
         }),
+        flow_control: {
+            let mut flow_control = contained.flow_control.unwrap_or_default();
+            if let Some(table) = table.quic.present() {
+                table.set(&mut flow_control);
+            }
+            flow_control
+        },
         ends: contained.ends,
     }
 }

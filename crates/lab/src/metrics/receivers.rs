@@ -116,6 +116,8 @@ pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
         .count("feedback_packets", |row| row.record.meter.count(Count::Feedback))
         .count("suppressed", |row| row.record.meter.count(Count::Suppressed))
         .count("missing", |row| row.record.meter.count(Count::Missing))
+        .count("reordered", |row| row.record.meter.count(Count::Reordered))
+        .count("late", |row| row.record.meter.count(Count::Late))
         .count("marks", |row| row.record.meter.count(Count::Marks))
         .count("signals", |row| row.record.meter.count(Count::Signals))
         .count_of_some("frames_played", |row| row.played(Count::FramesPlayed))

@@ -560,6 +560,8 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count("suppressed", |row| row.count(Count::Suppressed))
         .count("ignored", |row| row.count(Count::Ignored))
         .count("missing", |row| row.count(Count::Missing))
+        .count("reordered", |row| row.count(Count::Reordered))
+        .count("late", |row| row.count(Count::Late))
         .count("marks", |row| row.count(Count::Marks))
         .count("signals", |row| row.count(Count::Signals))
         .count("nacks", |row| row.count(Count::Nacks))

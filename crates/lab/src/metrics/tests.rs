@@ -457,7 +457,15 @@ fn a_consumer_is_measured_where_its_data_arrive() {
     // an Interest, and Data
     record.drops[DropReason::QueueFull as usize] = 12;
     record.data_drops = 11;
-    for (what, n) in [(Count::Missing, 3), (Count::Marks, 7), (Count::Nacks, 11), (Count::Suppressed, 2)] {
+    let counts = [
+        (Count::Missing, 3),
+        (Count::Reordered, 5),
+        (Count::Late, 4),
+        (Count::Marks, 7),
+        (Count::Nacks, 11),
+        (Count::Suppressed, 2),
+    ];
+    for (what, n) in counts {
         record.meter.counts[what as usize] = n;
     }
     record.meter.goodput_bytes = 880 * 1024;
@@ -493,6 +501,7 @@ fn a_consumer_is_measured_where_its_data_arrive() {
         (value("missing"), value("marks"), value("nacks"), value("suppressed")),
         (3.0, 7.0, 11.0, 2.0)
     );
+    assert_eq!((value("reordered"), value("late")), (5.0, 4.0));
     near(value("delay"), 0.1);
     near(value("delay_std"), 2400f64.sqrt() / 1e3);
     assert_eq!((value("delay_min"), value("delay_max")), (0.06, 0.18));

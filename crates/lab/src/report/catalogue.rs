@@ -90,6 +90,8 @@ pub const METRICS: &[Metric] = metrics! {
         "suppressed" ["packets"] at "receiver": "feedback that was due and that its receivers suppressed; for a consumer, requests for a segment that was already in flight";
         "ignored" ["packets"] at "sender, receiver": "packets that arrived and were not applied: feedback that was filtered, stale or malformed; data that reached a member of a group by name before it had measured its path; for a consumer, Data and NACKs that it had not requested";
         "missing" ["packets"] at "receiver": "packets that its receivers found missing, summed; for a consumer, segments that it gave up";
+        "reordered" ["packets"] at "receiver": "streams: packets that arrived after one that was sent later (RFC 4737 §3), summed over its receivers; TCP, QUIC and consumers of named data do not count them";
+        "late" ["packets"] at "receiver": "of these, packets that had been declared lost: reordering that was taken for loss";
         "marks" ["packets"] at "receiver": "congestion marks that its receivers received, summed; where receivers do not count marks, those echoed to the sender";
         "signals" ["packets"] at "sender, receiver": "signalling messages of a name-based network that its sender and its receivers sent, such as joins and leaves";
         "nacks" ["packets"] at "sender": "NACKs of Interests that a consumer had pending";
@@ -155,6 +157,8 @@ pub const METRICS: &[Metric] = metrics! {
         "feedback_packets" ["packets"] at "receiver": "feedback packets that it sent";
         "suppressed" ["packets"] at "receiver": "feedback that was due and that it suppressed";
         "missing" ["packets"] at "receiver": "packets that it found missing";
+        "reordered" ["packets"] at "receiver": "streams: packets that arrived after one that was sent later";
+        "late" ["packets"] at "receiver": "of these, packets that it had declared lost";
         "marks" ["packets"] at "receiver": "congestion marks that it received";
         "signals" ["packets"] at "receiver": "signalling messages of a name-based network that it sent, such as joins and leaves";
         "frames_played" ["frames"] at "receiver": "video frames that it played and could show";

@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Rate};
 use super::flows::{Placed, Setting};
 use super::sizes::{self, SizeKeys};
 use super::transports::{Model, Transport};
-use crate::files::{self, Wrong};
+use crate::files::{self, Column, Remarks, Wrong, is_heading, units_of};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::traffic::{AbrWord, App, AppWord, Object};
@@ -241,20 +241,35 @@ fn checked(list: &[At<Object>], notes: &mut Notes) -> Option<Vec<Object>> {
 }
 
 /// The objects of a CSV file.
-fn read(text: &str) -> Result<Vec<Object>, Wrong> {
+fn read(text: &str, _remarks: &mut Remarks) -> Result<Vec<Object>, Wrong> {
+    let parents = Column { names: &["after", "parents", "needs"], units: &[] };
     let mut objects = Vec::new();
+    let mut delay_unit = 6;
     for (index, (line, written)) in files::lines(text).enumerate() {
-        let mut columns = written.split(',').map(str::trim);
-        let first = columns.next().unwrap_or_default();
-        if index == 0 && first.starts_with("bytes") {
+        let cells = files::columns(written);
+        if index == 0 && is_heading(&cells) {
+            let known = [&Column::SIZE, &Column::DELAY, &parents];
+            let Some(units) = units_of(&cells, &known[..cells.len().clamp(1, 3)]) else {
+                let message = format!("`{}` are no columns of a page", shortened(written));
+                return Err(Wrong::with_hint(
+                    line,
+                    message,
+                    "write the heading bytes,delay_ms,after, or none",
+                ));
+            };
+            delay_unit = units.get(1).copied().flatten().unwrap_or(6);
             continue;
         }
-        let size = first.parse::<u64>().ok().filter(|size| (1..=10_000_000_000).contains(size));
-        let size = size.ok_or_else(|| (line, format!("`{}` is no size in bytes", shortened(first))))?;
-        let delay = columns.next().unwrap_or("0");
-        let delay_ms = delay.parse::<f64>().ok().filter(|delay| (0.0..=1e6).contains(delay));
-        let delay_ms =
-            delay_ms.ok_or_else(|| (line, format!("`{}` is no delay in milliseconds", shortened(delay))))?;
+        let mut columns = cells.into_iter();
+        let first = columns.next().unwrap_or_default();
+        let size = files::bytes(first, 10_000_000_000).map_err(|message| (line, message))?;
+        let delay = columns.next().filter(|delay| !delay.is_empty()).unwrap_or("0");
+        let wrong = |(message, hint)| Wrong { line, message, hint };
+        let delay_ns = files::nanos(delay, delay_unit, "delay").map_err(wrong)?;
+        let delay_ns = u64::try_from(delay_ns).ok().filter(|delay| *delay <= 1_000_000_000_000);
+        let delay = Duration::from_nanos(
+            delay_ns.ok_or_else(|| (line, format!("`{}` is more than 1000 s", shortened(delay))))?,
+        );
         let mut after = Vec::new();
         for word in columns.next().unwrap_or_default().split_whitespace() {
             let parent = word.parse::<u32>().ok().filter(|n| *n >= 1 && *n as usize <= objects.len());
@@ -265,15 +280,14 @@ fn read(text: &str) -> Result<Vec<Object>, Wrong> {
             );
         }
         if columns.next().is_some() {
-            return Err((line, "more than three columns".to_owned()));
+            return Err((line, "more than three columns".to_owned()).into());
         }
-        objects.push(object(size, delay_ms, after));
+        objects.push(object(size, delay, after));
     }
-    if objects.is_empty() { Err((0, "there are no objects in it".to_owned())) } else { Ok(objects) }
+    if objects.is_empty() { Err((0, "there are no objects in it".to_owned()).into()) } else { Ok(objects) }
 }
 
-fn object(size: u64, delay_ms: f64, after: Vec<u32>) -> Object {
-    let delay = Duration::from_secs_f64(delay_ms / 1e3);
+fn object(size: u64, delay: Duration, after: Vec<u32>) -> Object {
     Object {
         size: Bytes::new(size).into(),
         after: if after.is_empty() { Field::Missing } else { Field::list(after) },
@@ -323,7 +337,7 @@ fn median(weight: Bytes, number: u32, seed: u64) -> Vec<Object> {
             };
             let sizes = Sizes::LogNormal { mean: Bytes::new(mean.max(1.0) as u64), variation: 1.0 };
             let size = if kind == 0 { mean.max(1.0) as u64 } else { sizes.draw(&mut random).as_u64() };
-            objects.push(object(size, 0.0, after));
+            objects.push(object(size, Duration::ZERO, after));
         }
     }
     objects
@@ -465,12 +479,13 @@ mod tests {
 
     #[test]
     fn a_file_lists_sizes_delays_and_parents() {
-        let page = read("bytes,delay_ms,after\n1000\n200,5\n300,0.5,1 2\n").expect("objects");
+        let page =
+            read("bytes,delay_ms,after\n1000\n200,5\n300,0.5,1 2\n", &mut Remarks::new()).expect("objects");
         assert_eq!(sizes(&page), [1000, 200, 300]);
         assert_eq!((parents(&page[2]), *page[2].delay.resolved()), (vec![1, 2], Duration::from_micros(500)));
         for (text, line) in [("x", 1), ("5,x", 1), ("5\n6,0,2", 2), ("5,0,1,7", 1), ("", 0), ("5\n6,0,0", 2)]
         {
-            assert_eq!(read(text).expect_err(text).0, line, "{text}");
+            assert_eq!(read(text, &mut Remarks::new()).expect_err(text).line, line, "{text}");
         }
     }
 }

@@ -7,13 +7,12 @@ use super::endpoints::MAX_FLOWS;
 use super::flows::Setting;
 use super::sizes::{self, SizeKeys};
 use super::transports::{Model, Transport};
-use crate::files::{self, Wrong};
+use crate::files::{self, Column, EPOCH_S, Remarks, Wrong, epoch_unit, is_heading, units_of};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Notes, shortened};
 use crate::schema::traffic::Arrivals;
 use crate::schema::values::Instant;
 use crate::topology::Net;
-use crate::traces::files::seconds;
 
 /// A flow that arrives.
 pub(super) struct Arrival {
@@ -159,10 +158,12 @@ fn listed(
             .hint("take a scheme that runs over TCP");
         return None;
     }
-    const HINT: &str =
-        "a line is a start in seconds and a size in bytes, or a start, two nodes and a size: 0.5,h1,h2,20000";
+    const HINT: &str = "a line is a start in seconds and a size in bytes, or a start, two nodes and a size: 0.5,h1,h2,20000; \
+         its heading may be start_s,bytes or start_s,from,to,bytes";
     let start = table.start.or(Instant(Time::ZERO)).0;
-    let mut list = files::parsed(file, HINT, setting.folder, notes, |text| read(text, start, setting.net))?;
+    let mut list = files::parsed(file, HINT, setting.folder, notes, |text, remarks| {
+        read(text, start, setting.net, remarks)
+    })?;
     let ends = [table.from.present().map(|at| at.location), table.to.present().map(|at| at.location)];
     if let Some(location) =
         ends.into_iter().flatten().next().filter(|_| list.iter().any(|flow| flow.ends.is_some()))
@@ -176,43 +177,81 @@ fn listed(
     Some(list)
 }
 
-/// The flows of a CSV file; times are after `start`.
-fn read(text: &str, start: Time, net: &Net) -> Result<Vec<Arrival>, Wrong> {
-    let mut list: Vec<Arrival> = Vec::new();
+/// Latest start.
+const LATEST_S: i128 = 1_000_000_000;
+
+/// The flows of a CSV file; times are after `start`. Times since 1970 are counted from the first one.
+fn read(text: &str, start: Time, net: &Net, remarks: &mut Remarks) -> Result<Vec<Arrival>, Wrong> {
+    // with times in nanoseconds
+    let mut list: Vec<(i128, Option<(NodeId, NodeId)>, u64)> = Vec::new();
+    let mut time_unit = 9;
     for (index, (line, written)) in files::lines(text).enumerate() {
-        let columns: Vec<&str> = written.split(',').map(str::trim).collect();
-        if index == 0 && columns.first().is_some_and(|head| head.starts_with("start")) {
+        let columns = files::columns(written);
+        if index == 0 && is_heading(&columns) {
+            let node = Column {
+                names: &["from", "to", "src", "dst", "source", "destination", "sender", "receiver"],
+                units: &[],
+            };
+            let known: &[&Column] = if columns.len() == 4 {
+                &[&Column::TIME, &node, &node, &Column::SIZE]
+            } else {
+                &[&Column::TIME, &Column::SIZE]
+            };
+            let Some(units) = units_of(&columns, known) else {
+                return Err(
+                    (line, format!("`{}` are no columns of a list of flows", shortened(written))).into()
+                );
+            };
+            time_unit = units[0].unwrap_or(9);
             continue;
         }
         let (at, ends, size) = match columns[..] {
             [at, size] => (at, None, size),
             [at, from, to, size] => (at, Some([from, to]), size),
-            _ => return Err((line, format!("{} columns are neither two nor four", columns.len()))),
+            _ => return Err((line, format!("{} columns are neither two nor four", columns.len())).into()),
         };
-        let after =
-            seconds(at).ok_or_else(|| (line, format!("`{}` is no time in seconds", shortened(at))))?;
-        let size = size.parse::<u64>().ok().filter(|size| (1..=1_000_000_000_000_000).contains(size));
-        let size = size.ok_or_else(|| {
-            (line, format!("`{}` is no size in bytes", shortened(columns[columns.len() - 1])))
-        })?;
+        let at =
+            files::nanos(at, time_unit, "time").map_err(|(message, hint)| Wrong { line, message, hint })?;
+        let size = files::bytes(size, 1_000_000_000_000_000).map_err(|message| (line, message))?;
         let ends = match ends.map(|ends| ends.map(|name| net.node(name).ok_or(name))) {
             None => None,
             Some([Ok(from), Ok(to)]) if from == to => {
-                return Err((line, format!("a flow cannot go from `{}` to itself", shortened(columns[1]))));
+                let message = format!("a flow cannot go from `{}` to itself", shortened(columns[1]));
+                return Err((line, message).into());
             }
             Some([Ok(from), Ok(to)]) => Some((from, to)),
             Some([Err(name), _] | [_, Err(name)]) => {
-                return Err((line, format!("no node is called `{}`", shortened(name))));
+                return Err((line, format!("no node is called `{}`", shortened(name))).into());
             }
         };
-        if list.first().is_some_and(|first| first.ends.is_some() != ends.is_some()) {
-            return Err((line, "some lines have two columns and others four".to_owned()));
+        if list.first().is_some_and(|(_, first, _)| first.is_some() != ends.is_some()) {
+            return Err((line, "some lines have two columns and others four".to_owned()).into());
         }
-        list.push(Arrival { at: start + after, size: Some(Bytes::new(size)), stop: Time::NEVER, ends });
+        list.push((at, ends, size));
     }
-    if list.is_empty() {
-        return Err((0, "there are no flows in it".to_owned()));
+    list.sort_by_key(|(at, ..)| *at);
+    let Some(&(first, ..)) = list.first() else {
+        return Err((0, "there are no flows in it".to_owned()).into());
+    };
+    let mut zero = 0;
+    if first >= EPOCH_S * 1_000_000_000 {
+        if let Some(unit) = epoch_unit(first, time_unit) {
+            let message = format!("its times look like {unit} since 1970, where seconds are expected");
+            return Err((0, message).into());
+        }
+        zero = first;
+        remarks.push((
+            format!("its times start at {} s, and are counted from there", first / 1_000_000_000),
+            "subtract the first time from all of them".to_owned(),
+        ));
     }
-    list.sort_by_key(|flow| flow.at);
-    Ok(list)
+    let flow = |(at, ends, size)| {
+        let after: i128 = at - zero;
+        let late = || (0, format!("a flow starts after {LATEST_S} s"));
+        let after =
+            u64::try_from(after).ok().filter(|_| after <= LATEST_S * 1_000_000_000).ok_or_else(late)?;
+        let at = start + Duration::from_nanos(after);
+        Ok(Arrival { at, size: Some(Bytes::new(size)), stop: Time::NEVER, ends })
+    };
+    list.into_iter().map(flow).collect()
 }

@@ -15,6 +15,7 @@ mod flows;
 mod icn;
 mod links;
 mod linux;
+mod media;
 mod ndn;
 pub(crate) mod params;
 mod sdn;

@@ -5,14 +5,16 @@ use schemes::{Build, Entry};
 use stack::ndn;
 use units::Bytes;
 
-use super::linux;
+use super::{linux, media};
 use crate::schema::file::Flow;
 use crate::schema::params::{Params, resolved_beside};
 use crate::schema::read::{At, Field, Notes};
 
 /// All parameters of a flow's scheme, in the order of its table.
 pub(crate) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<Params> {
-    let others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
+    let mut others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
+    others.extend(media::params(table, entry));
+    media::warn(table, entry, notes);
     let written = table.params.present().map(|at| At { value: &*at.value, location: at.location });
     resolved_beside(written, &others, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
 }

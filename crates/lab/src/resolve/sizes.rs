@@ -5,7 +5,7 @@ use std::path::Path;
 use stack::app::{DATA_MINING, Sizes, WEB_SEARCH};
 use units::Bytes;
 
-use crate::files::{self, Wrong};
+use crate::files::{self, Column, Remarks, Wrong, is_heading, units_of};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::traffic::SizeTable;
 use crate::schema::tree::Location;
@@ -116,25 +116,55 @@ pub(super) fn checked(
     })
 }
 
-/// Points of a file: a size and a share per line.
-fn points(text: &str) -> Result<Vec<(u64, f64)>, Wrong> {
-    let mut points = Vec::new();
-    for (line, written) in files::lines(text) {
-        let words: Vec<&str> = written.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
-        let [size, share] = words[..] else {
-            return Err((line, format!("`{}` is no size and share", shortened(written))));
+/// Bytes of a packet in the files of pFabric.
+const PACKET: f64 = 1460.0;
+
+/// Points of a file: a size and a share per line, or a size in packets, a number and a share.
+fn points(text: &str, remarks: &mut Remarks) -> Result<Vec<(u64, f64)>, Wrong> {
+    let share_column =
+        Column { names: &["share", "cdf", "probability", "prob", "p", "fraction", "percent"], units: &[] };
+    let (mut points, mut width) = (Vec::new(), None);
+    for (index, (line, written)) in files::lines(text).enumerate() {
+        let words = files::words(written);
+        if index == 0 && is_heading(&words) {
+            if units_of(&words, &[&Column::SIZE, &share_column]).is_none() {
+                let message = format!("`{}` are no columns of a distribution", shortened(written));
+                return Err(Wrong::with_hint(line, message, "write the heading size,cdf, or none"));
+            }
+            continue;
+        }
+        let no_point = || (line, format!("`{}` is no size and share", shortened(written)));
+        let (size, share) = match words[..] {
+            [size, share] => (size, share),
+            [size, number, share] if files::number(number).is_some() => (size, share),
+            [mean] if index == 0 && files::number(mean).is_some() => {
+                let message =
+                    format!("`{}` alone may be the mean, which files of Homa begin with", shortened(mean));
+                return Err(Wrong::with_hint(
+                    line,
+                    message,
+                    "leave this line out: a line is a size in bytes and a share",
+                ));
+            }
+            _ => return Err(no_point().into()),
         };
-        let size = size.parse::<f64>().ok().filter(|size| (0.0..=1e15).contains(size));
-        let share = share.parse::<f64>().ok().filter(|share| share.is_finite());
-        let (Some(size), Some(share)) = (size, share) else {
-            return Err((line, format!("`{}` is no size and share", shortened(written))));
-        };
-        points.push((size as u64, share));
+        if *width.get_or_insert(words.len()) != words.len() {
+            return Err((line, "some lines have two columns and others three".to_owned()).into());
+        }
+        let size = files::number(size).filter(|size| (0.0..=1e15).contains(size));
+        let (Some(size), Some(share)) = (size, files::number(share)) else { return Err(no_point().into()) };
+        points.push(((if words.len() == 3 { size * PACKET } else { size }) as u64, share));
     }
-    checked_points(points).map_err(|message| (0, message))
+    if width == Some(3) {
+        remarks.push((
+            format!("with three columns its sizes are packets of {PACKET} B, as in the files of pFabric"),
+            "for sizes in bytes, leave the column in the middle out".to_owned(),
+        ));
+    }
+    checked_points(points).map_err(|message| (0, message).into())
 }
 
-/// Points in order, with shares up to 1; those of a table in percent are divided by 100.
+/// Points in order, with shares up to 1; those of a table in percent are divided by 100. The last share may differ from 1 by what rounding leaves.
 fn checked_points(mut points: Vec<(u64, f64)>) -> Result<Vec<(u64, f64)>, String> {
     let Some(&(last, whole)) = points.last() else { return Err("there are no sizes in it".to_owned()) };
     if let Some(pair) = points.windows(2).find(|pair| pair[0].0 > pair[1].0 || pair[0].1 > pair[1].1) {
@@ -143,7 +173,8 @@ fn checked_points(mut points: Vec<(u64, f64)>) -> Result<Vec<(u64, f64)>, String
     if points[0].1 < 0.0 || last == 0 {
         return Err("sizes and shares are not negative, and the last size is above zero".to_owned());
     }
-    if whole != 1.0 && whole != 100.0 {
+    let near = |total: f64| (whole / total - 1.0).abs() <= 1.000_001e-6;
+    if !near(1.0) && !near(100.0) {
         return Err(format!("the last share is {whole}, and neither 1 nor 100"));
     }
     points.iter_mut().for_each(|(_, share)| *share /= whole);
@@ -159,6 +190,7 @@ mod tests {
     fn a_file_of_sizes_may_have_percent() {
         let text = "0 0\n10000 15\n20000 20\n30000 30\n50000 40\n80000 53\n200000 60\n1000000 70\n2000000 80\n\
                     5000000 90\n10000000 97\n30000000 100\n";
+        let points = |text| points(text, &mut Remarks::new());
         let read = Sizes::Table(points(text).expect("sizes").into());
         assert!((read.mean() - Sizes::Table(WEB_SEARCH.into()).mean()).abs() < 1e-6);
         assert_eq!(points("# a comment\n7, 0.5\n\n9\t1.0").expect("sizes"), [(7, 0.5), (9, 1.0)]);
@@ -166,10 +198,42 @@ mod tests {
 
     #[test]
     fn a_broken_file_of_sizes_names_its_line() {
-        assert_eq!(points("100 0.5\n200").expect_err("one word").0, 2);
-        assert_eq!(points("100 0.5\nx 1").expect_err("no number").0, 2);
+        let points = |text| points(text, &mut Remarks::new());
+        assert_eq!(points("100 0.5\n200").expect_err("one word").line, 2);
+        assert_eq!(points("100 0.5\nx 1").expect_err("no number").line, 2);
+        assert_eq!(points("100 0.5\n200 1 1").expect_err("three columns").line, 2);
+        assert_eq!(points("100 0.5\nnan 1").expect_err("no number").line, 2);
+        assert_eq!(points("size,count\n7,1").expect_err("other columns").line, 1);
+        let mean = points("1234.5\n100 0.5\n200 1").expect_err("a mean");
+        assert!(mean.line == 1 && mean.hint.is_some_and(|hint| hint.contains("leave this line out")));
         for text in ["", "100 0.5\n90 1", "100 0.9", "0 1", "5 0.7\n6 0.2\n7 1"] {
-            assert_eq!(points(text).expect_err(text).0, 0);
+            assert_eq!(points(text).expect_err(text).line, 0);
         }
+    }
+
+    #[test]
+    fn files_of_sizes_of_others_are_read() {
+        let of = |text: &str| {
+            let mut remarks = Remarks::new();
+            points(text, &mut remarks).map(|points| (points, remarks.len()))
+        };
+        let expected = [(7, 0.5), (9, 1.0)];
+        for text in [
+            "size,cdf\n7,0.5\n9,1",
+            "Bytes;Share\n7;50\n9;100",
+            "7e0 5e-1\n9.0 1e0",
+            "\"7\",\"0.5\"\n\"9\",\"1\"",
+        ] {
+            assert_eq!(of(text), Ok((expected.to_vec(), 0)), "{text}");
+        }
+        for last in ["0.999999", "0.99999999", "1.0000005", "99.9999", "100.00001"] {
+            let (read, _) = of(&format!("7 0.5\n9 {last}")).expect(last);
+            assert_eq!(read[1], (9, 1.0), "{last}");
+        }
+        for last in ["0.9999", "1.00001", "99.99", "101"] {
+            assert!(of(&format!("7 0.5\n9 {last}")).is_err(), "{last}");
+        }
+        // pFabric: packets, a number, a share
+        assert_eq!(of("6 1 0.15\n20000 1 1"), Ok((vec![(8760, 0.15), (29_200_000, 1.0)], 1)));
     }
 }

@@ -3,22 +3,36 @@
 use std::sync::Arc;
 
 use sim::Cast;
+use stack::quic::FlowControl;
 use stack::stream::EncoderModel;
 use units::Bytes;
 
 use super::params::params;
 use super::transports::{Machine, Transport, refuse};
 use crate::schema::file::{Flow, NetworkWord, StackWord};
+use crate::schema::quic::Quic;
 use crate::schema::read::{At, Notes, nearest, shortened};
 use crate::schema::video::Encoder;
 use crate::stacks::Stack;
+
+/// Largest send window: an upload without an end fills it at once.
+const MAX_SEND_WINDOW: Bytes = Bytes::new(1_000_000_000);
 
 /// Keys of flows whose endpoints are of another kind, or outside.
 const OTHERS: [&str; 9] =
     ["tcp", "stream", "player", "rate", "source", "kernel", "commands", "prefix", "consumer"];
 
-/// Notes a controller of a stack where there is none.
+/// Notes a controller or a flow control of a stack where there is none.
 pub(super) fn check(table: &Flow, notes: &mut Notes) {
+    if let Some(quic) = table.quic.present()
+        && table.stack.is_missing()
+    {
+        let hint = match table.scheme.present() {
+            Some(_) => "write stack = \"quinn\"; over TCP it is tcp = { receive_window = \"1 MB\" }",
+            None => "write stack = \"quinn\"",
+        };
+        notes.wrong(quic.location, "`quic` is flow control of a QUIC stack").hint(hint);
+    }
     if let Some(own) = table.controller.present()
         && table.stack.is_missing()
     {
@@ -52,7 +66,7 @@ pub(super) fn machine(
     let of = format!("stack = \"{name}\"");
     refuse(table, &OTHERS, &of, notes);
     let unfit: &[&str] =
-        if contained.encoder.is_some() { &["size", "arrivals", "app"] } else { &["encoder"] };
+        if contained.encoder.is_some() { &["size", "arrivals", "app", "quic"] } else { &["encoder"] };
     refuse(table, unfit, &of, notes);
     let packet = table.packet.or(Bytes::new(1500));
     let (min_packet, why) = contained.min_packet;
@@ -63,6 +77,7 @@ pub(super) fn machine(
             .hint(why);
     }
     let encoder = contained.encoder.as_ref().and_then(|defaults| encoder(table, defaults, notes));
+    let quic = contained.flow_control.map(|defaults| flow_control(table, defaults));
     let keys = controller(table, name, &contained, notes);
     if notes.count() > before {
         return None;
@@ -72,9 +87,19 @@ pub(super) fn machine(
         packet: table.packet.clone().filled(packet),
         size: table.size.clone(),
         encoder: encoder.into(),
+        quic: quic.into(),
         ..keys?
     };
     Some(Machine::new(Transport::Stack, keys))
+}
+
+/// The table of flow control, complete.
+fn flow_control(table: &At<Flow>, defaults: FlowControl) -> Arc<Quic> {
+    let none = Quic::default();
+    let written = table.quic.present().map_or(&none, |at| &*at.value);
+    let receive_window = written.receive_window.or(defaults.receive_window);
+    let send_window = FlowControl::send_window(receive_window).clamp(defaults.send_window, MAX_SEND_WINDOW);
+    Arc::new(written.filled(&FlowControl { receive_window, send_window }))
 }
 
 /// The table of the encoder, complete.

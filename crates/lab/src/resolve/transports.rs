@@ -320,6 +320,9 @@ pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
                 "size" if of.ends_with("stream") => {
                     "a stream has no end; a download of a given size runs over TCP: scheme = \"cubic\""
                 }
+                "tcp" if of.starts_with("stack") && !table.stack.is_missing() => {
+                    "flow control of QUIC is quic = { receive_window = \"10 MB\" }; other settings of the stack are its own"
+                }
                 _ => "leave it out",
             };
             notes.wrong(location, format!("`{key}` does not go with {of}")).hint(hint);

@@ -8,7 +8,7 @@ use stack::stream::{Depends, EncoderModel, FrameType, Player as Usual};
 use units::Duration;
 
 use super::Trace;
-use crate::files;
+use crate::files::{self, Remarks, Wrong, is_heading};
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::read::{At, Notes, shortened, suggestion};
 use crate::schema::video::{DependsWord, Encoder, Player};
@@ -129,53 +129,49 @@ pub(super) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool,
 
 /// The frames that a file lists.
 fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Trace> {
-    let text = files::text(file, "", folder, notes)?;
-    match listed(&text) {
-        Ok(list) => Some(list),
-        Err((line, message)) => {
-            let at = if line > 0 {
-                format!("line {line} of `{}`", file.value)
-            } else {
-                format!("`{}`", file.value)
-            };
-            notes
-                .wrong(file.location, format!("{at}: {message}"))
-                .hint("a line is the size of a frame in bytes, or its number, its type and its size");
-            None
-        }
-    }
+    const HINT: &str = "a line is the size of a frame in bytes, or its number, its type and its size, with its time before the size or without; \
+                        of ffprobe, its size and its type";
+    files::parsed(file, HINT, folder, notes, listed)
 }
 
-/// Sizes in bytes, a frame a line: `size`, or `number type size`. Empty lines and lines that begin with `#` say nothing. The error is
-/// the number of a line, from 1, and a message; 0 for all of them.
-fn listed(text: &str) -> Result<Trace, (usize, String)> {
+/// Sizes in bytes, a frame a line: `size`, `number type size`, `number type time size` (verbose traces of Arizona State University), or, as ffprobe writes
+/// CSV, `size,type` and `frame,size,type`. A heading says nothing.
+fn listed(text: &str, _remarks: &mut Remarks) -> Result<Trace, Wrong> {
     let (mut sizes, mut types) = (Vec::new(), Vec::new());
-    for (line, written) in (1..).zip(text.lines()) {
-        let words: Vec<&str> = written.split_whitespace().collect();
-        let size = match words[..] {
-            [] => continue,
-            [first, ..] if first.starts_with('#') => continue,
-            [size] => size,
-            [number, kind, size] => {
-                if number.parse::<u64>().is_err() {
-                    return Err((line, format!("`{}` is no number of a frame", shortened(number))));
-                }
-                if !kind.chars().all(|c| c.is_ascii_alphabetic()) {
-                    return Err((line, format!("`{}` is no type of a frame", shortened(kind))));
-                }
-                let mut letters = kind.chars().map(|letter| FrameType::of(letter.to_ascii_uppercase()));
-                types.extend(letters.next().flatten().filter(|_| letters.next().is_none()));
-                size
-            }
-            _ => return Err((line, format!("{} words are neither one nor three", words.len()))),
-        };
-        match size.parse::<u32>() {
-            Ok(size) if size > 0 => sizes.push(size),
-            _ => return Err((line, format!("`{}` is no size of a frame", shortened(size)))),
+    for (index, (line, written)) in files::lines(text).enumerate() {
+        let mut words = files::words(written);
+        if words.first() == Some(&"frame") && words.len() == 3 {
+            words.remove(0);
+        } else if index == 0 && is_heading(&words) && words.iter().all(|word| files::number(word).is_none()) {
+            continue;
         }
+        let letters = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic());
+        let (number, kind, size) = match words[..] {
+            [size] => (None, None, size),
+            [size, kind] if letters(kind) => (None, Some(kind), size),
+            [number, kind, size] => (Some(number), Some(kind), size),
+            [number, kind, time, size] if files::number(time).is_some() => (Some(number), Some(kind), size),
+            _ => return Err((line, format!("`{}` is no frame", shortened(written))).into()),
+        };
+        if let Some(number) = number.filter(|number| number.parse::<u64>().is_err()) {
+            return Err((line, format!("`{}` is no number of a frame", shortened(number))).into());
+        }
+        if let Some(kind) = kind {
+            if !letters(kind) {
+                return Err((line, format!("`{}` is no type of a frame", shortened(kind))).into());
+            }
+            let mut letters = kind.chars().map(|letter| FrameType::of(letter.to_ascii_uppercase()));
+            types.extend(letters.next().flatten().filter(|_| letters.next().is_none()));
+        }
+        if files::decimal(size, 0) == Some(0) {
+            let hint = "leave out the lines of frames that the encoder skipped, or write 1";
+            return Err(Wrong::with_hint(line, "a frame of 0 bytes is not sent", hint));
+        }
+        let size = files::bytes(size, u32::MAX.into()).map_err(|message| (line, message))?;
+        sizes.push(u32::try_from(size).unwrap_or(u32::MAX));
     }
     if sizes.is_empty() {
-        return Err((0, "there are no frames in it".to_owned()));
+        return Err((0, "there are no frames in it".to_owned()).into());
     }
     if types.len() < sizes.len() {
         types.clear();
@@ -300,20 +296,34 @@ mod tests {
         let list = |sizes: &[u32], types: &str| {
             Ok(Trace { sizes: sizes.into(), types: types.chars().filter_map(FrameType::of).collect() })
         };
+        let listed = |text| listed(text, &mut Remarks::new());
         assert_eq!(listed("# a film\n5000\n\n 1200 \r\n"), list(&[5000, 1200], ""));
         assert_eq!(listed("0 I 5000\n1 b 300\n2\tP 1200"), list(&[5000, 300, 1200], "IBP"));
         // types count where all are known
         assert_eq!(listed("0 I 5000\n1 X 300"), list(&[5000, 300], ""));
         assert_eq!(listed("0 I 5000\n1 IB 300"), list(&[5000, 300], ""));
         assert_eq!(listed("0 I 5000\n300"), list(&[5000, 300], ""));
+        // others' files
+        for text in [
+            "# Frame Frame-Type Time[ms] Length [byte]\n0 I 0 5342\n1 P 120 1432\n2 B 40.0 544",
+            "Frame Frame-Type Time[ms] Length [byte]\n0 I 5342\n1 P 1432\n2 B 544",
+            "pkt_size,pict_type\n5342,I\n1432,P\n544,B",
+            "frame,5342,I\nframe,1432,P\nframe,544,B",
+            "0;I;5342\r1;P;1432e0\r2;B;5.44e2",
+        ] {
+            assert_eq!(listed(text), list(&[5342, 1432, 544], "IPB"), "{text}");
+        }
     }
 
     #[test]
     fn what_is_wrong_in_a_list_is_told_with_its_line() {
-        let wrong = |text| listed(text).expect_err(text);
-        assert_eq!(wrong("5000\n# so far\nbig\n"), (3, "`big` is no size of a frame".to_owned()));
-        assert_eq!(wrong("5000\n0\n"), (2, "`0` is no size of a frame".to_owned()));
-        assert_eq!(wrong("5000 6000"), (1, "2 words are neither one nor three".to_owned()));
+        let wrong = |text| {
+            let Wrong { line, message, .. } = listed(text, &mut Remarks::new()).expect_err(text);
+            (line, message)
+        };
+        assert_eq!(wrong("5000\n# so far\nbig\n"), (3, "`big` is no size in bytes".to_owned()));
+        assert_eq!(wrong("5000\n0\n"), (2, "a frame of 0 bytes is not sent".to_owned()));
+        assert_eq!(wrong("5000 6000"), (1, "`5000 6000` is no frame".to_owned()));
         assert_eq!(wrong("0 7 5000"), (1, "`7` is no type of a frame".to_owned()));
         assert_eq!(wrong("\nx I 5000"), (2, "`x` is no number of a frame".to_owned()));
         assert_eq!(wrong("# nothing\n"), (0, "there are no frames in it".to_owned()));

@@ -11,6 +11,7 @@ use crate::schema::impair::Impair;
 use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
 use crate::schema::params::Params;
 use crate::schema::queue::Queue;
+use crate::schema::quic::Quic;
 use crate::schema::read::{At, Notes, tables, words};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
@@ -97,8 +98,12 @@ tables! {
         seed: u64,
         /// graphml: path of the file, relative to the scenario.
         file: String,
-        /// graphml: compute the delay of each link from the great-circle distance of its ends, at two thirds of the speed of light.
+        /// graphml: compute the delay of each link from the great-circle distance of its ends, at two thirds of the speed of light. Links
+        /// of nodes without latitude and longitude then have the `delay` of `link`.
         delay_by_distance: bool,
+        /// graphml: a link with `LinkSpeedRaw` in the file has that rate, in bit/s, and others have the one of `link`. Default: true if
+        /// `link` has no `rate` and no `trace`; or else all links have those.
+        rate_from_file: bool,
         /// random: number of nodes. custom: the nodes, by name; default: those that the links name.
         nodes: Nodes,
         /// custom: the links. dumbbell, parking_lot, star, chain, tree, fat_tree, leaf_spine, random, graphml: the links that differ from
@@ -121,9 +126,11 @@ tables! {
         /// of a file, relative to the scenario, which contains a dot or a slash. A file has the format of mahimahi: each line is a time
         /// in whole milliseconds at which 1500 bytes can leave, in one packet or several; a larger packet takes several such
         /// opportunities, and what no waiting packet uses is lost. Or it is CSV and ends in .csv: each line is a time in seconds and the
-        /// rate from then on, `0.5,12 Mbit/s`, which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. A third
-        /// column is a delay that is added to `delay`. The last line is the end. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed, as for a
-        /// buffer in bdp.
+        /// rate from then on, `0.5,12 Mbit/s`, which can be 0; after a first line `time_s,rate_bps` or `time_ms,rate_mbps` they are
+        /// numbers in these units. A third column, `delay_ms`, is a delay that is added to `delay`. The last line is the end: its rate
+        /// is not used. Or its lines are two numbers with a space or a tab between them, as in traces for Pensieve: a time in seconds
+        /// and the rate in Mbit/s up to it. Times of a rate are counted from the first one. A trace begins with the run and repeats from
+        /// its end. Its mean rate counts where a rate is needed, as for a buffer in bdp.
         trace: TraceSource,
         /// Propagation delay, each direction. Required; of `edge` 1 ms by default.
         delay: Duration where within("0 s", "1000000000 s"),
@@ -310,6 +317,8 @@ tables! {
         packet: Bytes where within("1 B", "65535 B"),
         /// Settings of TCP.
         tcp: Arc<Tcp>,
+        /// QUIC: flow control, with stack = "quinn" or "noq".
+        quic: Arc<Quic>,
         /// Settings of a stream.
         stream: Arc<Stream>,
         /// Streams with a `source` of frames: how the receivers play them.
@@ -362,6 +371,9 @@ tables! {
         /// Reordering threshold: number of later packets after which a missing packet is lost. Default: that of the scheme, 1 for
         /// most.
         reorder: u32 where count(1, 10_000),
+        /// Once a packet was overtaken, a missing packet is waited for in time as well, a quarter longer than the longest time by which one came
+        /// late, as in RACK (RFC 8985). Default: true.
+        reordering_window: bool,
         /// Explicit congestion notification. Default: false.
         ecn: bool,
     }
@@ -393,8 +405,8 @@ tables! {
         /// frames: coefficient of variation (standard deviation / mean) of the sizes of one frame type, which are log-normal.
         /// Default: 0.
         variation: f64 where share_of(0.0, 10.0),
-        /// trace: path of a text file, relative to the scenario. Each line is a frame: its size in bytes, or its number, type and
-        /// size.
+        /// trace: path of a text file, relative to the scenario. Each line is a frame: its size in bytes; its number, type and size, with
+        /// its time before the size or without; or its size and type, as ffprobe writes CSV.
         file: String,
         /// trace: repeat the file after its last frame. Default: false.
         repeat: bool,
@@ -573,23 +585,5 @@ words! {
         Leave = "leave",
         /// A node that routes by name or forwards named data loses its state.
         Reset = "reset",
-    }
-}
-
-impl Kind {
-    /// Keys of a topology of this kind, beside `kind`.
-    pub(crate) const fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Dumbbell => &["pairs", "edge", "bottleneck", "links"],
-            Self::ParkingLot => &["hops", "edge", "bottleneck", "links"],
-            Self::Star => &["leaves", "link", "links"],
-            Self::Chain => &["hops", "link", "links"],
-            Self::Tree => &["arity", "depth", "link", "links"],
-            Self::FatTree => &["k", "link", "edge", "links"],
-            Self::LeafSpine => &["spines", "leaves", "hosts", "link", "edge", "links"],
-            Self::Random => &["nodes", "degree", "edges", "seed", "link", "links"],
-            Self::Graphml => &["file", "delay_by_distance", "link", "links"],
-            Self::Custom => &["nodes", "links"],
-        }
     }
 }

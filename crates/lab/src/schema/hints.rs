@@ -8,6 +8,23 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
+/// A text with its invisible characters as escapes, such as `\u{feff}`: they are what is wrong in it.
+pub(crate) fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || (c.is_whitespace() && c != ' ')
+            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    text.chars().fold(String::with_capacity(text.len()), |mut seen, c| {
+        match c {
+            _ if !hidden(c) => seen.push(c),
+            '\0' => seen.push_str("\\0"),
+            _ => seen.extend(c.escape_default()),
+        }
+        seen
+    })
+}
+
 /// The nearest of `known` to `word`, when one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // half of a word of four letters is another word: `hits` is not `pit`
@@ -28,7 +45,14 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 
 /// "did you mean `x`?", or else the words there are, when they are not too many.
 pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
-    if let Some(near) = nearest(word, known.clone()) {
+    // `tcp_reno` and `TcpCubic` are names of other programs
+    let lower = word.to_lowercase();
+    let between = |c: char| matches!(c, '_' | '-' | ' ');
+    let bare = lower.strip_prefix("tcp").or_else(|| lower.strip_suffix("tcp")).unwrap_or_default();
+    let bare = bare.trim_matches(between);
+    let same = known.clone().into_iter().find(|known| *known == bare);
+    if let Some(near) = same.or_else(|| nearest(word, known.clone())).or_else(|| nearest(bare, known.clone()))
+    {
         return Some(format!("did you mean `{near}`?"));
     }
     let all: Vec<&str> = known.into_iter().collect();
@@ -55,5 +79,20 @@ mod tests {
             assert_eq!(nearest(word, [known]).is_some(), near, "{word} {known}");
         }
         assert_eq!(nearest("flow", ["slow", "flows"]), Some("flows"));
+        for word in ["tcp_reno", "TCP-Reno", "TcpReno", "reno_tcp", "tcp reno", "tcp_rneo"] {
+            assert_eq!(
+                suggestion(word, ["reno", "cubic"]).as_deref(),
+                Some("did you mean `reno`?"),
+                "{word}"
+            );
+        }
+        assert_eq!(suggestion("tcp_bbr", ["tcp_lp", "bbr"]).as_deref(), Some("did you mean `bbr`?"));
+        assert_eq!(suggestion("tcp_pl", ["tcp_lp", "bbr"]).as_deref(), Some("did you mean `tcp_lp`?"));
+        assert_eq!(suggestion("tcp", ["reno", "cubic"]).as_deref(), Some("known: reno, cubic"));
+    }
+
+    #[test]
+    fn invisible_characters_are_shown() {
+        assert_eq!(visible("\u{feff}1\r2\0\u{a0}3\t\u{200b}µ … é"), r"\u{feff}1\r2\0\u{a0}3\t\u{200b}µ … é");
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod ndn;
 mod notes;
 pub(crate) mod params;
 pub(crate) mod queue;
+pub(crate) mod quic;
 pub(crate) mod read;
 pub(crate) mod renames;
 pub(crate) mod sdn;

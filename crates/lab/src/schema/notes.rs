@@ -1,5 +1,6 @@
 //! Errors and warnings, noted while a scenario is read and resolved.
 
+use crate::schema::hints::visible;
 use crate::schema::tree::Location;
 
 /// An error or a warning before it is drawn.
@@ -23,24 +24,24 @@ pub(crate) struct Noted<'a>(&'a mut Note);
 
 impl Noted<'_> {
     pub(crate) fn hint(self, hint: impl Into<String>) {
-        self.0.hint = Some(hint.into());
+        self.0.hint = Some(visible(&hint.into()));
     }
 
     pub(crate) fn maybe(self, hint: Option<String>) {
-        self.0.hint = hint;
+        self.0.hint = hint.as_deref().map(visible);
     }
 }
 
 impl Notes {
     /// Notes an error at a place: the scenario is refused.
     pub(crate) fn wrong(&mut self, location: Location, message: impl Into<String>) -> Noted<'_> {
-        self.errors.push(Note { location, message: message.into(), warning: false, hint: None });
+        self.errors.push(Note { location, message: visible(&message.into()), warning: false, hint: None });
         Noted(self.errors.last_mut().expect("one was just pushed"))
     }
 
     /// Notes a warning at a place: the scenario is accepted, but something in it has no effect.
     pub(crate) fn warn(&mut self, location: Location, message: impl Into<String>) -> Noted<'_> {
-        self.warnings.push(Note { location, message: message.into(), warning: true, hint: None });
+        self.warnings.push(Note { location, message: visible(&message.into()), warning: true, hint: None });
         Noted(self.warnings.last_mut().expect("one was just pushed"))
     }
 

@@ -8,7 +8,7 @@ use stack::queue::{self, DisciplineSpec};
 
 use crate::schema::json::param;
 use crate::schema::params::{Params, plain, resolved_beside};
-use crate::schema::read::{At, Notes, Read, mismatch};
+use crate::schema::read::{At, Notes, Read, mismatch, shortened};
 use crate::schema::tree::{Node, Value};
 use crate::schema::values::known_name;
 
@@ -32,6 +32,30 @@ fn names() -> Vec<&'static str> {
     disciplines().map(|(name, ..)| name).collect()
 }
 
+/// Names that other programs have for a discipline, or for what other keys of a link do.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    let plain: String = name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+    Some(match plain.as_str() {
+        "droptail" | "taildrop" | "taildropqueue" | "droptailqueue" | "pfifo" | "bfifo" | "pfifofast"
+        | "fcfs" | "none" | "noqueue" | "default" => {
+            "did you mean `fifo`? It is drop-tail, and `buffer` is its limit"
+        }
+        "tbf" | "htb" | "hfsc" | "cbq" | "shaper" | "tokenbucket" => {
+            "`shaper` of the link limits its rate: shaper = { rate = \"5 Mbit/s\", burst = \"15 kB\" }"
+        }
+        "netem" | "dummynet" => {
+            "`delay`, `loss` and `impair` of the link do this: impair = { jitter = \"2 ms\" }"
+        }
+        "police" | "policer" | "policing" => {
+            "`policer` of the link drops what exceeds a rate: policer = { rate = \"5 Mbit/s\", burst = \"15 kB\" }"
+        }
+        "drr" | "wrr" | "wfq" | "qfq" | "ets" | "dwrr" => {
+            "`classes` of the link are queues with weights: classes = [4, 1]"
+        }
+        _ => return None,
+    })
+}
+
 impl Read for Queue {
     fn description() -> String {
         "a queue discipline".to_owned()
@@ -53,6 +77,12 @@ impl Read for Queue {
             }
             _ => return mismatch(node, notes),
         };
+        if let Some((name, hint)) = kind.text().and_then(|name| Some((name, elsewhere(name)?))) {
+            notes
+                .wrong(kind.location, format!("no queue discipline is called `{}`", shortened(name)))
+                .hint(hint);
+            return None;
+        }
         let name = known_name::<Self>(kind, "queue discipline", &names(), notes)?;
         let entry = queue::find(&name);
         let infos = entry.map_or_else(Vec::new, |entry| (entry.params)());

@@ -45,8 +45,40 @@ pub(crate) fn kind_of(node: &Node) -> String {
 pub(crate) fn mismatch<T: Read>(node: &Node, notes: &mut Notes) -> Option<T> {
     notes
         .wrong(node.location, format!("expected {}, found {}", T::description(), kind_of(node)))
-        .hint(format!("write it as {}", T::example()));
+        .hint(format!("write it as {}", meant(node, &T::example()).unwrap_or_else(T::example)));
     None
+}
+
+/// What a value of another kind most likely means, as TOML of the kind of `example`: `0.01` of "1%", `true` of "yes", `"5"` of 5.
+fn meant(node: &Node, example: &str) -> Option<String> {
+    let kind = format!("it = {example}").parse::<toml::Table>().ok()?.remove("it")?;
+    match (&node.value, kind) {
+        (Value::Text(text), toml::Value::Float(_) | toml::Value::Integer(_)) => {
+            let text = text.trim();
+            let number = match text.strip_suffix('%') {
+                Some(percent) => format!("{}e-2", percent.trim_end()).parse::<f64>().ok()?,
+                None => text.parse::<f64>().ok()?,
+            };
+            let fits = number.is_finite() && (example.contains('.') || number.fract() == 0.0);
+            fits.then(|| number.to_string())
+        }
+        (Value::Text(text), toml::Value::Boolean(_)) => match text.trim().to_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => Some("true".to_owned()),
+            "false" | "no" | "off" | "0" => Some("false".to_owned()),
+            _ => None,
+        },
+        (Value::Integer(Some(0), _), toml::Value::Boolean(_)) => Some("false".to_owned()),
+        (Value::Integer(Some(1), _), toml::Value::Boolean(_)) => Some("true".to_owned()),
+        (Value::Integer(_, written) | Value::Float(_, written), toml::Value::String(form)) if form == "…" => {
+            Some(format!("\"{}\"", shortened(written)))
+        }
+        (Value::Float(number, _), toml::Value::Integer(_))
+            if number.fract() == 0.0 && number.abs() < 1e15 =>
+        {
+            Some(number.to_string())
+        }
+        _ => None,
+    }
 }
 
 impl Read for String {

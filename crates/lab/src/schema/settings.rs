@@ -6,6 +6,7 @@ use sim::Encoder as EncoderConfig;
 use sim::{ClockSpec, Emulation as EmulationSettings, Metric};
 use stack::icn::Config as IcnConfig;
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Policy, ProducerConfig, Store as StoreConfig};
+use stack::quic::FlowControl;
 use stack::sdn::Config as SdnConfig;
 use stack::stream::{Config as StreamConfig, Depends, Player as PlayerConfig};
 use stack::tcp::{
@@ -16,6 +17,7 @@ use units::{Bytes, Drift, Duration, Offset, Rate};
 use crate::schema::emulation::Emulation;
 use crate::schema::file::{Clock, Icn, MetricWord, Stream};
 use crate::schema::ndn::{Consumer, EpisodeWord, NodeStore, PolicyWord, Producer, Store};
+use crate::schema::quic::Quic;
 use crate::schema::read::{Field, Read};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::{
@@ -125,11 +127,12 @@ macro_rules! settings {
 
 settings! {
     Tcp for TcpConfig {
-        sack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart,
+        sack, dsack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart, idle_decay,
         delayed_ack, ack_delay, quick_acks, sack_compression, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
-        receive_buffer, send_buffer, gso, pacing, handshake, acks, header
+        receive_buffer, send_buffer, gso, pacing, unpaced, timer_slack, handshake, acks, header
     }
-    Stream for StreamConfig { jitter, feedback, reorder, ecn }
+    Quic for FlowControl { receive_window, send_window }
+    Stream for StreamConfig { jitter, feedback, reorder, reordering_window, ecn }
     Player for PlayerConfig { startup, resume, depends; late for stall_on_missing }
     Encoder for EncoderConfig {
         start, frame_rate;

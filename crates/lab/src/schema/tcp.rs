@@ -13,6 +13,9 @@ tables! {
         like: LikeWord,
         /// Selective acknowledgements. Default: true.
         sack: bool,
+        /// Report data that arrived twice (D-SACK, RFC 2883). The sender then undoes a recovery in which nothing was lost, and RACK waits longer
+        /// for reordered segments. Requires `sack`. Default: false; Linux: true.
+        dsack: bool,
         /// Send new data on the first two duplicate acknowledgements. Default: true.
         limited_transmit: bool,
         /// Fast recovery after three duplicate acknowledgements (RFC 6582). Without it, and with `sack = false`: TCP Tahoe, whose window
@@ -31,6 +34,9 @@ tables! {
         undo: bool,
         /// Inform the congestion controller when the connection resumes sending after an idle period. Default: true.
         idle_restart: bool,
+        /// After an idle period, halve the window once per retransmission timeout rather than restart at the initial window, and let a window
+        /// shrink of which the application uses only a part (RFC 2861). Requires `idle_restart`. Default: false; Linux: true.
+        idle_decay: bool,
         /// Acknowledge every second segment. Default: true.
         delayed_ack: bool,
         /// Maximum delay of a delayed acknowledgement. Default: 40 ms.
@@ -74,6 +80,11 @@ tables! {
         /// The rate at which the segments of a window leave. A scheme with a rate of its own, such as `bbr`, keeps it. Default: off, also in Linux,
         /// where the queue discipline `fq` turns it on.
         pacing: PacingWord,
+        /// Number of segments at the start that leave without pacing. Above 0, a segment that leaves late is charged less for it, as in
+        /// Linux. Default: 0; Linux: 10.
+        unpaced: u32 where count(0, 1_000_000),
+        /// Time added to the deadlines of loss detection by time and of tail loss probes. Default: 0 s; Linux: 2 ms.
+        timer_slack: Duration where within("0 s", "1 s"),
         /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
         handshake: bool,
         /// How the receiver acknowledges: honestly, or such that a sender that believes it sends faster. Default: honest.

@@ -71,6 +71,10 @@ fn buffer(text: &str) -> Result<Buffer, (String, Option<String>)> {
             Ok(_) => fail(format!("`{text}` is too large: at most 10000 bdp")),
             Err(_) => fail(format!("`{text}` is not a buffer")),
         },
+        "unlimited" | "infinite" | "infinity" | "inf" | "none" => Err((
+            format!("`{text}`: a queue has a limit"),
+            Some("write more packets than can wait, such as \"1000000 packets\"".to_owned()),
+        )),
         "" if number.parse::<f64>().is_ok() => Err((
             format!("`{text}` has no unit"),
             Some(format!(

@@ -306,3 +306,21 @@ fn random(topology: &Topology, link: &Template, at: Location, make: &mut Maker<'
     make.net.positions = layout::spring(&make.net);
     Some(())
 }
+
+impl Kind {
+    /// Keys of a topology of this kind, beside `kind`.
+    pub(crate) const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Dumbbell => &["pairs", "edge", "bottleneck", "links"],
+            Self::ParkingLot => &["hops", "edge", "bottleneck", "links"],
+            Self::Star => &["leaves", "link", "links"],
+            Self::Chain => &["hops", "link", "links"],
+            Self::Tree => &["arity", "depth", "link", "links"],
+            Self::FatTree => &["k", "link", "edge", "links"],
+            Self::LeafSpine => &["spines", "leaves", "hosts", "link", "edge", "links"],
+            Self::Random => &["nodes", "degree", "edges", "seed", "link", "links"],
+            Self::Graphml => &["file", "delay_by_distance", "rate_from_file", "link", "links"],
+            Self::Custom => &["nodes", "links"],
+        }
+    }
+}

@@ -4,99 +4,160 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use contract::NodeId;
+use roxmltree::Node;
 use units::{Duration, Rate, math};
 
 use super::changes::{Maker, Template};
-use super::{Defaults, Net, is_name, layout, template};
+use super::{Defaults, Net, is_name, layout, listed, location_of, template};
+use crate::files;
 use crate::schema::file::Topology;
-use crate::schema::read::{At, Notes};
-
-/// Maximum size of a file.
-const MAX_BYTES: u64 = 32_000_000;
+use crate::schema::read::{At, Notes, shortened};
 
 /// Speed of light in fibre, two thirds of that in vacuum.
 const METRES_PER_SECOND: f64 = 299_792_458.0 * 2.0 / 3.0;
 const EARTH_RADIUS_M: f64 = 6_371_000.0;
+/// The attribute of an edge that is its rate in bit/s.
+const SPEED: &str = "LinkSpeedRaw";
 
 /// The graph of a file: nodes by label, links by the labels of their ends. Labels are converted to names (other characters become `_`) and
-/// made unique (`_2`, `_3` …). An edge's `LinkSpeedRaw`, in bit/s, is its rate; other values are those of the template. Edges from a node
-/// to itself are ignored.
+/// made unique (`_2`, `_3` …). Links have the values of the template; their rate and delay can be those of the file. Edges from a node to itself are ignored.
 pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let file = topology.file.required("file", "a graphml topology", topology.location, notes)?;
+    let graph = files::parsed(file, "take a file in GraphML", folder, notes, |text, _| {
+        graph(text).map_err(|message| (0, message).into())
+    })?;
     let by_distance = topology.delay_by_distance.or(false);
+    let link = topology.link.present();
+    let rate = link.and_then(|link| location_of(&link.rate));
+    let own = rate.is_some()
+        || topology.link.is_wrong()
+        || link.is_some_and(|link| !link.rate.is_missing() || !link.trace.is_missing());
+    let speeds = graph.edges.iter().filter(|edge| edge.speed.is_some()).count();
+    let from_file = topology.rate_from_file.or(!own && speeds > 0);
+    let of_all = format!("{speeds} of {} links", graph.edges.len());
+    match (topology.rate_from_file.present(), rate) {
+        (None, Some(rate)) if speeds > 0 => notes
+            .warn(rate, format!("all links have this rate, though {of_all} have one in the file (`{SPEED}`)"))
+            .hint("write rate_from_file = true to use those, and `rate` for other links; false to confirm this one"),
+        (Some(at), _) if at.value && speeds == 0 => notes
+            .warn(at.location, format!("no link of the file has a rate (`{SPEED}`)"))
+            .hint("leave `rate_from_file` out"),
+        (Some(at), Some(rate)) if at.value && speeds == graph.edges.len() => notes
+            .warn(rate, format!("this rate has no effect: all links have one in the file (`{SPEED}`)"))
+            .hint("leave `rate` out, or write rate_from_file = false"),
+        _ => {}
+    }
     let defaults = Defaults {
-        // a placeholder until the distance is known
+        // placeholders until the values of the file are known
+        rate: (from_file && !own).then_some(Rate::from_mbps(10)),
         delay: by_distance.then_some(Duration::ZERO),
         ..Defaults::default()
     };
     let mut make = Maker::new(topology, notes);
     let link = template(&topology.link, "link", defaults, topology.location, make.notes);
+    let lost = network(&graph, &link, (from_file, by_distance), &mut make);
     let notes = &mut *make.notes;
-    let path = folder.join(&file.value);
-    let length = std::fs::metadata(&path).map_or(0, |data| data.len());
-    if length > MAX_BYTES {
-        notes.wrong(file.location, format!("`{}` is too large", file.value)).hint("at most 32 MB");
-        return None;
+    if from_file && !own && !lost.rates.is_empty() {
+        let (count, names) = (lost.rates.len(), listed(lost.rates.iter().map(String::as_str)));
+        notes
+            .wrong(
+                file.location,
+                format!(
+                    "{count} of {} links have no rate in the file (`{SPEED}`): {names}",
+                    graph.edges.len()
+                ),
+            )
+            .hint("write `rate` in `link` for them, and rate_from_file = true for the others");
     }
-    let text = match std::fs::read(&path).map(String::from_utf8) {
-        Ok(Ok(text)) => text,
-        Ok(Err(_)) => {
-            notes.wrong(file.location, format!("`{}` is not UTF-8 text", file.value));
-            return None;
-        }
-        Err(error) => {
+    if !lost.nodes.is_empty() {
+        let names: Vec<String> = lost.nodes.iter().map(|node| graph.nodes[*node].shown()).collect();
+        let names = listed(names.iter().map(String::as_str));
+        let nodes = format!(
+            "{} of {} nodes have no latitude and longitude: {names}",
+            lost.nodes.len(),
+            graph.nodes.len()
+        );
+        let at = topology.delay_by_distance.present().map_or(file.location, |at| at.location);
+        if link.link.delay.is_missing() {
+            notes.wrong(at, nodes).hint(
+                "write `delay` in `link` for the links of these nodes, or add the coordinates to the file",
+            );
+        } else {
+            let delay = link.ports.0.delay;
             notes
-                .wrong(file.location, format!("`{}` cannot be read: {}", file.value, error.kind()))
-                .hint("the path is relative to the folder of the scenario");
-            return None;
+                .warn(
+                    at,
+                    format!(
+                        "{nodes}; {} of {} links have `delay` of `link`, {delay}",
+                        lost.links,
+                        graph.edges.len()
+                    ),
+                )
+                .hint("add the coordinates to the file for delays by distance");
         }
-    };
-    match graph(&text).and_then(|graph| network(&graph, &link, by_distance, &mut make)) {
-        Ok(()) => Some(make.finish()),
-        Err(message) => {
-            make.notes.wrong(file.location, format!("`{}`: {message}", file.value));
-            None
-        }
+    } else if let (true, Some(delay), true) = (by_distance, location_of(&link.link.delay), lost.distances > 0)
+    {
+        notes
+            .warn(delay, "this delay has no effect: all nodes have a latitude and a longitude")
+            .hint("leave `delay` out, or `delay_by_distance`");
     }
+    Some(make.finish())
 }
 
 /// The graph of a file.
 struct Graph {
     nodes: Vec<GraphNode>,
-    /// Ends by index, and the rate if the file has one.
-    edges: Vec<(usize, usize, Option<f64>)>,
+    edges: Vec<Edge>,
+}
+
+struct Edge {
+    /// Ends by index.
+    ends: (usize, usize),
+    /// Rate in bit/s, if the file has one.
+    speed: Option<f64>,
 }
 
 struct GraphNode {
     name: String,
     /// Latitude and longitude in degrees.
     location: Option<(f64, f64)>,
+    /// A latitude or longitude that is no number of degrees.
+    unreadable: Option<String>,
+}
+
+impl GraphNode {
+    /// Its name in messages about its location.
+    fn shown(&self) -> String {
+        match &self.unreadable {
+            Some(text) => format!("{} (`{}`)", self.name, shortened(text)),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// The first graph of a GraphML text; the error is a message.
 fn graph(text: &str) -> Result<Graph, String> {
     let document = roxmltree::Document::parse(text).map_err(|error| error.to_string())?;
-    let names: BTreeMap<&str, &str> = document
+    let names: BTreeMap<&str, String> = document
         .descendants()
         .filter(|node| node.tag_name().name() == "key")
-        .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name")?)))
+        .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name")?.to_lowercase())))
         .collect();
     let graph = document
         .descendants()
         .find(|node| node.tag_name().name() == "graph")
         .ok_or("there is no graph in it")?;
-    let data = |node: roxmltree::Node<'_, '_>, name: &str| {
-        node.children()
-            .filter(|child| child.tag_name().name() == "data")
-            .find(|child| {
-                child.attribute("key").is_some_and(|key| names.get(key).copied().unwrap_or(key) == name)
-            })
-            .and_then(|child| child.text().map(|text| text.trim().to_owned()))
-    };
-    let degrees = |node, name, max: f64| {
-        data(node, name)
-            .and_then(|text| text.parse::<f64>().ok())
-            .filter(|value: &f64| value.is_finite() && value.abs() <= max)
+    // the text of the first of these attributes that has one, by names in lower case
+    let data = |node: Node<'_, '_>, wanted: &[&str]| {
+        let named = |name: &str, child: &Node<'_, '_>| {
+            child.tag_name().name() == "data"
+                && child.attribute("key").is_some_and(|key| match names.get(key) {
+                    Some(known) => known == name,
+                    None => key.to_lowercase() == name,
+                })
+        };
+        let texts = wanted.iter().filter_map(|name| node.children().find(|child| named(name, child))?.text());
+        texts.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
     };
 
     let mut nodes = Vec::new();
@@ -105,11 +166,22 @@ fn graph(text: &str) -> Result<Graph, String> {
     for node in graph.children().filter(|node| node.tag_name().name() == "node") {
         let id = node.attribute("id").ok_or("a node has no id")?;
         if ids.insert(id, nodes.len()).is_some() {
-            return Err(format!("two nodes have the id `{id}`"));
+            return Err(format!("two nodes have the id `{}`", shortened(id)));
         }
-        let label = data(node, "label").filter(|label| !label.is_empty()).unwrap_or_else(|| id.to_owned());
-        let location = degrees(node, "Latitude", 90.0).zip(degrees(node, "Longitude", 360.0));
-        nodes.push(GraphNode { name: unique(&label, &mut taken), location });
+        let label = data(node, &["label"]).or_else(|| drawn_label(node)).or_else(|| data(node, &["name"]));
+        let mut unreadable = None;
+        let mut degrees = |names: &[&str], max: f64| {
+            let text = data(node, names)?;
+            let read = files::number(&text).filter(|value| value.abs() <= max);
+            if read.is_none() {
+                unreadable = Some(text);
+            }
+            read
+        };
+        let latitude = degrees(&["latitude", "lat"], 90.0);
+        let longitude = degrees(&["longitude", "lon", "long", "lng"], 360.0);
+        let name = unique(&label.unwrap_or_else(|| id.to_owned()), &mut taken);
+        nodes.push(GraphNode { name, location: latitude.zip(longitude), unreadable });
     }
     if nodes.is_empty() || nodes.len() > 100_000 {
         return Err(format!("it has {} nodes; 1 to 100000 are possible", nodes.len()));
@@ -120,7 +192,9 @@ fn graph(text: &str) -> Result<Graph, String> {
     for edge in graph.children().filter(|node| node.tag_name().name() == "edge") {
         let end = |name: &str| {
             let id = edge.attribute(name).ok_or(format!("an edge has no {name}"))?;
-            ids.get(id).copied().ok_or(format!("an edge names the node `{id}`, which does not exist"))
+            ids.get(id)
+                .copied()
+                .ok_or(format!("an edge names the node `{}`, which does not exist", shortened(id)))
         };
         let (source, target) = (end("source")?, end("target")?);
         // two directions of a directed graph are one link
@@ -128,13 +202,20 @@ fn graph(text: &str) -> Result<Graph, String> {
             continue;
         }
         seen.insert((source, target));
-        let rate = data(edge, "LinkSpeedRaw").and_then(|text| text.parse::<f64>().ok());
-        edges.push((source, target, rate.filter(|bps| *bps >= 1.0 && *bps <= 1e13)));
+        let speed = data(edge, &["linkspeedraw"]).and_then(|text| files::number(&text));
+        edges.push(Edge { ends: (source, target), speed: speed.filter(|bps| (1.0..=1e13).contains(bps)) });
     }
     if edges.len() > 200_000 {
         return Err(format!("it has {} links; at most 200000 are possible", edges.len()));
     }
     Ok(Graph { nodes, edges })
+}
+
+/// The label that the editor yEd draws for a node, `y:NodeLabel`: the first that is not empty.
+fn drawn_label(node: Node<'_, '_>) -> Option<String> {
+    let labels = node.descendants().filter(|inner| inner.tag_name().name() == "NodeLabel");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    labels.filter_map(|label| label.text().map(words)).find(|text| !text.is_empty())
 }
 
 /// Converts a label to a name that is not in `taken`.
@@ -149,31 +230,60 @@ fn unique(label: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-fn network(graph: &Graph, link: &Template, by_distance: bool, make: &mut Maker<'_>) -> Result<(), String> {
+/// What links do not find in a file.
+#[derive(Default)]
+struct Lost {
+    /// Links without a rate.
+    rates: Vec<String>,
+    /// Nodes without a location that links need.
+    nodes: BTreeSet<usize>,
+    /// Number of links without a distance.
+    links: usize,
+    /// Number of links with one.
+    distances: usize,
+}
+
+/// Adds nodes and links, with rates of the file and delays by distance if `from` says so.
+fn network(graph: &Graph, link: &Template, from: (bool, bool), make: &mut Maker<'_>) -> Lost {
+    let (from_file, by_distance) = from;
     for node in &graph.nodes {
         make.net.add_node(node.name.clone(), (0.5, 0.5));
     }
-    let mut taken = BTreeSet::new();
-    for (source, target, rate) in &graph.edges {
-        let (a, b) = (&graph.nodes[*source], &graph.nodes[*target]);
-        let delay = if by_distance {
-            let location = |node: &GraphNode| {
-                node.location.ok_or(format!("node `{}` has no latitude and longitude", node.name))
-            };
-            Some(Duration::from_secs_f64(distance_m(location(a)?, location(b)?) / METRES_PER_SECOND))
-        } else {
-            None
-        };
+    let (mut taken, mut lost) = (BTreeSet::new(), Lost::default());
+    for &Edge { ends: (source, target), speed } in &graph.edges {
+        let (a, b) = (&graph.nodes[source], &graph.nodes[target]);
+        let delay = a
+            .location
+            .zip(b.location)
+            .map(|(a, b)| Duration::from_secs_f64(distance_m(a, b) / METRES_PER_SECOND));
         let name = unique(&format!("{}-{}", a.name, b.name), &mut taken);
-        make.link_with(name, (NodeId(*source as u32), NodeId(*target as u32)), link, |ports, changed| {
+        let label = name.clone();
+        make.link_with(name, (NodeId(source as u32), NodeId(target as u32)), link, |ports, changed| {
+            let (mut no_rate, mut no_delay) = (false, false);
             for (port, backward) in [(&mut ports.0, false), (&mut ports.1, true)] {
-                if let (Some(bps), None, false) = (rate, &port.trace, changed.has_rate(backward)) {
-                    port.rate = Rate::from_bps_f64(*bps);
+                if from_file && port.trace.is_none() && !changed.has_rate(backward) {
+                    match speed {
+                        Some(bps) => port.rate = Rate::from_bps_f64(bps),
+                        None => no_rate = true,
+                    }
                 }
-                if let (Some(delay), false) = (delay, changed.has_delay(backward)) {
-                    port.delay = delay;
+                if by_distance && !changed.has_delay(backward) {
+                    match delay {
+                        Some(delay) => port.delay = delay,
+                        None => no_delay = true,
+                    }
                 }
             }
+            if no_rate {
+                lost.rates.push(label);
+            }
+            if no_delay {
+                lost.links += 1;
+                lost.nodes.extend(
+                    [source, target].into_iter().filter(|node| graph.nodes[*node].location.is_none()),
+                );
+            }
+            lost.distances += usize::from(by_distance && delay.is_some());
         });
     }
     let locations: Option<Vec<(f64, f64)>> = graph
@@ -185,7 +295,7 @@ fn network(graph: &Graph, link: &Template, by_distance: bool, make: &mut Maker<'
         Some(locations) => layout::fitted(&locations),
         None => layout::spring(&make.net),
     };
-    Ok(())
+    lost
 }
 
 /// Great-circle distance between two points given in degrees, by the haversine formula.
@@ -206,6 +316,45 @@ mod tests {
     fn paris_to_new_york_is_5837_kilometres() {
         let metres = distance_m((48.8566, 2.3522), (40.7128, -74.0060));
         assert!((metres - 5_837_000.0).abs() < 5_000.0, "{metres}");
+    }
+
+    fn one_node(keys: &str, data: &str) -> GraphNode {
+        let text = format!(
+            "<graphml xmlns:y='http://www.yworks.com/xml/graphml'>{keys}<graph><node id='n0'>{data}</node></graph></graphml>"
+        );
+        graph(&text).expect("it is right").nodes.remove(0)
+    }
+
+    #[test]
+    fn nodes_are_named_by_their_label_or_the_one_that_is_drawn() {
+        let key = "<key id='d0' attr.name='label'/><key id='d1' attr.name='Name'/>";
+        let drawn = "<data key='d9'><y:ShapeNode><y:NodeLabel> </y:NodeLabel><y:NodeLabel>New\n  York</y:NodeLabel></y:ShapeNode></data>";
+        for (data, name) in [
+            (format!("<data key='d0'>Rome</data>{drawn}"), "Rome"),
+            (format!("<data key='d0'> </data>{drawn}<data key='d1'>Oslo</data>"), "New_York"),
+            ("<data key='d1'>Oslo</data>".to_owned(), "Oslo"),
+            ("<data key='d9'><y:ShapeNode/></data>".to_owned(), "n0"),
+            (String::new(), "n0"),
+        ] {
+            assert_eq!(one_node(key, &data).name, name, "{data}");
+        }
+    }
+
+    #[test]
+    fn latitude_and_longitude_have_several_names() {
+        for (latitude, longitude) in
+            [("Latitude", "Longitude"), ("lat", "lon"), ("Lat", "Long"), ("LATITUDE", "lng")]
+        {
+            let keys = format!("<key id='a' attr.name='{latitude}'/><key id='b' attr.name='{longitude}'/>");
+            let node = one_node(&keys, "<data key='a'>4.885e1</data><data key='b'> -2.35 </data>");
+            assert_eq!((node.location, node.unreadable), (Some((48.85, -2.35)), None), "{latitude}");
+            for (value, other) in [("48,85", "2"), ("91", "2"), ("nan", "2"), ("48", "x")] {
+                let node =
+                    one_node(&keys, &format!("<data key='a'>{value}</data><data key='b'>{other}</data>"));
+                assert!(node.location.is_none() && node.unreadable.is_some(), "{value} {other}");
+            }
+            assert!(one_node(&keys, "<data key='a'>1</data>").unreadable.is_none());
+        }
     }
 
     #[test]

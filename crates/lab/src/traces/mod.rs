@@ -1,6 +1,6 @@
 //! Traces of a link's rate, and of its delay: files in the format of mahimahi or as CSV, and models of kinds of links.
 
-pub(crate) mod files;
+mod files;
 mod leo;
 mod models;
 
@@ -11,8 +11,8 @@ use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use sim::RateTrace;
 
-use crate::files::text as text_of;
-use crate::schema::read::{At, Notes, Read as _, shortened};
+use crate::files::{Remarks, noted, text as text_of};
+use crate::schema::read::{At, Notes, Read as _};
 use crate::schema::trace::{Orbit, TraceModel, TraceSource};
 
 /// The trace of a source; a path is relative to `folder`. `None` if something is noted.
@@ -23,25 +23,13 @@ pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -
             let at = At { value: path.clone(), location: source.location };
             let text = text_of(&at, "; `thalweg trace` lists the models", folder, notes)?;
             let csv = path.to_ascii_lowercase().ends_with(".csv");
+            let mut remarks = Remarks::new();
             let (trace, hint) = if csv {
-                (
-                    files::rates(&text),
-                    "a line is a time in seconds, a rate and, in all lines or none, a delay: 0.5,12 Mbit/s,30 ms",
-                )
+                (files::rates(&text, &mut remarks), files::CSV_HINT)
             } else {
-                (
-                    files::opportunities(&text),
-                    "a line is a time in whole milliseconds (mahimahi); CSV ends in .csv",
-                )
+                (files::other(&text, &mut remarks), files::OTHER_HINT)
             };
-            match trace {
-                Ok(trace) => Some(Arc::new(trace)),
-                Err((line, message)) => {
-                    let of = if line > 0 { format!("line {line} of ") } else { String::new() };
-                    notes.wrong(at.location, format!("{of}`{}`: {message}", shortened(path))).hint(hint);
-                    None
-                }
-            }
+            noted(path, at.location, hint, trace, remarks, notes).map(Arc::new)
         }
     }
 }

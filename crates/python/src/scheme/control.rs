@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Cause, CongestionControl, Cx, ParamList, Setup};
+use contract::{Cause, CongestionControl, Cx, Idle, ParamList, Setup};
 use pyo3::PyClass;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -339,8 +339,8 @@ impl CongestionControl for PyControl {
         self.call(cx, "on_spurious", |callbacks| callbacks.spurious.as_ref(), |_| Ok(None));
     }
 
-    fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
-        let observed = idle.as_secs_f64();
+    fn on_idle(&mut self, idle: &Idle, cx: &mut Cx<'_>) {
+        let observed = idle.time.as_secs_f64();
         self.call(
             cx,
             "on_idle",

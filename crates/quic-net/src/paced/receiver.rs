@@ -161,6 +161,12 @@ impl PacedReceiver {
         self.machine.as_ref().map_or(Time::NEVER, |machine| machine.wake())
     }
 
+    /// Packets of this session that were overtaken, and those of them that had been declared lost.
+    pub(crate) fn reordering(&self) -> (u64, u64) {
+        let count = |what| self.machine.as_ref().map_or(0, |machine| machine.meter.count(what));
+        (count(Count::Reordered), count(Count::Late))
+    }
+
     /// Publishes its progress.
     pub(crate) fn show(&self, progress: &Progress) {
         let [packets, bytes, content] = self.counted;
@@ -169,6 +175,9 @@ impl PacedReceiver {
         progress.content.store(content, Ordering::Relaxed);
         if let Some(machine) = &self.machine {
             progress.lost.store(machine.meter.count(Count::Missing), Ordering::Relaxed);
+            let (reordered, late) = self.reordering();
+            progress.reordered.store(reordered, Ordering::Relaxed);
+            progress.late.store(late, Ordering::Relaxed);
             progress.rtt_ns.store(machine.meter.rtt_last.as_nanos(), Ordering::Relaxed);
         }
     }

@@ -7,12 +7,14 @@ pub struct Ranges {
     all: Vec<(u64, u64)>,
     /// Number of removed ranges at the front.
     removed: usize,
+    /// Bytes in the set.
+    bytes: u64,
 }
 
 impl Ranges {
     /// The empty set.
     pub const fn new() -> Self {
-        Self { all: Vec::new(), removed: 0 }
+        Self { all: Vec::new(), removed: 0, bytes: 0 }
     }
 
     /// Whether the set is empty.
@@ -30,6 +32,12 @@ impl Ranges {
     /// The end of the highest range.
     pub fn end(&self) -> Option<u64> {
         self.as_slice().last().map(|range| range.1)
+    }
+
+    /// Bytes in the set.
+    #[inline]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The ranges that end after `at`.
@@ -71,12 +79,14 @@ impl Ranges {
         match self.all[self.removed..].last_mut() {
             Some(last) if last.1 == start => {
                 last.1 = end;
+                self.bytes += end - start;
                 return end - start;
             }
             Some(last) if last.1 > start => {}
             _ => {
                 self.make_room();
                 self.all.push((start, end));
+                self.bytes += end - start;
                 return end - start;
             }
         }
@@ -84,6 +94,7 @@ impl Ranges {
         let low = self.removed + self.as_slice().partition_point(|range| range.1 < start);
         let high = self.removed + self.as_slice().partition_point(|range| range.0 <= end);
         let new = (end - start) - self.bytes_within(start, end);
+        self.bytes += new;
         if low == high {
             self.make_room();
             self.all.insert(low, (start, end));
@@ -103,9 +114,15 @@ impl Ranges {
 
     /// Removes all bytes below `at`.
     pub fn remove_below(&mut self, at: u64) {
-        self.removed += self.as_slice().partition_point(|range| range.1 <= at);
-        if let Some(first) = self.all[self.removed..].first_mut() {
-            first.0 = first.0.max(at);
+        while let Some(&(start, end)) = self.all.get(self.removed)
+            && start < at
+        {
+            self.bytes -= end.min(at) - start;
+            if end > at {
+                self.all[self.removed].0 = at;
+                break;
+            }
+            self.removed += 1;
         }
         if self.removed > self.all.len() / 2 {
             self.all.drain(..self.removed);

@@ -86,6 +86,11 @@ impl Rtt {
         if self.smoothed_8 == 0 { self.rto } else { Duration::from_nanos(self.smoothed_8 / 8) }
     }
 
+    /// RTTVAR [RFC6298 §2]; zero before the first sample.
+    pub const fn variation(&self) -> Duration {
+        Duration::from_nanos(self.variation_4 / 4)
+    }
+
     /// The minimum sample; [`Duration::MAX`] before the first.
     #[inline]
     pub const fn min(&self) -> Duration {

@@ -38,6 +38,8 @@ pub struct Config {
     pub jitter: f64,
     /// Number of later packets after which a missing packet counts as lost; 1 on a FIFO path, more if the scheme's README says so.
     pub reorder: u32,
+    /// Whether a missing packet is waited for in time as well, once packets have been overtaken: the reordering window of RACK [RFC8985].
+    pub reordering_window: bool,
     /// Data packets are ECN-capable [RFC3168]: queues that mark do so instead of dropping.
     pub ecn: bool,
     /// The video that it carries; `None` for endless data.
@@ -53,6 +55,7 @@ impl Default for Config {
             feedback: Bytes::new(40),
             jitter: 0.01,
             reorder: 1,
+            reordering_window: true,
             ecn: false,
             video: None,
             player: None,

@@ -14,8 +14,10 @@ use crate::icn::Attachment;
 
 /// A receiver of a stream. The first packet after joining sets the expected number.
 ///
-/// The algorithm is notified of missing packets before the packet that revealed them, and of every packet at most once. Numbers may decrease
-/// within `reorder`. A packet that arrives after it was declared lost is dropped like a duplicate.
+/// The algorithm is notified of missing packets before the packet that revealed them, and of every packet at most once. A stream whose packets overtake is
+/// not one that loses: once a packet came after a later one, missing packets are waited for in time as well ([`Config::reordering_window`]). Numbers may
+/// decrease while packets are waited for. A packet that arrives up to a second after it was declared lost is delivered, and the algorithm told that the loss
+/// was none; duplicates are dropped.
 ///
 /// # How it is driven
 ///
@@ -48,7 +50,7 @@ impl<R: ReceiverAlgorithm> Receiver<R> {
             player: (),
             attachment: None,
             feedback: config.feedback,
-            gaps: Gaps::new(config.reorder),
+            gaps: Gaps::new(config.reorder, config.reordering_window),
             running: false,
             outgoing: Vec::new(),
         }
@@ -89,7 +91,8 @@ impl<R: ReceiverAlgorithm, P: FrameConsumer> Receiver<R, P> {
     fn on_data(&mut self, packet: &Packet, header: StreamHeader, cx: &mut Cx<'_>) {
         let data = arrival(packet, header);
         let Self { algorithm, gaps, outgoing, .. } = self;
-        let class = gaps.arrived(data.seq, |first_missing, packets| {
+        let (now, window) = (cx.now(), gaps.window());
+        let class = gaps.arrived(data.seq, now, |first_missing, packets| {
             cx.count(Count::Missing, packets);
             algorithm
                 .on_loss(&Gap { first_missing, packets, before: data }, &mut ReceiverCx::new(cx, outgoing));
@@ -97,11 +100,27 @@ impl<R: ReceiverAlgorithm, P: FrameConsumer> Receiver<R, P> {
         if class == SequenceClass::Old {
             return;
         }
+        if gaps.window() != window {
+            cx.event("reordering_window", gaps.window().as_secs_f64());
+        }
         if data.marked {
             cx.count(Count::Marks, 1);
         }
         cx.deliver(data.size);
-        algorithm.on_data(&data, &mut ReceiverCx::new(cx, outgoing));
+        match class {
+            SequenceClass::Late => {
+                cx.count(Count::Reordered, 1);
+                cx.count(Count::Late, 1);
+                algorithm.on_late(&data, &mut ReceiverCx::new(cx, outgoing));
+            }
+            SequenceClass::Reordered => {
+                cx.count(Count::Reordered, 1);
+                algorithm.on_data(&data, &mut ReceiverCx::new(cx, outgoing));
+            }
+            SequenceClass::New | SequenceClass::Old => {
+                algorithm.on_data(&data, &mut ReceiverCx::new(cx, outgoing));
+            }
+        }
         if header.fragment.frame_bytes > 0 {
             if let Some(delays) = &mut self.frame_delays {
                 delays.on_fragment(header.fragment, packet.size_bytes, packet.sent_at, cx);

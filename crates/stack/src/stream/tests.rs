@@ -319,6 +319,9 @@ impl ReceiverAlgorithm for Diary {
             cx.feedback(Label([u64::MAX; 4]));
         }
     }
+    fn on_late(&mut self, data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {
+        self.received.push(format!("late {}", data.seq));
+    }
     fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {
         self.received.push("start".to_owned());
     }
@@ -362,10 +365,12 @@ fn a_gap_is_reported_before_the_packet_that_reveals_it() {
 }
 
 #[test]
-fn duplicates_and_packets_declared_lost_are_ignored() {
-    let (received, bench) = receive(1, &[0, 2, 2, 1, 3]);
-    assert_eq!(received, ["start", "data 0", "lost 1+1 before 2", "data 2", "data 3"]);
-    assert_eq!(bench.meter.goodput_bytes, 3000);
+fn duplicates_are_ignored_and_a_packet_declared_lost_is_delivered_late() {
+    let (received, bench) = receive(1, &[0, 2, 2, 1, 1, 3]);
+    assert_eq!(received, ["start", "data 0", "lost 1+1 before 2", "data 2", "late 1", "data 3"]);
+    assert_eq!(bench.meter.goodput_bytes, 4000);
+    let counts = [Count::Missing, Count::Reordered, Count::Late].map(|what| bench.meter.count(what));
+    assert_eq!(counts, [1, 1, 1]);
 }
 
 #[test]

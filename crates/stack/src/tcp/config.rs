@@ -31,6 +31,9 @@ pub struct Config {
     pub max_rto: Duration,
     /// Selective acknowledgements [RFC2018, RFC6675].
     pub sack: bool,
+    /// Duplicate selective acknowledgements, with `sack`: the receiver reports data that arrived twice [RFC2883]. The sender then takes a recovery back in which nothing
+    /// was lost [RFC3708], and RACK allows for more reordering [RFC8985 §6.2].
+    pub dsack: bool,
     /// Sends new data on the first two duplicate acknowledgements [RFC3042], as ns-2 and Linux do.
     pub limited_transmit: bool,
     /// Fast recovery after a fast retransmit [RFC5681 §3.2, RFC6582]. If false, and without SACK, the sender is TCP Tahoe: the third
@@ -50,6 +53,10 @@ pub struct Config {
     pub undo: bool,
     /// Notifies the controller when the sender resumes after an idle time of one retransmission timeout [RFC5681 §4.1].
     pub idle_restart: bool,
+    /// How a window that was not used is taken back, with `idle_restart`. If true, it is halved once for each retransmission timeout of an idle time, and while the
+    /// application uses only a part of it, it goes half of the way to that part in each timeout; the threshold remembers three quarters of it [RFC2861 §3.2; Linux:
+    /// tcp_cwnd_restart, tcp_cwnd_application_limited]. If false, it is the initial window after an idle time [RFC5681 §4.1].
+    pub idle_decay: bool,
     /// Delayed acknowledgements: one per second segment, or after `ack_delay` [RFC5681 §4.2].
     pub delayed_ack: bool,
     /// Maximum delay of an acknowledgement.
@@ -80,6 +87,11 @@ pub struct Config {
     pub gso: bool,
     /// At what rate the segments of a window leave. Controllers with a rate of their own keep it.
     pub pacing: WindowPacing,
+    /// Segments at the start that leave without pacing. If there are any, a segment that leaves later than the pacer allows is charged less, by that time and by half at
+    /// most [Linux: tcp_update_skb_after_send].
+    pub unpaced: u32,
+    /// Time that is added to the deadlines of loss detection by time and of tail loss probes [Linux: TCP_TIMEOUT_MIN].
+    pub timer_slack: Duration,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
     /// How the receiver acknowledges.
@@ -184,6 +196,10 @@ impl Config {
             loss_detection: LossDetection::Time,
             tail_probe: true,
             reduction: Reduction::Proportional,
+            dsack: true,
+            idle_decay: true,
+            unpaced: 10,
+            timer_slack: Duration::from_millis(2),
             quick_acks: 16,
             sack_compression: Duration::from_millis(1),
             send_buffer: Bytes::new(16_384),
@@ -204,6 +220,7 @@ impl Default for Config {
             rto_floor: RtoFloor::Timeout,
             max_rto: Duration::from_secs(60),
             sack: true,
+            dsack: false,
             limited_transmit: true,
             fast_recovery: true,
             recovery_timer: RecoveryTimer::Impatient,
@@ -212,6 +229,7 @@ impl Default for Config {
             reduction: Reduction::Halt,
             undo: true,
             idle_restart: true,
+            idle_decay: false,
             delayed_ack: true,
             ack_delay: Duration::from_millis(40),
             quick_acks: 0,
@@ -224,6 +242,8 @@ impl Default for Config {
             send_buffer: Bytes::UNLIMITED,
             gso: false,
             pacing: WindowPacing::Off,
+            unpaced: 0,
+            timer_slack: Duration::ZERO,
             handshake: false,
             acks: Acks::Honest,
             demand: Demand::Bulk,

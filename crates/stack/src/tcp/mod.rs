@@ -18,4 +18,4 @@ pub use config::{
     Acks, Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES, WindowPacing,
 };
 pub use receiver::Receiver;
-pub use sender::Sender;
+pub use sender::{Inspection, Sender, State};

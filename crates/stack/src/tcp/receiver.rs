@@ -69,6 +69,10 @@ pub struct Receiver {
     marks: u64,
     /// One byte of each of the blocks reported last, newest first [RFC2018 §4]; `None` before the first.
     recent: Option<Box<[u64; 3]>>,
+    /// Data that arrived again, which the next acknowledgement reports [RFC2883 §4].
+    duplicate: Option<(u64, u64)>,
+    /// Whether they are reported.
+    dsack: bool,
 }
 
 impl Receiver {
@@ -107,6 +111,8 @@ impl Receiver {
             to,
             out_of_order: Ranges::new(),
             recent: None,
+            duplicate: None,
+            dsack: config.sack && config.dsack,
             compression,
         }
     }
@@ -234,11 +240,18 @@ impl Receiver {
             {
                 self.acknowledge(cx);
             }
-            cx.deliver(Bytes::new(self.out_of_order.insert(start, end)));
+            let new = self.out_of_order.insert(start, end);
+            cx.deliver(Bytes::new(new));
+            if new == 0 {
+                self.report_duplicate(start, end);
+            }
             if self.sack {
                 self.report_first(start);
             }
         } else if end > self.next {
+            if start < self.next {
+                self.report_duplicate(start, self.next);
+            }
             let new = end - self.next - self.out_of_order.bytes_within(self.next, end);
             self.next = match self.out_of_order.as_slice().first() {
                 Some(&(low, high)) if low <= end => high.max(end),
@@ -247,8 +260,16 @@ impl Receiver {
             self.out_of_order.remove_below(self.next);
             cx.deliver(Bytes::new(new));
         } else {
+            self.report_duplicate(start, end);
             // this acknowledgement is the first quick one                           [Linux: tcp_enter_quickack_mode]
             self.quick = self.quick.max(self.quick_acks.saturating_sub(1));
+        }
+    }
+
+    /// The next acknowledgement reports that `[start, end)` arrived again.
+    fn report_duplicate(&mut self, start: u64, end: u64) {
+        if self.dsack {
+            self.duplicate = Some((start, end));
         }
     }
 
@@ -300,13 +321,18 @@ impl Receiver {
         self.recent.as_deref().map_or(&[], |recent| recent)
     }
 
-    /// Up to three SACK blocks: the one of the newest arrival, then those reported last [RFC2018 §4].
+    /// Up to three SACK blocks: what arrived twice, the one of the newest arrival, then those reported last [RFC2018 §4, RFC2883 §4].
     #[cold]
-    fn blocks(&self) -> SackBlocks {
+    fn blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let (reported, n) = self.reported();
-        let offset = |at: u64| u32::try_from(at - self.next);
-        for (to, block) in blocks.0.iter_mut().zip(&reported[..n]) {
+        let next = self.next;
+        let offset = |at: u64| u32::try_from(at.abs_diff(next));
+        // the part above the acknowledgement number is in a block of its own
+        let duplicate =
+            self.duplicate.take().map(|(start, end)| (start, if start < next { end.min(next) } else { end }));
+        let all = duplicate.into_iter().chain(reported[..n].iter().copied());
+        for (to, block) in blocks.0.iter_mut().zip(all) {
             if let (Ok(start), Ok(end)) = (offset(block.0), offset(block.1)) {
                 *to = (start, end);
             }
@@ -332,8 +358,8 @@ impl Receiver {
 
     #[inline]
     fn acknowledge(&mut self, cx: &mut Cx<'_>) {
-        let sack =
-            if self.sack && !self.out_of_order.is_empty() { self.blocks() } else { SackBlocks::default() };
+        let reports = self.sack && (!self.out_of_order.is_empty() || self.duplicate.is_some());
+        let sack = if reports { self.blocks() } else { SackBlocks::default() };
         let before = std::mem::replace(&mut self.last_ack_sent, self.next);
         self.ack_at = Time::NEVER;
         if let Some(compression) = &mut self.compression {

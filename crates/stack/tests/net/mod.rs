@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use contract::{
     Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, Destination, Ecn, Endpoint,
-    EndpointId, FlowId, Header, Input, Meter, NodeId, Note, Outputs, Packet, Random, TcpHeader,
+    EndpointId, FlowId, Header, Idle, Input, Meter, NodeId, Note, Outputs, Packet, Random, TcpHeader,
 };
 use stack::tcp::{Config, Receiver, Sender};
 use units::{Bytes, Carry, Duration, Rate, Time};
@@ -392,7 +392,7 @@ impl CongestionControl for Fixed {
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         self.spurious += 1;
     }
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.idles += 1;
     }
     fn on_recovered(&mut self, cause: Cause, _cx: &mut Cx<'_>) {
@@ -454,7 +454,7 @@ impl CongestionControl for Halving {
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         (self.window, self.threshold) = self.saved;
     }
-    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+    fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         self.window = self.window.min(2.0);
     }
     fn ssthresh(&self) -> Bytes {

@@ -6,7 +6,7 @@ use contract::{Count, FlowId, NodeId, ParamError};
 use sim::{Blueprint, Control, FlowKind, PortSpec, World};
 use stack::datagram::{self, Pattern};
 use stack::tcp;
-use stack_noq::{Config, Controller, Factory};
+use stack_noq::{Config, Controller, Factory, FlowControl};
 use units::{Bytes, Duration, Rate};
 
 const SECONDS: u64 = 120;
@@ -76,7 +76,12 @@ fn run(port: PortSpec, transport: Transport) -> Result<String, ParamError> {
     let source = FlowKind::Datagram(datagram::Config { packet, pattern });
     let (scheme, kind, ends) = match transport {
         Transport::Stack(ends, controller) => {
-            let config = Config { controller, mtu: packet, size: Bytes::UNLIMITED };
+            let config = Config {
+                controller,
+                mtu: packet,
+                size: Bytes::UNLIMITED,
+                flow_control: FlowControl::default(),
+            };
             (None, source, Some(ends(&config)?))
         }
         Transport::Tcp(scheme, config) => (Some(scheme), FlowKind::Tcp(config), None),

@@ -11,7 +11,7 @@ mod tap;
 
 use contract::ParamError;
 use noq_proto as proto;
-pub use stack_shared::{Config, Controller, Factory, HEADERS, Log, MIN_MTU};
+pub use stack_shared::{Config, Controller, Factory, FlowControl, HEADERS, Log, MIN_MTU};
 pub use thalweg_quic::NAMES;
 
 /// Controllers of noq that a deterministic run can use, the default first.

@@ -15,7 +15,7 @@ mod tests;
 pub use api::counters;
 use contract::ParamError;
 use quinn_proto as proto;
-pub use stack_shared::{Config, Controller, Factory, HEADERS, Log, MIN_MTU};
+pub use stack_shared::{Config, Controller, Factory, FlowControl, HEADERS, Log, MIN_MTU};
 pub use tap::Tapped;
 pub use thalweg_quic::NAMES;
 

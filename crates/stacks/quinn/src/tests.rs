@@ -9,7 +9,7 @@ use sim::{Blueprint, Control, FlowKind, PortSpec, World};
 use stack::datagram::{self, Pattern};
 use units::{Bytes, Duration, Rate};
 
-use crate::{Config, Controller, ends};
+use crate::{Config, Controller, FlowControl, ends};
 use quinn_log::{Ours, Theirs};
 
 #[path = "../../../quic/tests/quinn_log/mod.rs"]
@@ -41,7 +41,12 @@ fn run(controller: Controller) -> (Ours, Theirs) {
 
     let (ours, theirs) = (Ours::default(), Theirs::default());
     QLOG.set(Some(theirs.clone()));
-    let config = Config { controller, mtu: Bytes::new(1500), size: Bytes::UNLIMITED };
+    let config = Config {
+        controller,
+        mtu: Bytes::new(1500),
+        size: Bytes::UNLIMITED,
+        flow_control: FlowControl::default(),
+    };
     let (sender, receiver) = ends(&config, Some(&ours.log())).expect("the controller is known");
     let mut world = World::new(&blueprint).expect("the blueprint is right");
     world.custom_sender(FlowId(0), sender);

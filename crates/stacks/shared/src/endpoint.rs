@@ -12,11 +12,12 @@ use crate::secrets::drawn;
 use crate::tap::{Observations, Shared, lock};
 use crate::tls::seeded;
 use crate::wire::DatagramStore;
-use crate::{Config, Controller, Counters, HEADERS, Secrets, Stack, Transmit, controllers};
+use crate::{Config, Controller, Counters, FlowControl, HEADERS, Secrets, Stack, Transmit, controllers};
 
 /// The sender: a client that opens a stream and uploads.
 pub(crate) struct Client<S> {
     controller: Controller,
+    flow_control: FlowControl,
     peer: Peer<S>,
     /// Bytes that the application has not given to the stream.
     left: u64,
@@ -28,7 +29,7 @@ pub(crate) struct Client<S> {
 }
 
 /// The receiver: a server that reads the stream.
-pub(crate) struct Server<S>(Peer<S>);
+pub(crate) struct Server<S>(Peer<S>, FlowControl);
 
 /// What both have.
 struct Peer<S> {
@@ -59,6 +60,7 @@ impl<S: Stack> Client<S> {
             Arc::new(Mutex::new(Observations { log: log.map(Writer::new), ..Observations::default() }));
         Self {
             controller: config.controller.clone(),
+            flow_control: config.flow_control,
             peer: Peer {
                 log: logged.then(|| observations.clone()),
                 ..Peer::new(config.mtu, to, out, incoming)
@@ -76,7 +78,9 @@ impl<S: Stack> Client<S> {
             controllers::<S>(&self.controller, seed).expect("it was made once when the flow was checked");
         let first_id = drawn(cx.random());
         let (observations, now) = (self.observations.clone(), CLOCK.instant(cx.now()));
-        self.peer.begin(cx, |secrets| S::connect(controllers, observations, first_id, secrets, now));
+        let flow_control = self.flow_control;
+        self.peer
+            .begin(cx, |secrets| S::connect(controllers, flow_control, observations, first_id, secrets, now));
     }
 
     /// Gives the stream as much as it takes, and finishes it after the last byte.
@@ -172,13 +176,19 @@ impl<S: Stack> Endpoint for Client<S> {
 }
 
 impl<S: Stack> Server<S> {
-    pub(crate) fn new(mtu: Bytes, to: Destination, out: DatagramStore, incoming: DatagramStore) -> Self {
-        Self(Peer::new(mtu, to, out, incoming))
+    pub(crate) fn new(
+        mtu: Bytes,
+        flow_control: FlowControl,
+        to: Destination,
+        out: DatagramStore,
+        incoming: DatagramStore,
+    ) -> Self {
+        Self(Peer::new(mtu, to, out, incoming), flow_control)
     }
 
     fn listen(&mut self, cx: &mut Cx<'_>) {
-        let token_key = drawn(cx.random());
-        self.0.begin(cx, |secrets| S::listen(token_key, secrets));
+        let (token_key, flow_control) = (drawn(cx.random()), self.1);
+        self.0.begin(cx, |secrets| S::listen(token_key, flow_control, secrets));
     }
 
     /// Reads what has arrived.

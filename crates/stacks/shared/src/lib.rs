@@ -17,6 +17,7 @@ pub mod tls;
 pub mod wire;
 
 pub use ::stack::log::Log;
+pub use ::stack::quic::FlowControl;
 use contract::{Destination, Endpoint, ParamError, ParamList};
 use units::Bytes;
 
@@ -34,6 +35,8 @@ pub struct Config {
     pub mtu: Bytes,
     /// Bytes to upload; [`Bytes::UNLIMITED`] for no end; zero for what the receiver requests ([`contract::Header::Request`]).
     pub size: Bytes,
+    /// How much may be under way beside what the congestion control permits.
+    pub flow_control: FlowControl,
 }
 
 /// Congestion control of a flow.
@@ -61,9 +64,9 @@ pub fn ends<S: Stack>(config: &Config, log: Option<&Log>) -> Result<(Factory, Fa
     let client = move |to| -> Box<dyn Endpoint + Send> {
         Box::new(Client::<S>::new(&client_config, log.clone(), to, there.clone(), back.clone()))
     };
-    let mtu = config.mtu;
+    let (mtu, flow_control) = (config.mtu, config.flow_control);
     let server = move |to| -> Box<dyn Endpoint + Send> {
-        Box::new(Server::<S>::new(mtu, to, server_wires.0.clone(), server_wires.1.clone()))
+        Box::new(Server::<S>::new(mtu, flow_control, to, server_wires.0.clone(), server_wires.1.clone()))
     };
     Ok((Box::new(client), Box::new(server)))
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use contract::{Ecn, ParamError, ParamValue};
 
-use crate::Secrets;
 use crate::tap::Shared;
+use crate::{FlowControl, Secrets};
 
 /// One end of a connection in the hands of a stack, with one stream from client to server.
 ///
@@ -42,6 +42,7 @@ pub trait Stack: Send + Sized + 'static {
     /// controllers are shown.
     fn connect(
         controllers: Self::Controllers,
+        flow_control: FlowControl,
         observations: Shared,
         first_id: [u8; 8],
         secrets: Secrets,
@@ -49,7 +50,7 @@ pub trait Stack: Send + Sized + 'static {
     ) -> Self;
 
     /// A server that waits for [`CLIENT`]. `token_key` encrypts its address-validation tokens.
-    fn listen(token_key: [u8; 64], secrets: Secrets) -> Self;
+    fn listen(token_key: [u8; 64], flow_control: FlowControl, secrets: Secrets) -> Self;
 
     /// A datagram arrives. What answers it at once, without a connection, is written to `buffer`.
     fn receive(

@@ -112,9 +112,10 @@ fn read_segment<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Segment<'a>, Mal
     if flags & ACK != 0 {
         (header.ack, header.echo, header.window_bytes) = (from.u64()?, from.time()?, from.u32()?);
         let mut sack = SackBlocks::default();
-        for block in &mut sack.0[..blocks] {
+        for (index, block) in sack.0[..blocks].iter_mut().enumerate() {
             *block = (from.u32()?, from.u32()?);
-            if block.1 <= block.0 {
+            // the first may be below the acknowledgement number                        [RFC2883 §4.1]
+            if block.1 == block.0 || (index > 0 && block.1 < block.0) {
                 return Err(Malformed::Value);
             }
         }

@@ -60,7 +60,7 @@ impl Frame<'_> {
             Self::Player { full, .. } => (PLAYER_KIND, flag(*full, FULL_FLAG)),
             Self::Segment(segment) => {
                 let TcpHeader { flags, sack, .. } = &segment.header;
-                let blocks = sack.0.iter().take_while(|block| block.1 > 0).count() as u8;
+                let blocks = sack.len() as u8;
                 let flags = flag(flags.syn, SYN)
                     | flag(flags.fin, FIN)
                     | (flags.ace & 3) << ACE_AT
@@ -80,7 +80,7 @@ fn has_piece(data: &Data<'_>) -> bool {
 
 /// Whether the header acknowledges data.
 fn acknowledges(header: &TcpHeader) -> bool {
-    header.ack > 0 || header.echo > Time::ZERO || header.window_bytes != u32::MAX || header.sack.0[0].1 > 0
+    header.ack > 0 || header.echo > Time::ZERO || header.window_bytes != u32::MAX || !header.sack.is_empty()
 }
 
 fn time(at: Time, out: &mut Vec<u8>) {
@@ -150,7 +150,7 @@ fn write_segment(segment: &Segment<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(&header.ack.to_be_bytes());
         time(header.echo, out);
         out.extend_from_slice(&header.window_bytes.to_be_bytes());
-        for (from, to) in header.sack.0.iter().take_while(|block| block.1 > 0) {
+        for (from, to) in &header.sack.0[..header.sack.len()] {
             out.extend_from_slice(&from.to_be_bytes());
             out.extend_from_slice(&to.to_be_bytes());
         }

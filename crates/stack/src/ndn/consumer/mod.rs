@@ -323,7 +323,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
         let (size, now) = (Bytes::new(self.settings.data), cx.now());
         match self.settings.gaps {
-            Gaps::Even => self.pacer.charge(size, self.limits.rate, now),
+            Gaps::Even => self.pacer.charge(size, self.limits.rate, now, false),
             Gaps::Exponential => {
                 let mean_s = size.as_f64() * 8.0 / self.limits.rate.as_bps_f64();
                 let gap = Duration::from_secs_f64(cx.random().exponential(mean_s));
@@ -374,6 +374,7 @@ impl<C: CongestionControl> Consumer<C> {
             in_flight: self.flight(),
             retransmission,
             app_limited: self.app_limited,
+            idle: Duration::ZERO,
         };
         self.controller.on_sent(&sent, cx);
     }

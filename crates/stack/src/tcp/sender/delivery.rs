@@ -190,6 +190,11 @@ impl Sampler {
         self.limited_until = Some(self.delivered + in_flight);
     }
 
+    /// Whether the sender is app-limited [DRE §3.4].
+    pub(super) const fn is_limited(&self) -> bool {
+        self.limited_until.is_some()
+    }
+
     /// The sample of an acknowledgement of all bytes below `una` and of its SACK blocks; `None` if it delivers nothing.
     pub(super) fn on_ack(&mut self, una: u64, ack: &ConnectionState, now: Time) -> Option<Delivery> {
         self.on_progress(una, now);

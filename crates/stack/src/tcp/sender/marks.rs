@@ -1,5 +1,7 @@
 //! The sender's counter of marked packets (AccECN, RFC 9768).
 
+use units::Time;
+
 use crate::tcp::receiver::{ACE, FIRST_ACE};
 
 /// Marked packets that acknowledgements reported.
@@ -9,15 +11,30 @@ pub(super) struct MarkCounter {
     seen: u32,
     /// Those that the controller does not know yet.
     pub(super) pending: u32,
+    /// When the newest acknowledgement left the receiver, by its clock.
+    newest: Time,
 }
 
 impl Default for MarkCounter {
     fn default() -> Self {
-        Self { seen: FIRST_ACE as u32, pending: 0 }
+        Self { seen: FIRST_ACE as u32, pending: 0, newest: Time::ZERO }
     }
 }
 
 impl MarkCounter {
+    /// Whether an acknowledgement can have feedback that is not known: it makes progress, or left the receiver later than all before [Linux:
+    /// FLAG_FORWARD_PROGRESS, FLAG_TS_PROGRESS].
+    pub(super) fn is_newest(&mut self, sent_at: Time, progress: bool) -> bool {
+        let newest = progress || sent_at > self.newest;
+        self.newest = self.newest.max(sent_at);
+        newest
+    }
+
+    /// The counter [RFC9768 §3.2.1: s.cep].
+    pub(super) const fn seen(&self) -> u32 {
+        self.seen
+    }
+
     /// The newly marked packets, from the low three bits of the receiver's counter, in an acknowledgement of `packets` new packets. If more
     /// than seven could have been marked, the largest number that fits [RFC9768 §3.2.2.5.2, appendix A.2.1].
     pub(super) fn read(&mut self, ace: u8, packets: u32) -> u32 {

@@ -7,6 +7,7 @@
 mod app_data;
 mod delivery;
 mod gso;
+mod inspect;
 mod marks;
 mod prr;
 mod rack;
@@ -17,10 +18,11 @@ mod segments;
 mod send_buffer;
 mod sequence;
 mod timer;
+mod usage;
 
 use contract::{
-    Ack, Address, CongestionControl, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet,
-    Sent, TcpFlags, TcpHeader,
+    Ack, Address, CongestionControl, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Idle, Input, Label,
+    Packet, Sent, TcpFlags, TcpHeader,
 };
 use memory::LINE;
 use units::{Bytes, Duration, Rate, Time};
@@ -28,6 +30,7 @@ use units::{Bytes, Duration, Rate, Time};
 use self::app_data::AppData;
 use self::delivery::Sampler;
 use self::gso::Batch;
+pub use self::inspect::{Inspection, State};
 use self::marks::MarkCounter;
 use self::prr::Prr;
 use self::rack::Rack;
@@ -37,6 +40,7 @@ use self::segments::SegmentEnds;
 use self::send_buffer::SendBuffer;
 use self::sequence::SendSequence;
 use self::timer::RetransmissionTimer;
+use self::usage::Usage;
 use super::{Config, LossDetection, RecoveryTimer, Reduction, WindowPacing};
 use crate::parts::Pacer;
 
@@ -64,8 +68,7 @@ pub struct Sender<C> {
     timer: RetransmissionTimer,
     settings: Settings,
     phase: Phase,
-    /// Whether the application or the receive window left the congestion window unused.
-    app_limited: bool,
+    usage: Usage,
     to: Address,
     marks: MarkCounter,
     segment_ends: SegmentEnds,
@@ -104,6 +107,10 @@ struct Departures {
     next_at: Time,
     /// When the last segment left.
     last_sent_at: Time,
+    /// Segments that are still to leave without pacing.
+    unpaced: u32,
+    /// Whether the timer is that of probes of a closed receive window.
+    persists: bool,
 }
 
 /// The state of the connection.
@@ -127,6 +134,9 @@ struct Settings {
     ecn: Ecn,
     feedback: EcnFeedback,
     idle_restart: bool,
+    idle_decay: bool,
+    /// Whether a late segment is charged less [Linux: tcp_update_skb_after_send].
+    late_credit: bool,
     limited_transmit: bool,
     fast_recovery: bool,
     undo: bool,
@@ -154,6 +164,8 @@ impl<C: CongestionControl> Sender<C> {
                 },
                 feedback: config.ecn_feedback,
                 idle_restart: config.idle_restart,
+                idle_decay: config.idle_decay,
+                late_credit: config.unpaced > 0,
                 limited_transmit: config.limited_transmit,
                 fast_recovery: config.fast_recovery || config.sack,
                 undo: config.undo,
@@ -161,13 +173,19 @@ impl<C: CongestionControl> Sender<C> {
                 pacing: config.pacing,
             },
             phase: Phase::Closed,
-            app_limited: false,
+            usage: Usage::new(config.idle_restart && config.idle_decay),
             seq: SendSequence::new(config.first_window()),
             segment_ends: SegmentEnds::default(),
             send_buffer: SendBuffer::new(config.send_buffer, config.segment, config.initial_window),
             timer: RetransmissionTimer::new(config),
             marks: MarkCounter::default(),
-            departures: Departures { next_at: Time::NEVER, last_sent_at: Time::NEVER },
+            departures: Departures {
+                next_at: Time::NEVER,
+                last_sent_at: Time::NEVER,
+                // the last of them is the first that the pacer counts
+                unpaced: config.unpaced.saturating_sub(1),
+                persists: false,
+            },
             pacer: Pacer::default(),
             batch: config.gso.then(|| {
                 Box::new(Batch::new(config.segment.as_u64().max(1), u64::from(config.initial_window)))
@@ -177,7 +195,7 @@ impl<C: CongestionControl> Sender<C> {
             scoreboard: config.sack.then(Box::default),
             prr: (config.reduction == Reduction::Proportional).then(Box::default),
             rack: (config.sack && config.loss_detection == LossDetection::Time)
-                .then(|| Box::new(Rack::new(config.tail_probe))),
+                .then(|| Box::new(Rack::new(config.tail_probe, config.timer_slack))),
             sampler: controller.samples_delivery().then(|| Box::new(Sampler::new())),
             controller,
         }
@@ -228,13 +246,13 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         self.seq.open(header.ack, header.window_bytes);
-        if header.flags.ece() || self.settings.feedback == EcnFeedback::Accurate {
-            self.read_feedback(header, cx);
-        }
         if self.recovery.by_pipe && header.ack > self.seq.una {
             self.check_reordering(header.ack);
         }
-        let newly_sacked = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
+        let newly_sacked = if header.sack.is_empty() { 0 } else { self.read_blocks(header, cx.now()) };
+        if header.flags.ece() || self.settings.feedback == EcnFeedback::Accurate {
+            self.read_feedback(header, newly_sacked, packet.sent_at, cx);
+        }
         let duplicate = header.ack == self.seq.una && self.seq.high > self.seq.una;
         if header.ack > self.seq.una {
             self.on_cumulative_ack(header, newly_sacked, packet, cx);
@@ -243,6 +261,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         if newly_sacked > 0 {
             self.on_sack(duplicate, cx);
+        }
+        if !header.sack.is_empty() {
+            self.read_duplicate(header, cx);
         }
         let timed = self.rack.is_some();
         if timed {
@@ -270,13 +291,20 @@ impl<C: CongestionControl> Sender<C> {
     fn on_cumulative_ack(&mut self, header: &TcpHeader, newly_sacked: u64, packet: &Packet, cx: &mut Cx<'_>) {
         let in_flight = self.flight();
         let bytes = header.ack - self.seq.una;
-        let delivered = if self.recovery.by_pipe { self.delivered(header.ack, newly_sacked) } else { bytes };
+        let delivered = if self.recovery.by_pipe || self.recovery.duplicates > 0 {
+            self.delivered(header.ack, newly_sacked)
+        } else {
+            bytes
+        };
         // the echo identifies the transmission, so the sample is never ambiguous             [RFC6298 §3, RFC7323 §4]
         let rtt = cx.now().saturating_since(header.echo);
         self.timer.sample(rtt);
         cx.measured_rtt(rtt);
         if cx.probing() {
             cx.probe("rtt", rtt.as_secs_f64());
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.on_arrival(self.seq.una, header.ack, self.timer.rtt().min(), cx.now());
         }
         self.seq.acknowledge(header.ack);
         if self.seq.una >= self.app_data.last {
@@ -310,30 +338,38 @@ impl<C: CongestionControl> Sender<C> {
             rtt: Some(rtt),
             rtt_smoothed: self.timer.rtt().smoothed(),
             rtt_min: self.timer.rtt().min(),
-            app_limited: self.app_limited,
+            app_limited: !self.is_window_limited(),
             recovering: reducing,
             round_ended,
             from: packet.source.endpoint,
             label: Label::default(),
         };
-        self.app_limited = false;
         self.controller.on_ack(&ack, cx);
         self.read_allowance();
     }
 
-    /// Reads the ECN feedback of an acknowledgement, and reduces the window if it reports marks.
+    /// Reads the ECN feedback of an acknowledgement that left the receiver at `ack_sent_at` and reports `newly_sacked` bytes above gaps, and reduces the
+    /// window if it reports marks. An acknowledgement that is older than one before has no feedback that is not known [Linux: tcp_ack, old_ack].
     #[cold]
-    fn read_feedback(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
-        let bytes = match &self.scoreboard {
+    fn read_feedback(&mut self, header: &TcpHeader, newly_sacked: u64, ack_sent_at: Time, cx: &mut Cx<'_>) {
+        if header.ack < self.seq.una {
+            return;
+        }
+        let acked = match &self.scoreboard {
             Some(scoreboard) if !scoreboard.is_clear() => scoreboard.missing(header.ack),
-            _ => header.ack.saturating_sub(self.seq.una),
+            _ => header.ack - self.seq.una,
         };
-        let packets = bytes.div_ceil(self.segment()) as u32;
+        let packets = (acked + newly_sacked).div_ceil(self.segment()) as u32;
         match self.settings.feedback {
             EcnFeedback::Classic => self.marks.pending = packets,
-            // a duplicate acknowledgement is of one packet that arrived above a gap
-            EcnFeedback::Dctcp => self.marks.pending += packets.max(1),
+            // without SACK, a duplicate acknowledgement is of one packet that arrived above a gap
+            EcnFeedback::Dctcp => {
+                self.marks.pending += packets.max(u32::from(self.scoreboard.is_none()));
+            }
             EcnFeedback::Accurate => {
+                if !self.marks.is_newest(ack_sent_at, header.ack > self.seq.una || newly_sacked > 0) {
+                    return;
+                }
                 let marks = self.marks.read(header.flags.ace, packets);
                 self.marks.pending += marks;
                 if marks == 0 {
@@ -404,8 +440,9 @@ impl<C: CongestionControl> Sender<C> {
             self.check_idle(cx);
         }
         self.end_batch();
+        let begin = self.seq.next;
         let mut limit = self.limit().min(self.edge());
-        loop {
+        let full = loop {
             let len = self.segment().min(self.app_data.ready - self.seq.next);
             if len == 0 || self.seq.next + len > limit {
                 if len == 0 && self.unsent(cx.now()) > 0 {
@@ -419,13 +456,29 @@ impl<C: CongestionControl> Sender<C> {
                     }
                     self.on_app_limited();
                     self.send_partial_segment(cx);
+                    break false;
                 }
-                return;
+                // data that wait, or left just now, fill the window
+                break len > 0 || self.seq.next > begin;
             }
             if self.holds_back(limit - self.seq.next, cx.now()) {
-                return;
+                break self.is_window_short();
             }
             self.emit_next(len, cx);
+        };
+        if full || self.seq.next > begin {
+            self.record_usage(full, cx);
+        }
+    }
+
+    /// Whether what holds the next segment back is as good as a full window: a batch that waits for more of the window [Linux:
+    /// tcp_tso_should_defer], or the pacer, if it does not belong to the window.
+    #[cold]
+    fn is_window_short(&self) -> bool {
+        if self.departures.next_at == Time::NEVER {
+            self.limit() < self.edge()
+        } else {
+            self.settings.pacing != WindowPacing::Linux
         }
     }
 
@@ -449,7 +502,6 @@ impl<C: CongestionControl> Sender<C> {
     /// Records that the application, the receive window or the send buffer leaves the congestion window unused.
     #[cold]
     fn on_app_limited(&mut self) {
-        self.app_limited = true;
         let in_flight = self.flight();
         if let Some(sampler) = &mut self.sampler {
             sampler.limit(in_flight);
@@ -459,13 +511,33 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC 9293 §3.8.6.2).
+    /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC 9293 §3.8.6.2), or arms the timer of
+    /// probes if nothing does (RFC 9293 §3.8.6.1).
     #[cold]
     fn send_partial_segment(&mut self, cx: &mut Cx<'_>) {
-        let len = self.seq.edge.saturating_sub(self.seq.next).min(self.app_data.ready - self.seq.next);
-        if self.seq.next == self.seq.una && len > 0 {
-            self.emit_next(len, cx);
+        let unsent = self.app_data.ready - self.seq.next;
+        let len = self.seq.edge.saturating_sub(self.seq.next).min(unsent);
+        if self.seq.next != self.seq.una || unsent == 0 {
+            return;
         }
+        if len > 0 {
+            self.emit_next(len, cx);
+        } else if self.seq.all_acknowledged() && !self.departures.persists {
+            self.departures.persists = true;
+            self.timer.start(cx.now());
+        }
+    }
+
+    /// The receive window is closed and nothing is in flight: sends a segment without data below it, which the receiver acknowledges with its window [RFC9293
+    /// §3.8.6.1; Linux: tcp_send_probe0].
+    #[cold]
+    fn probe_window(&mut self, cx: &mut Cx<'_>) {
+        let header =
+            TcpHeader { seq: self.seq.una.saturating_sub(1), window_bytes: u32::MAX, ..TcpHeader::default() };
+        let size = Bytes::new(u64::from(self.settings.header_bytes));
+        cx.send(self.to.into(), size, Ecn::NotCapable, Header::Tcp(header), Label::default());
+        self.timer.back_off();
+        self.timer.start(cx.now());
     }
 
     /// Sends `len` bytes from `next` on, which may be retransmissions.
@@ -501,21 +573,35 @@ impl<C: CongestionControl> Sender<C> {
         let size = Bytes::new(len + u64::from(self.settings.header_bytes));
         let header = TcpHeader { seq, window_bytes: u32::MAX, flags, ..TcpHeader::default() };
         cx.send(self.to.into(), size, ecn, Header::Tcp(header), Label::default());
-        if self.limits.rate != Rate::UNLIMITED {
-            self.pacer.charge(size, self.limits.rate, now);
+        if self.departures.unpaced > 0 {
+            self.departures.unpaced -= 1;
+        } else if self.limits.rate != Rate::UNLIMITED {
+            self.pacer.charge(size, self.limits.rate, now, self.settings.late_credit);
         }
-        self.timer.start_if_stopped(now);
+        if retransmission {
+            self.recovery.retransmitted(seq);
+        }
+        if std::mem::take(&mut self.departures.persists) {
+            self.timer.start(now);
+        } else {
+            self.timer.start_if_stopped(now);
+        }
         if let Some(rack) = &mut self.rack {
             rack.on_sent(seq, seq + len, retransmission, now);
         }
-        self.departures.last_sent_at = now;
+        let last_sent_at = std::mem::replace(&mut self.departures.last_sent_at, now);
         let in_flight = self.flight();
         if let Some(sampler) = &mut self.sampler {
             sampler.on_sent(seq, seq + len, in_flight, now);
         }
-        let (bytes, in_flight) = (Bytes::new(len), Bytes::new(in_flight));
-        self.controller
-            .on_sent(&Sent { bytes, in_flight, retransmission, app_limited: self.app_limited }, cx);
+        let sent = Sent {
+            bytes: Bytes::new(len),
+            in_flight: Bytes::new(in_flight),
+            retransmission,
+            app_limited: self.sampler.as_ref().is_some_and(|sampler| sampler.is_limited()),
+            idle: if last_sent_at == Time::NEVER { Duration::ZERO } else { now - last_sent_at },
+        };
+        self.controller.on_sent(&sent, cx);
     }
 
     /// Called when nothing is in flight. If the sender resumes after an idle time of one retransmission timeout, the window is no longer
@@ -525,9 +611,14 @@ impl<C: CongestionControl> Sender<C> {
         if self.departures.last_sent_at == Time::NEVER || !self.settings.idle_restart {
             return;
         }
-        let idle = cx.now().saturating_since(self.departures.last_sent_at);
-        if idle > self.timer.rtt().rto() && self.unsent(cx.now()) > 0 {
-            self.controller.on_idle(idle, cx);
+        let time = cx.now().saturating_since(self.departures.last_sent_at);
+        let rto = self.timer.rtt().rto();
+        if time > rto && self.unsent(cx.now()) > 0 {
+            // one for each whole timeout that has passed                                 [Linux: tcp_cwnd_restart]
+            let whole = (time.as_nanos() - 1) / rto.as_nanos().max(1);
+            let halvings = self.settings.idle_decay.then_some(whole.min(u64::from(u32::MAX)) as u32);
+            self.controller.on_idle(&Idle { time, halvings }, cx);
+            self.usage.restart_decay(cx.now());
             self.read_allowance();
         }
     }
@@ -596,8 +687,12 @@ impl<C: CongestionControl> Sender<C> {
             }
             Phase::Opening => {}
             Phase::Open => {
-                if self.timer.is_due(now) && !self.on_early_timer(cx) {
-                    self.on_timeout(cx);
+                if self.timer.is_due(now) {
+                    if self.departures.persists && self.seq.all_acknowledged() {
+                        self.probe_window(cx);
+                    } else if !self.on_early_timer(cx) {
+                        self.on_timeout(cx);
+                    }
                 }
                 if self.recovery.reducing {
                     self.apply_prr();

@@ -1,6 +1,6 @@
 //! TCP loss detection by time and tail loss probes: RACK-TLP (RFC 8985). It requires selective acknowledgements.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use units::{Duration, Time};
 
@@ -13,16 +13,26 @@ use crate::parts::Rtt;
 pub(super) struct Rack {
     /// First transmissions in order: one past the last byte, and the departure.
     first: VecDeque<(u64, Transmission)>,
-    /// Retransmissions that have not arrived, in order: first byte, one past the last byte, departure.
-    retransmissions: VecDeque<(u64, u64, Transmission)>,
+    /// Retransmissions that have not arrived: by the first byte, one past the last byte and the departure.
+    retransmissions: BTreeMap<u64, (u64, Transmission)>,
+    /// First bytes of retransmissions in the order of departure; some are not in `retransmissions` any more, or left again later.
+    departed: VecDeque<(u64, Transmission)>,
     /// Number of segments sent.
     segments_sent: u64,
     /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
     newest: Transmission,
+    /// The most recently sent of all retransmissions that have arrived.
+    arrived: Transmission,
     /// The round-trip time of that segment [RFC8985 §5.2: RACK.rtt].
     rtt: Duration,
     /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
     reordered: bool,
+    /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one again [RFC8985 §5.3: RACK.reo_wnd_mult,
+    /// RACK.reo_wnd_persist].
+    quarters: u32,
+    persists: u32,
+    /// The window does not grow again before all bytes below this are acknowledged [RFC8985 §5.3: RACK.dsack_round].
+    widened_until: u64,
     /// When to check for losses again; [`Time::NEVER`] if no segment can become lost by time.
     reordering_deadline: Time,
     /// When the retransmission timer would expire without that check.
@@ -38,6 +48,8 @@ pub(super) struct Rack {
     /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
     probe: Option<(u64, Option<Time>)>,
     probes: bool,
+    /// Added to the deadlines of checks for losses and of probes [Linux: TCP_TIMEOUT_MIN].
+    slack: Duration,
 }
 
 /// The purpose of the timer that expired.
@@ -65,15 +77,20 @@ pub(super) struct Losses {
 type Transmission = (Time, u64);
 
 impl Rack {
-    /// The state of a new connection. `probes` enables tail loss probes.
-    pub(super) fn new(probes: bool) -> Self {
+    /// The state of a new connection. `probes` enables tail loss probes; `slack` is added to the deadlines.
+    pub(super) fn new(probes: bool, slack: Duration) -> Self {
         Self {
             first: VecDeque::new(),
-            retransmissions: VecDeque::new(),
+            retransmissions: BTreeMap::new(),
+            departed: VecDeque::new(),
             segments_sent: 0,
             newest: (Time::ZERO, 0),
+            arrived: (Time::ZERO, 0),
             rtt: Duration::ZERO,
             reordered: false,
+            quarters: 1,
+            persists: 0,
+            widened_until: 0,
             reordering_deadline: Time::NEVER,
             timeout_at: Time::NEVER,
             probe_due: false,
@@ -82,6 +99,7 @@ impl Rack {
             sent_new: false,
             probe: None,
             probes,
+            slack,
         }
     }
 
@@ -91,11 +109,31 @@ impl Rack {
         let transmission = (now, self.segments_sent);
         if retransmission {
             // the last departure of a segment counts: it replaces that of a probe             [RFC8985 §6.1]
-            self.retransmissions.retain(|sent| sent.1 <= start || end <= sent.0);
-            self.retransmissions.push_back((start, end, transmission));
+            while let Some((&low, _)) =
+                self.retransmissions.range(..end).next_back().filter(|(_, sent)| sent.0 > start)
+            {
+                self.retransmissions.remove(&low);
+            }
+            self.retransmissions.insert(start, (end, transmission));
+            self.departed.push_back((start, transmission));
         } else {
             self.first.push_back((end, transmission));
             self.sent_new = true;
+        }
+    }
+
+    /// Records that `[start, end)` has arrived, of which the newest departure may be that of a retransmission [RFC8985 §6.2, step 2]. `min` is the minimum
+    /// round-trip time.
+    pub(super) fn on_arrival(&mut self, start: u64, end: u64, min: Duration, now: Time) {
+        // a part of a segment is no arrival
+        while let Some((&low, &(_, at))) =
+            self.retransmissions.range(start..end).next().filter(|(_, sent)| sent.0 <= end)
+        {
+            self.retransmissions.remove(&low);
+            // an arrival within less than the minimum round-trip time is that of the first transmission
+            if now - at.0 >= min {
+                self.arrived = self.arrived.max(at);
+            }
         }
     }
 
@@ -104,9 +142,28 @@ impl Rack {
         self.reordered = true;
     }
 
+    /// Records that data arrived twice: a retransmission was not needed, so the reordering window grows by a quarter of the minimum round-trip time, once
+    /// per round trip [RFC8985 §6.2, step 4].
+    pub(super) fn on_duplicate(&mut self, una: u64, high: u64) {
+        if una >= self.widened_until {
+            self.widened_until = high;
+            self.quarters = (self.quarters + 1).min(MAX_QUARTERS);
+            self.persists = PERSISTENCE;
+        }
+    }
+
+    /// A recovery has ended. The window shrinks after 16 in which nothing arrived twice [RFC8985 §6.2, step 4].
+    pub(super) fn on_recovered(&mut self) {
+        self.persists = self.persists.saturating_sub(1);
+        if self.persists == 0 {
+            self.quarters = 1;
+        }
+    }
+
     /// Forgets retransmissions and deadlines: all data are declared lost, or none.
     pub(super) fn reset(&mut self) {
         self.retransmissions.clear();
+        self.departed.clear();
         self.reordering_deadline = Time::NEVER;
         self.probe_due = false;
         self.probe = None;
@@ -117,14 +174,19 @@ impl Rack {
         self.first.front().map(|&(_, (at, _))| at)
     }
 
+    /// First byte of the last segment sent first; `None` if it is the only one in flight, whose start is the oldest byte in flight.
+    pub(super) fn last_start(&self) -> Option<u64> {
+        self.first.len().checked_sub(2).map(|before| self.first[before].0)
+    }
+
     /// Whether the timer is set for a check for losses.
     pub(super) fn reordering_timer_armed(&self) -> bool {
         self.reordering_deadline != Time::NEVER
     }
 
     /// Updates the most recently sent segment among those that have arrived [RFC8985 §6.2, step 2].
-    pub(super) fn update_newest(&mut self, scoreboard: &Scoreboard, una: u64, min: Duration, now: Time) {
-        let mut newest = self.newest;
+    pub(super) fn update_newest(&mut self, scoreboard: &Scoreboard, una: u64, now: Time) {
+        let mut newest = self.newest.max(self.arrived);
         while let Some(&(end, at)) = self.first.front()
             && end <= una
         {
@@ -139,14 +201,6 @@ impl Rack {
                 newest = newest.max(at);
             }
         }
-        self.retransmissions.retain(|&(start, end, at)| {
-            let arrived = end <= una || scoreboard.is_sacked(start);
-            // an arrival within less than the minimum round-trip time is that of the first transmission
-            if arrived && now - at.0 >= min {
-                newest = newest.max(at);
-            }
-            !arrived
-        });
         if newest > self.newest {
             self.newest = newest;
             self.rtt = now - newest.0;
@@ -155,7 +209,11 @@ impl Rack {
 
     /// The reordering window: how much later than data sent after them data may arrive [RFC8985 §6.2, step 4].
     fn reordering_window(&self, no_reordering_window: bool, min: Duration, smoothed: Duration) -> Duration {
-        if no_reordering_window && !self.reordered { Duration::ZERO } else { (min / 4).min(smoothed) }
+        if no_reordering_window && !self.reordered {
+            Duration::ZERO
+        } else {
+            (min / 4 * u64::from(self.quarters)).min(smoothed)
+        }
     }
 
     /// One past the last byte whose first transmission is lost by now (0 for none), and when the next will be [RFC8985 §6.2, step 5].
@@ -169,13 +227,16 @@ impl Rack {
         let before = |sent: &(u64, Transmission)| sent.1 < self.newest;
         let lost = self.first.partition_point(|sent| before(sent) && sent.1.0 + wait <= now);
         let end = if lost > 0 { self.first[lost - 1].0 } else { 0 };
-        let next = self
-            .first
-            .iter()
-            .skip(lost)
-            .take_while(|sent| before(sent))
-            .find(|sent| !scoreboard.is_sacked(sent.0 - 1));
-        (end, next.map_or(Time::NEVER, |sent| sent.1.0 + wait))
+        // the next segment of which the last byte has not arrived
+        let mut next = lost;
+        while let Some(sent) = self.first.get(next).filter(|sent| before(sent)) {
+            let missing = scoreboard.first_missing_from(sent.0 - 1);
+            if missing < sent.0 {
+                return (end, sent.1.0 + wait);
+            }
+            next = self.first.partition_point(|sent| sent.0 <= missing);
+        }
+        (end, Time::NEVER)
     }
 
     /// Removes and returns the first retransmission that is lost by now; otherwise returns when the next will be.
@@ -184,15 +245,24 @@ impl Rack {
         reordering_window: Duration,
         now: Time,
     ) -> Result<(u64, u64), Time> {
-        let Some(&(start, end, at)) = self.retransmissions.front() else { return Err(Time::NEVER) };
-        let due = at.0 + self.rtt + reordering_window;
-        match () {
-            () if at >= self.newest => Err(Time::NEVER),
-            () if due > now => Err(due),
-            () => {
-                self.retransmissions.pop_front();
-                Ok((start, end))
+        loop {
+            let Some(&(start, at)) = self.departed.front() else { return Err(Time::NEVER) };
+            let present = self.retransmissions.get(&start).filter(|sent| sent.1 == at);
+            let Some(&(end, _)) = present else {
+                // it has arrived, or left again
+                self.departed.pop_front();
+                continue;
+            };
+            let due = at.0 + self.rtt + reordering_window;
+            if at >= self.newest {
+                return Err(Time::NEVER);
             }
+            if due > now {
+                return Err(due);
+            }
+            self.departed.pop_front();
+            self.retransmissions.remove(&start);
+            return Ok((start, end));
         }
     }
 }
@@ -243,6 +313,7 @@ impl Rack {
 
     /// Sets the timer for a check at `at` if that is earlier than its deadline.
     pub(super) fn arm_reordering_timer(&mut self, at: Time, timer: &mut RetransmissionTimer) {
+        let at = at + self.slack;
         if at < timer.expires_at() {
             (self.reordering_deadline, self.timeout_at) = (at, timer.expires_at());
             timer.set(at);
@@ -275,8 +346,7 @@ impl Rack {
         self.probe_due = self.probes && clear && self.probe.is_none() && timer.expires_at() != Time::NEVER;
         if self.probe_due {
             // PTO = 2·SRTT, plus the maximum delay of an acknowledgement if only one segment is in flight
-            let wait =
-                timer.rtt().smoothed() * 2 + if single_segment { MAX_ACK_DELAY } else { Duration::ZERO };
+            let wait = timer.rtt().smoothed() * 2 + if single_segment { MAX_ACK_DELAY } else { self.slack };
             // the probe replaces a timeout that would come earlier                          [RFC8985 §7.2: TLP_calc_PTO]
             timer.set(self.expires_at.min(now + wait));
         }
@@ -304,6 +374,11 @@ impl Rack {
     }
 }
 
+/// Maximum of the reordering window, in quarters of the minimum round-trip time [Linux: tcp_rack_update_reo_wnd]. The smoothed round-trip time limits it as well.
+const MAX_QUARTERS: u32 = 255;
+/// Recoveries after which the reordering window shrinks [RFC8985 §6.2, step 4; Linux: TCP_RACK_RECOVERY_THRESH].
+const PERSISTENCE: u32 = 16;
+
 /// The assumed maximum delay of an acknowledgement [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same value].
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 
@@ -316,14 +391,14 @@ mod tests {
     #[test]
     fn the_last_departure_of_a_segment_counts() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let mut rack = Rack::new(true);
+        let mut rack = Rack::new(true, Duration::ZERO);
         rack.on_sent(0, 1000, false, at(0));
         rack.on_sent(1000, 2000, false, at(0));
         rack.on_sent(1000, 2000, true, at(10));
         rack.on_sent(0, 1000, true, at(20));
         rack.on_sent(1000, 2000, true, at(30));
         let kept: Vec<_> =
-            rack.retransmissions.iter().map(|&(start, end, (when, _))| (start, end, when)).collect();
+            rack.retransmissions.iter().map(|(&start, &(end, (when, _)))| (start, end, when)).collect();
         assert_eq!(kept, [(0, 1000, at(20)), (1000, 2000, at(30))]);
     }
 }

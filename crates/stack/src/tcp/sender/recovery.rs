@@ -30,6 +30,9 @@ pub(super) struct Recovery {
     pub(super) episode_end: u64,
     /// When the retransmission was sent that may be spurious [RFC3522]; [`Time::NEVER`] for none.
     pub(super) suspect_sent_at: Time,
+    /// First byte in flight when the last recovery began, and the number of its retransmissions that have not arrived twice; `None` if nothing is to be undone
+    /// [Linux: undo_marker, undo_retrans].
+    undo: Option<(u64, u64)>,
 }
 
 impl Default for Recovery {
@@ -45,6 +48,7 @@ impl Default for Recovery {
             recover: 0,
             episode_end: 0,
             suspect_sent_at: Time::NEVER,
+            undo: None,
         }
     }
 }
@@ -69,6 +73,25 @@ impl Recovery {
     fn end(&mut self, seq: &mut SendSequence) {
         (self.recovering, self.reducing) = (false, false);
         self.deflate(seq);
+    }
+
+    /// Records a retransmission of byte `seq`.
+    pub(super) fn retransmitted(&mut self, seq: u64) {
+        if let Some((start, count)) = &mut self.undo
+            && seq >= *start
+        {
+            *count += 1;
+        }
+    }
+
+    /// Records that `segments` from byte `seq` on arrived twice. Returns whether those are all that the last recovery retransmitted.
+    pub(super) fn arrived_twice(&mut self, seq: u64, segments: u64) -> bool {
+        let Some((start, count)) = &mut self.undo else { return false };
+        if seq < *start || *count == 0 {
+            return false;
+        }
+        *count = count.saturating_sub(segments);
+        *count == 0
     }
 
     /// Resets the count of duplicate acknowledgements and deflates the window, because new data were acknowledged.
@@ -162,6 +185,7 @@ impl<C: CongestionControl> Sender<C> {
         (self.recovery.recovering, self.recovery.reducing) = (true, true);
         self.recovery.ongoing = Some(Cause::Loss);
         self.recovery.suspect_sent_at = if self.settings.undo && !marked { cx.now() } else { Time::NEVER };
+        self.recovery.undo = (!marked).then_some((self.seq.una, 0));
     }
 
     /// Retransmits the oldest segment.
@@ -245,6 +269,11 @@ impl<C: CongestionControl> Sender<C> {
         let end = if cause == Cause::Mark { self.recovery.episode_end } else { self.recovery.recover };
         if !self.recovery.reducing && self.seq.una >= end {
             self.recovery.ongoing = None;
+            if let Some(rack) = &mut self.rack
+                && cause != Cause::Mark
+            {
+                rack.on_recovered();
+            }
             self.controller.on_recovered(cause, cx);
             self.read_allowance();
         }
@@ -288,6 +317,9 @@ impl<C: CongestionControl> Sender<C> {
             cx.count(Count::Episodes, 1);
         }
         self.recovery.suspect_sent_at = if may_be_spurious { cx.now() } else { Time::NEVER };
+        if first {
+            self.recovery.undo = Some((self.seq.una, 0));
+        }
         self.recovery.cwr_due = true;
         self.recovery.ongoing = Some(Cause::Timeout);
         self.recovery.end(&mut self.seq);
@@ -312,9 +344,16 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn check_spurious(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let spurious = echo < self.recovery.suspect_sent_at;
         self.recovery.suspect_sent_at = Time::NEVER;
-        if !spurious {
-            return;
+        if spurious {
+            self.undo(cx);
         }
+    }
+
+    /// The last recovery was spurious: sending resumes where it was.
+    #[cold]
+    pub(super) fn undo(&mut self, cx: &mut Cx<'_>) {
+        self.recovery.undo = None;
+        self.recovery.suspect_sent_at = Time::NEVER;
         self.recovery.end(&mut self.seq);
         self.seq.next = self.seq.high;
         self.recovery.recover = self.seq.una;
@@ -322,6 +361,7 @@ impl<C: CongestionControl> Sender<C> {
         self.recovery.ongoing = None;
         self.unmark_lost();
         self.controller.on_spurious(cx);
+        self.read_allowance();
     }
 
     // ---- proportional rate reduction

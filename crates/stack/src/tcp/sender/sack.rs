@@ -11,13 +11,12 @@ use super::scoreboard::THRESHOLD;
 
 impl<C: CongestionControl> Sender<C> {
     /// Called before the SACK blocks of an acknowledgement of all bytes below `ack` are read: if it covers data that were sent once and are below data that had arrived
-    /// before, those were reordered [Linux: tcp_clean_rtx_queue, prior_fack].
+    /// before, those were reordered [RFC8985 §6.2, step 3; Linux: tcp_clean_rtx_queue, prior_fack].
     #[cold]
     pub(super) fn check_reordering(&mut self, ack: u64) {
         if let (Some(rack), Some(scoreboard)) = (&mut self.rack, &self.scoreboard)
-            && scoreboard.missing(ack) > 0
-            && scoreboard.highest_sacked().is_some()
-            && scoreboard.never_retransmitted(scoreboard.first_missing())
+            && let Some(highest_sacked) = scoreboard.highest_sacked()
+            && scoreboard.first_sent_once() < ack.min(highest_sacked)
         {
             rack.on_reordering();
         }
@@ -30,11 +29,13 @@ impl<C: CongestionControl> Sender<C> {
         scoreboard.advance(self.seq.una);
         let (mut newly_sacked, mut reordered) = (0, false);
         let highest_sacked = scoreboard.highest_sacked();
-        for (start, end) in header.sack.0 {
-            let (start, end) = (header.ack + u64::from(start), header.ack + u64::from(end));
+        for (start, end) in header.sack.arrived(header.ack) {
             if end <= self.seq.high {
                 if let Some(sampler) = &mut self.sampler {
                     scoreboard.for_each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
+                }
+                if let Some(rack) = &mut self.rack {
+                    rack.on_arrival(start, end, self.timer.rtt().min(), now);
                 }
                 let new = scoreboard.mark_sacked(start, end);
                 reordered |= new > 0 && Some(end) < highest_sacked && scoreboard.never_retransmitted(start);
@@ -53,13 +54,38 @@ impl<C: CongestionControl> Sender<C> {
         newly_sacked
     }
 
+    /// Reads which data an acknowledgement reports to have arrived twice. With RACK its reordering window grows, once per round trip [RFC8985 §6.2, step 4]. If all that
+    /// the last recovery retransmitted arrived twice, none of it was lost [RFC3708 §2; Linux: tcp_try_undo_dsack].
+    #[cold]
+    pub(super) fn read_duplicate(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
+        let Some((start, end)) = header.sack.duplicate(header.ack) else { return };
+        if end > self.seq.high {
+            return;
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.on_duplicate(self.seq.una, self.seq.high);
+        }
+        if self.settings.undo && self.recovery.arrived_twice(start, (end - start).div_ceil(self.segment())) {
+            self.undo(cx);
+        }
+    }
+
     /// Bytes that an acknowledgement of all bytes below `ack` delivers, of which its blocks report `newly_sacked`. As in Linux, those that were selectively
-    /// acknowledged before do not count again [Linux: tcp_newly_delivered]; without proportional reduction they do.
+    /// acknowledged before do not count again [Linux: tcp_newly_delivered], and without SACK not those that duplicate acknowledgements stood for, but at least one
+    /// segment [Linux: tcp_remove_reno_sacks]; without proportional reduction they do.
     #[cold]
     pub(super) fn delivered(&self, ack: u64, newly_sacked: u64) -> u64 {
+        let bytes = ack - self.seq.una;
+        if self.prr.is_none() {
+            return bytes;
+        }
         match &self.scoreboard {
-            Some(scoreboard) if self.prr.is_some() => scoreboard.missing(ack) + newly_sacked,
-            _ => ack - self.seq.una,
+            Some(scoreboard) if self.recovery.by_pipe => scoreboard.missing(ack) + newly_sacked,
+            Some(_) => bytes,
+            None => {
+                let counted = u64::from(self.recovery.duplicates) * self.segment();
+                bytes.saturating_sub(counted).max(self.segment().min(bytes))
+            }
         }
     }
 
@@ -204,15 +230,24 @@ impl<C: CongestionControl> Sender<C> {
     /// Sends while the pipe is below the window: lost data, then new data, then data that may be lost [RFC6675 §4: NextSeg, §5 step C].
     #[cold]
     pub(super) fn transmit_by_pipe(&mut self, cx: &mut Cx<'_>) {
+        let begin = self.seq.next;
+        let full = self.send_by_pipe(cx);
+        if full || self.seq.next > begin {
+            self.record_usage(full, cx);
+        }
+    }
+
+    /// The same. Returns whether the window is full.
+    fn send_by_pipe(&mut self, cx: &mut Cx<'_>) -> bool {
         let segment = self.segment();
         self.end_batch();
         loop {
-            let Some(scoreboard) = &self.scoreboard else { return };
+            let Some(scoreboard) = &self.scoreboard else { return false };
             let room = self.limits.window.saturating_sub(scoreboard.pipe(self.seq.high));
             let lost = if self.repairing() { scoreboard.next_lost(segment) } else { None };
             if let Some((seq, len)) = lost {
                 if room < len || self.waits_for_pacer(cx.now()) {
-                    return;
+                    return room < len || self.is_window_short();
                 }
                 self.retransmit_hole(seq, len, cx);
                 continue;
@@ -223,30 +258,32 @@ impl<C: CongestionControl> Sender<C> {
                     && !self.settings.limited_transmit
                     && self.seq.next + len > self.limit();
                 if room < len || held_back {
-                    return;
+                    return true;
                 }
                 let room = room.min(self.edge() - self.seq.next);
                 if self.holds_back(room, cx.now()) {
-                    return;
+                    return self.is_window_short();
                 }
                 self.emit_next(len, cx);
                 continue;
             }
             if room < segment {
-                return;
+                return len > 0;
             }
             if len > 0 && self.seq.next + len <= self.seq.edge {
                 // the send buffer limits
                 if self.send_buffer.grow(self.limits.window) {
                     continue;
                 }
-                return self.on_app_limited();
+                self.on_app_limited();
+                return false;
             }
             self.on_app_limited();
-            if !self.recovery.recovering || self.waits_for_pacer(cx.now()) {
-                return;
+            // with RACK only what is lost is retransmitted, and the end of the data is for its probes        [RFC8985 §7; Linux: tcp_xmit_retransmit_queue]
+            if !self.recovery.recovering || self.rack.is_some() || self.waits_for_pacer(cx.now()) {
+                return false;
             }
-            let Some(scoreboard) = &mut self.scoreboard else { return };
+            let Some(scoreboard) = &mut self.scoreboard else { return false };
             if let Some((seq, len)) = scoreboard.next_unsacked(segment) {
                 self.retransmit_hole(seq, len, cx);
             } else if self.seq.una > scoreboard.rescue_end
@@ -258,7 +295,7 @@ impl<C: CongestionControl> Sender<C> {
                 }
                 self.emit(seq, len, true, cx);
             } else {
-                return;
+                return false;
             }
         }
     }
@@ -287,7 +324,7 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn detect_losses_by_time(&mut self, cx: &mut Cx<'_>) {
         let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
         let (Some(rack), Some(scoreboard)) = (&mut self.rack, &mut self.scoreboard) else { return };
-        rack.update_newest(scoreboard, self.seq.una, self.timer.rtt().min(), now);
+        rack.update_newest(scoreboard, self.seq.una, now);
         rack.release(&mut self.timer);
         if !self.recovery.by_pipe {
             return;
@@ -313,7 +350,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Sets the timer for a tail loss probe after new data were acknowledged or sent, if nothing is missing [RFC8985 §7.2].
     pub(super) fn arm_probe(&mut self, now: Time) {
-        let clear = self.recovery.is_clear();
+        let clear = self.recovery.is_clear() && !self.seq.all_acknowledged();
         let single_segment = !clear || self.flight() <= self.segment();
         if let Some(rack) = &mut self.rack {
             rack.arm_probe(clear, single_segment, self.seq.una, &mut self.timer, now);
@@ -347,7 +384,7 @@ impl<C: CongestionControl> Sender<C> {
             self.emit_next(len, cx);
             (None, None)
         } else if self.seq.high > self.seq.una {
-            (Some(self.seq.una.max(self.seq.high.saturating_sub(self.segment()))), Some(now))
+            (Some(self.last_segment_start()), Some(now))
         } else {
             return;
         };
@@ -357,6 +394,12 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(start) = start {
             self.emit(start, self.seq.high - start, true, cx);
         }
+    }
+
+    /// First byte of the last segment sent, as far as it is not acknowledged.
+    fn last_segment_start(&self) -> u64 {
+        let start = self.rack.as_ref().and_then(|rack| rack.last_start());
+        start.unwrap_or(self.seq.una).max(self.seq.una)
     }
 
     /// Called when new data are acknowledged. Notifies the controller if they answer a probe that repaired a loss.
@@ -374,9 +417,9 @@ impl<C: CongestionControl> Sender<C> {
     /// any of them is retransmitted.
     #[cold]
     pub(super) fn report_losses(&mut self, cx: &mut Cx<'_>) {
-        let (Some(sampler), Some(scoreboard)) = (&mut self.sampler, &self.scoreboard) else { return };
+        let (Some(sampler), Some(scoreboard)) = (&mut self.sampler, &mut self.scoreboard) else { return };
         let controller = &mut self.controller;
-        scoreboard.for_each_lost(|start, end| {
+        scoreboard.take_newly_lost(|start, end| {
             sampler.mark_lost(start, end, true, |lost| controller.on_lost(lost, cx))
         });
         self.read_allowance();

@@ -1,6 +1,6 @@
 //! SACK scoreboard (RFC 6675 §4): the state of the data in flight from selective acknowledgements.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use crate::parts::Ranges;
 
@@ -21,8 +21,13 @@ pub(super) struct Scoreboard {
     sacked_above_lost: u64,
     /// Bytes of `sacked` below `retransmitted_end`.
     sacked_below_retransmitted: u64,
-    /// Ranges below `retransmitted_end` whose retransmission was lost, in the order of detection. No byte of them has arrived.
-    lost_retransmissions: VecDeque<(u64, u64)>,
+    /// Ranges below `retransmitted_end` whose retransmission was lost: the end of each by its start. No byte of them has arrived.
+    lost_retransmissions: BTreeMap<u64, u64>,
+    /// Bytes of these.
+    lost_again: u64,
+    /// Those that [`Self::take_newly_lost`] has not returned yet, and the end of what it has of the others.
+    newly_lost: Vec<(u64, u64)>,
+    told_end: u64,
 }
 
 impl Scoreboard {
@@ -31,12 +36,23 @@ impl Scoreboard {
         self.sacked.is_empty() && self.lost_end == self.una
     }
 
+    /// What has arrived above gaps, what counts as lost and has not arrived, and those of the latter whose retransmission was lost.
+    pub(super) fn ranges(&self) -> (Vec<(u64, u64)>, Vec<(u64, u64)>, Vec<(u64, u64)>) {
+        let mut lost = Vec::new();
+        self.for_each_missing(self.una, self.lost_end, |low, high| lost.push((low, high)));
+        (
+            self.sacked.as_slice().to_vec(),
+            lost,
+            self.lost_retransmissions.iter().map(|(&start, &end)| (start, end)).collect(),
+        )
+    }
+
     /// Bytes in flight. `high` is one past the highest byte sent [RFC6675 §4: SetPipe].
     pub(super) fn pipe(&self, high: u64) -> u64 {
         // neither lost nor arrived, plus those retransmitted
         (high - self.lost_end - self.sacked_above_lost)
             + (self.retransmitted_end - self.una - self.sacked_below_retransmitted)
-            - self.lost_retransmissions.iter().map(|piece| piece.1 - piece.0).sum::<u64>()
+            - self.lost_again
     }
 
     /// One past the highest byte that has arrived above a gap.
@@ -44,19 +60,24 @@ impl Scoreboard {
         self.sacked.end()
     }
 
+    /// The lowest byte from `at` on that has not arrived.
+    pub(super) fn first_missing_from(&self, at: u64) -> u64 {
+        self.sacked.gap_from(at).0
+    }
+
     /// Whether byte `at` has arrived above a gap.
     pub(super) fn is_sacked(&self, at: u64) -> bool {
         self.sacked.range_containing(at).is_some()
     }
 
-    /// The oldest byte that has not arrived.
-    pub(super) fn first_missing(&self) -> u64 {
-        self.sacked.gap_from(self.una).0
+    /// The oldest byte that has not arrived and was never retransmitted.
+    pub(super) fn first_sent_once(&self) -> u64 {
+        self.sacked.gap_from(self.una.max(self.retransmitted_end)).0
     }
 
     /// Bytes that have arrived above gaps.
     pub(super) fn sacked_bytes(&self) -> u64 {
-        self.sacked.bytes_within(self.una, u64::MAX)
+        self.sacked.bytes()
     }
 
     /// Whether byte `at` was never retransmitted.
@@ -66,28 +87,36 @@ impl Scoreboard {
 
     /// Declares the retransmission of `[start, end)` lost if nothing of it has arrived. Returns the number of bytes newly lost.
     pub(super) fn mark_retransmission_lost(&mut self, start: u64, end: u64) -> u64 {
-        let recorded = self.lost_retransmissions.iter().any(|piece| piece.0 < end && start < piece.1);
+        let before = self.lost_retransmissions.range(..end).next_back();
+        let recorded = before.is_some_and(|piece| *piece.1 > start);
         let arrived = self.sacked.bytes_within(start, end) > 0;
         if start < self.una || end > self.retransmitted_end || arrived || recorded {
             return 0;
         }
-        self.lost_retransmissions.push_back((start, end));
+        self.lost_retransmissions.insert(start, end);
+        self.lost_again += end - start;
+        self.newly_lost.push((start, end));
         end - start
     }
 
-    /// Calls `with` for each range that is lost and was not retransmitted since; bytes within it may have arrived.
-    pub(super) fn for_each_lost(&self, mut with: impl FnMut(u64, u64)) {
-        if self.retransmitted_end < self.lost_end {
-            with(self.retransmitted_end, self.lost_end);
+    /// Calls `with` for each range that was declared lost since the last call and was not retransmitted; bytes within it may have arrived.
+    pub(super) fn take_newly_lost(&mut self, mut with: impl FnMut(u64, u64)) {
+        let start = self.told_end.max(self.retransmitted_end);
+        if start < self.lost_end {
+            with(start, self.lost_end);
         }
-        self.lost_retransmissions.iter().for_each(|&(start, end)| with(start, end));
+        self.told_end = self.told_end.max(self.lost_end);
+        self.newly_lost.drain(..).for_each(|(start, end)| with(start, end));
     }
 
-    /// Removes from `lost_retransmissions` what has arrived after all.
-    fn forget_arrived(&mut self) {
-        let (una, sacked) = (self.una, &self.sacked);
-        self.lost_retransmissions
-            .retain(|&(start, end)| start >= una && sacked.bytes_within(start, end) == 0);
+    /// Removes from `lost_retransmissions` what has arrived after all: what reaches into `[start, end)`.
+    fn forget_arrived(&mut self, start: u64, end: u64) {
+        while let Some((&low, &high)) = self.lost_retransmissions.range(..end).next_back()
+            && high > start
+        {
+            self.lost_retransmissions.remove(&low);
+            self.lost_again -= high - low;
+        }
     }
 
     /// Records that `[start, end)` has arrived. Returns the number of bytes that are new [RFC6675 §4: Update].
@@ -103,7 +132,7 @@ impl Scoreboard {
         self.sacked_below_retransmitted += newly_sacked(start, end.min(self.retransmitted_end));
         let new = self.sacked.insert(start, end);
         if !self.lost_retransmissions.is_empty() {
-            self.forget_arrived();
+            self.forget_arrived(start, end);
         }
         new
     }
@@ -135,10 +164,10 @@ impl Scoreboard {
         }
         self.mark_lost_below(una);
         self.sacked.remove_below(una);
-        self.una = una;
         if !self.lost_retransmissions.is_empty() {
-            self.forget_arrived();
+            self.forget_arrived(self.una, una);
         }
+        self.una = una;
     }
 
     /// One past the last byte that the arrivals show to be lost: at least three separate ranges above it have arrived, or more than two
@@ -177,14 +206,19 @@ impl Scoreboard {
         self.lost_end = self.una;
         self.retransmitted_end = self.una;
         self.lost_retransmissions.clear();
+        self.newly_lost.clear();
+        (self.lost_again, self.told_end) = (0, self.una);
         self.sacked_below_retransmitted = 0;
-        self.sacked_above_lost = self.sacked.bytes_within(self.una, u64::MAX);
+        self.sacked_above_lost = self.sacked.bytes();
     }
 
     /// Records that all bytes below `end` that had not arrived were retransmitted.
     pub(super) fn on_retransmitted(&mut self, end: u64) {
-        if self.lost_retransmissions.front().is_some_and(|piece| piece.1 == end) {
-            self.lost_retransmissions.pop_front();
+        if let Some(piece) = self.lost_retransmissions.first_entry()
+            && *piece.get() == end
+        {
+            let (start, end) = piece.remove_entry();
+            self.lost_again -= end - start;
             return;
         }
         if end > self.retransmitted_end {
@@ -201,8 +235,8 @@ impl Scoreboard {
 
     /// The next bytes, at most `segment`, that are lost and not retransmitted [RFC6675 §4: NextSeg rule 1].
     pub(super) fn next_lost(&self, segment: u64) -> Option<(u64, u64)> {
-        match self.lost_retransmissions.front() {
-            Some(&(start, end)) => Some((start, end - start)),
+        match self.lost_retransmissions.first_key_value() {
+            Some((&start, &end)) => Some((start, end - start)),
             None => self.next_hole(self.lost_end, segment),
         }
     }

@@ -44,8 +44,13 @@ impl SendSequence {
     /// Takes an acknowledgement of all bytes below `ack` and the receive window from there on; `u32::MAX` is no limit.
     #[inline]
     pub(super) fn open(&mut self, ack: u64, window_bytes: u32) {
-        if window_bytes != u32::MAX {
-            self.edge = self.edge.max(ack + u64::from(window_bytes));
+        if window_bytes == u32::MAX || ack < self.una {
+            return;
+        }
+        let edge = ack + u64::from(window_bytes);
+        // the window may shrink with new data, or close                               [RFC9293 §3.8.6; Linux: tcp_may_update_window]
+        if ack > self.una || edge > self.edge || window_bytes == 0 {
+            self.edge = edge;
         }
     }
 

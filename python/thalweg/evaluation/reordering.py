@@ -1,0 +1,138 @@
+"""A battery for reordering: a flow whose packets overtake, beside the same flow in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .networks import Lab, custom, custom_link, dumbbell, scenario
+from .rows import Battery, Limit, Row, Samples
+from .subject import Subject, Tree
+
+ENDPOINT = frozenset({"endpoint"})
+
+
+@dataclass(frozen=True)
+class Network:
+    """A bottleneck between edges of 1 ms."""
+
+    rate_mbps: float
+    delay_ms: float
+    """One way, of the bottleneck; not below the jitter of any row, which would be cut at zero."""
+    buffer: int
+    """Packets."""
+
+    def link(self, impair: Tree) -> Tree:
+        """The keys of the bottleneck. Its way back is impaired in the same way."""
+        keys: Tree = {
+            "rate": f"{self.rate_mbps:g} Mbit/s",
+            "delay": f"{self.delay_ms:g} ms",
+            "buffer": f"{self.buffer} packets",
+        }
+        return keys | ({"impair": dict(impair)} if impair else {})
+
+
+NETWORKS = {
+    "dsl": Network(10.0, 18.0, 50),
+    "fibre": Network(40.0, 14.0, 200),
+    "long": Network(10.0, 48.0, 100),
+    "slow": Network(2.0, 38.0, 30),
+}
+"""A packet of 1500 bytes takes 1.2, 0.3, 1.2 and 6 ms: 1 ms of jitter overtakes in two of them, 5 ms in all but the last."""
+
+FORMS: dict[str, tuple[str, Tree]] = {
+    "rare": ("1 packet of 1000 overtakes all others on the way", {"reorder": 0.001}),
+    "frequent": ("1 packet of 100 overtakes all others on the way", {"reorder": 0.01}),
+    "jitter-1ms": ("delays vary by ± 1 ms, and packets overtake", {"jitter": "1 ms"}),
+    "jitter-5ms": ("delays vary by ± 5 ms, and packets overtake", {"jitter": "5 ms"}),
+}
+"""What a row does to the packets, in words and as keys of a link. `reorder` is that of Linux's netem."""
+
+HALF = Limit("at least half of the throughput in order, in each of four networks (ours)", low=0.5)
+RECEIVERS = 4
+
+
+def _unicast(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree:
+    link = network.link(impair)
+    return dumbbell(lab, [subject.flow("x")], rtt_ms=2 * network.delay_ms + 4.0, link=link, series=[])
+
+
+def _multicast(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree:
+    names = [f"m{number}" for number in range(1, RECEIVERS + 1)]
+    links = [
+        custom_link("access", "source", "r1"),
+        custom_link("bottleneck", "r1", "r2", **network.link(impair)),
+    ]
+    links += [custom_link(name, "r2", name) for name in names]
+    return scenario(lab, custom(links), [subject.group("x", "source", list(names))], series=[])
+
+
+def _named_data(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree:
+    links = [
+        custom_link("c", "c", "r1"),
+        custom_link("bottleneck", "r1", "r2", **network.link(impair)),
+        custom_link("p", "r2", "p"),
+    ]
+    producers = [{"prefix": "/p", "node": "p", "payload": "1174 B", "data": "1250 B"}]
+    flows = [subject.consumer("x", "c", "/p")]
+    tree = scenario(lab, custom(links), flows, series=[], producers=producers)
+    tree["ndn"] = subject.forwarders()
+    if subject.scheme == "ndnsieve":
+        tree["sdn"] = {"app": "ndnsieve"}
+    return tree
+
+
+def _cases(impair: Tree) -> Callable[[Subject, Lab], dict[str, Tree]]:
+    """Each network in order and impaired. Runs in order are the same in all rows."""
+
+    def cases(subject: Subject, lab: Lab) -> dict[str, Tree]:
+        one = next(
+            make
+            for trait, make in (("unicast", _unicast), ("multicast", _multicast), ("ndn", _named_data))
+            if trait in subject.traits
+        )
+        return {
+            f"{name}, {what}": one(subject, lab, network, keys)
+            for name, network in NETWORKS.items()
+            for what, keys in (("in order", {}), ("reordered", impair))
+        }
+
+    return cases
+
+
+def lowest_share(runs: Samples, _lab: Lab) -> float:
+    """The lowest throughput, as a share of that in order; of a group, that of its worst receiver."""
+    key = "flow.x.throughput_worst"
+
+    def share(name: str) -> float:
+        before, after = (runs[f"{name}, {what}"].value(key) for what in ("in order", "reordered"))
+        return after / before if before > 0 else math.nan
+
+    return min(share(name) for name in NETWORKS)
+
+
+ROWS = tuple(
+    Row(
+        name,
+        f"Reordering: {words}",
+        "RFC 4737, RFC 5236, RFC 9743 §7.7",
+        f"One flow, four networks (10 Mbit/s, 40 ms; 40 Mbit/s, 32 ms; 10 Mbit/s, 100 ms; 2 Mbit/s, 80 ms); {words}: "
+        "lowest throughput over that in order.",
+        "ratio",
+        ENDPOINT,
+        _cases(impair),
+        lowest_share,
+        HALF,
+    )
+    for name, (words, impair) in FORMS.items()
+)
+
+BATTERY = Battery(
+    "reordering",
+    "Reordering",
+    "A flow whose packets overtake is not a flow that loses: on an idle path it keeps at least half of its throughput in "
+    "order. No document has such a limit; RFC 9743 §7.7 asks for the test.",
+    ROWS,
+    traits=ENDPOINT,
+)
