@@ -121,7 +121,7 @@ fn run_until(
             std::thread::sleep(Duration::from_millis(50));
         }
         control.stop.store(true, Ordering::Relaxed);
-        run.join().unwrap()
+        run.join().expect("the emulation does not panic")
     })
 }
 
