@@ -84,8 +84,10 @@ params! {
     edge_5: f64 = 0.60, within 0.0..=1.0, from "our choice: see `edge_1`";
     /// Lower edge of the highest area.
     edge_6: f64 = 0.80, within 0.0..=1.0, from "our choice: see `edge_1`";
-    /// Minimum width of the delay space, in packets at the present rate; 0 for none.
+    /// Minimum width of the delay space, in packets at the highest rate so far; 0 for none.
     min_space: f64 = 4.0, within 0.0..=1000.0, from "our choice: CVIHIS §3.2 has no minimum, and a loss without a queue makes a space as narrow as noise; of four packets one or two wait in the target area";
+    /// Minimum width of the delay space, in mean differences between the delays of consecutive packets; 0 for none.
+    noise: f64 = 8.0, within 0.0..=1000.0, from "our choice: as `min_space`; noise then seldom leaves the areas below the target";
     /// Command of the two outer gradient areas where delay and gradient agree.
     outer: Outer = Outer::Same, from "our choice: CVIHIS §3.2 assigns commands 2 and 3 to the areas next to the target area, and none to the outer two";
     /// Unit of a step: packets of the stream, or packets of `step_size`.

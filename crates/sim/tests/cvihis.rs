@@ -1,7 +1,7 @@
 //! CVIHIS in whole networks: claims of its paper, with wide tolerances for one short run each.
 
 use contract::{Count, FlowId, LinkId, NodeId, ParamValue};
-use sim::{Blueprint, Change, ClockSpec, FlowKind, FlowRecord, PortSpec, Subject, Trace};
+use sim::{Blueprint, Change, ClockSpec, FlowKind, FlowRecord, Impair, Jitter, PortSpec, Subject, Trace};
 use stack::{stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
@@ -36,7 +36,7 @@ impl Net {
         [left, right]
     }
 
-    /// A stream of 1500-byte packets.
+    /// A stream of 1500-byte packets, by the paper's rules: the delay space has no minimum width, and the timeout does not follow the gap.
     fn cvihis(&mut self, name: &str, mode: &str, rtt_ms: u64, rate: Rate) -> FlowId {
         let [from, to] = self.hosts(name, rtt_ms);
         let config = stream::Config { packet: Bytes::new(1500), ..stream::Config::default() };
@@ -44,6 +44,8 @@ impl Net {
         let text = |text: String| ParamValue::Text(text);
         flow.params =
             vec![("mode".into(), text(mode.into())), ("initial_rate".into(), text(rate.to_string()))];
+        let papers = ["min_space", "noise", "timeout_packets"];
+        flow.params.extend(papers.map(|name| (name.into(), ParamValue::Float(0.0))));
         FlowId(self.print.flows.len() as u32 - 1)
     }
 
@@ -185,10 +187,12 @@ fn the_background_mode_yields_to_the_real_time_mode_at_a_similar_round_trip_time
 /// S002-07: a change of mode during the run, without a jump of the rate.
 #[test]
 fn a_mode_changes_while_data_flow() {
-    let run_with = |floor: f64, back: u64| {
+    let run_with = |given: &[(&str, f64)], back: u64| {
         let mut net = net(240, 0, Rate::from_mbps(4), 50);
         let video = net.cvihis("video", "real_time", 60, Rate::from_mbps(1));
-        net.print.flows[video.index()].params.push(("min_packet_rate".into(), ParamValue::Float(floor)));
+        let params = &mut net.print.flows[video.index()].params;
+        params.retain(|(name, _)| given.iter().all(|(given, _)| name != given));
+        params.extend(given.iter().map(|(name, value)| ((*name).into(), ParamValue::Float(*value))));
         net.reno("tcp", 60);
         net.print.events = [(60, "background"), (back, "real_time")]
             .map(|(second, mode)| (at(second), Change::Mode(video, mode.into())))
@@ -199,7 +203,7 @@ fn a_mode_changes_while_data_flow() {
         let trace = run(&net.print);
         let share = |from, to| mean(&trace, video, "rate", from, to) / 4e6;
         let shares = [share(30, 60), share(back - 5, back), share(back + 5, back + 15), share(180, 240)];
-        println!("floor {floor}, back at {back} s: {shares:.3?}");
+        println!("{given:?}, back at {back} s: {shares:.3?}");
         // around each change the permitted rate moves by at most a step: a packet per √RTT in that time
         let allowed =
             trace.series.iter().find(|series| series.name == "allowed_rate").expect("it is recorded");
@@ -213,13 +217,39 @@ fn a_mode_changes_while_data_flow() {
         assert_eq!(changes, [0.0, 1.0]);
         shares
     };
-    let [before, yields, after, later] = run_with(1.0, 80);
+    let [before, yields, after, later] = run_with(&[], 80);
     assert!(before > 0.3 && yields < 0.3 && after > yields && later > 0.3);
     // after yielding for a long time a flow sends one packet per second, and then has too few samples of the queue to recover
-    let [_, starved, after, later] = run_with(1.0, 120);
+    let [_, starved, after, later] = run_with(&[], 120);
     assert!(starved < 0.02 && after < 0.02 && later < 0.02);
-    let [_, yields, after, later] = run_with(10.0, 120);
+    let [_, yields, after, later] = run_with(&[("min_packet_rate", 10.0)], 120);
     assert!(yields < 0.04 && after > yields && later > 0.3);
+    // ours: the delay space is as wide as the differences of these samples
+    let [_, yields, _, later] = run_with(&[("min_space", 4.0), ("noise", 8.0)], 120);
+    assert!(yields < 0.02 && later > 0.3);
+}
+
+/// Ours: random loss on a path without a queue. A delay space of the width of its noise makes the paper's rule slower than losses do.
+#[test]
+fn the_delay_space_is_wider_than_noise() {
+    let share = |loss: f64, jitter_ms: u64, ours: bool| {
+        let mut net = net(60, 30, Rate::from_mbps(10), 50);
+        let video = net.cvihis("video", "background", 40, Rate::from_kbps(2500));
+        if ours {
+            net.print.flows[video.index()].params.truncate(2);
+        }
+        let link = &mut net.print.links[BOTTLENECK];
+        let jitter = Jitter { by: ms(jitter_ms), keeps_order: true };
+        let impair = Some(Impair { jitter: Some(jitter), ..Impair::default() });
+        link.forward = PortSpec { loss, impair, ..(*link.forward).clone() }.into();
+        utilisation(&run(&net.print))
+    };
+    let quiet = share(0.01, 0, false);
+    for (loss, jitter_ms) in [(0.001, 1), (0.001, 5), (0.01, 1), (0.01, 5)] {
+        let [papers, ours] = [false, true].map(|ours| share(loss, jitter_ms, ours));
+        println!("{loss}, {jitter_ms} ms: {papers:.3}, {ours:.3}");
+        assert!(ours > 1.3 * papers && ours > 0.9 * quiet, "{loss}, {jitter_ms} ms: {papers} {ours}");
+    }
 }
 
 /// §4.6: an offset of clocks has no effect, and raising minDelay compensates drift.

@@ -79,6 +79,7 @@ class Flow:
             "mode": self.kind,
             "initial_rate": f"{self.rate_kbps:g} kbit/s",
             "min_space": 0.0,
+            "noise": 0.0,
             "timeout_packets": 0.0,
             **self.params,
         }
@@ -389,6 +390,7 @@ def rerouting(variant: str, _scale: Scale) -> Tree:
         "mode": mode,
         "initial_rate": f"{DIRECT_KBPS / 4:g} kbit/s",
         "min_space": 0.0,
+        "noise": 0.0,
         "timeout_packets": 0.0,
     }
     if "pushed" in variant:

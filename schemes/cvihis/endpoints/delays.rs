@@ -36,11 +36,15 @@ pub(crate) struct Delays {
     last: i64,
     /// Number of that packet.
     last_seq: u64,
-    /// Minimum width of the delay space, in gaps between packets.
+    /// Minimum widths of the delay space: in gaps between packets at the highest rate, and in mean differences of delays.
     min_space: f64,
-    /// Smoothed gap between the departures of two packets, in nanoseconds, and the newest packet in it.
+    noise: f64,
+    /// Smoothed gap between the departures of two packets, in nanoseconds, its minimum, and the newest packet in it.
     gap: f64,
+    min_gap: f64,
     newest: Option<Departure>,
+    /// Mean difference of the delays of consecutive packets, in nanoseconds (the jitter of RFC 3550 §6.4.1).
+    jitter: f64,
     /// The command of the last packet that did not overtake.
     command: Command,
     /// What the last loss changed, until it is too late for the packet to arrive.
@@ -102,8 +106,11 @@ impl Delays {
             last: 0,
             last_seq: 0,
             min_space: params.min_space,
+            noise: params.noise,
             gap: 0.0,
+            min_gap: f64::INFINITY,
             newest: None,
+            jitter: 0.0,
             command: Command::Hold,
             before_loss: None,
             window,
@@ -149,6 +156,7 @@ impl Delays {
         let sample = sent_at.saturating_since(newest.sent_at).as_nanos() as f64 / (seq - newest.seq) as f64;
         // with the gain of the round-trip time
         self.gap = if self.gap > 0.0 { self.gap + (sample - self.gap) * GAP_GAIN } else { sample };
+        self.min_gap = self.min_gap.min(self.gap);
     }
 
     /// Takes a packet that overtook others, which are still waited for. Returns the command of the packet before it.
@@ -173,6 +181,9 @@ impl Delays {
         // the gradient is that of two consecutive packets                           [CVIHIS §3.2]
         let consecutive = self.raw_min.is_none() || seq == self.last_seq.wrapping_add(1);
         let gradient = if consecutive { raw - before } else { 0 };
+        if consecutive {
+            self.jitter += (gradient.unsigned_abs() as f64 - self.jitter) * JITTER_GAIN;
+        }
         self.last_seq = seq;
         // d < minDelay: minDelay ← d                                                 [CVIHIS §3.3]
         self.min = if self.raw_min.is_none() { raw } else { self.min.min(raw) };
@@ -221,9 +232,9 @@ impl Delays {
 
     /// The upper end of the delay space: maxDelay, or minDelay and the minimum width if that is more.
     pub(crate) fn full(&self) -> Option<i64> {
-        // ours: a loss without a queue leaves a space of the width of noise; a queue that holds less than this many of the stream's own packets is not
-        // told from it
-        let width = (self.min_space * self.gap).min(WIDEST) as i64;
+        // ours: a loss without a queue leaves a space of the width of noise
+        let own = if self.min_gap.is_finite() { self.min_space * self.min_gap } else { 0.0 };
+        let width = own.max(self.noise * self.jitter).min(WIDEST) as i64;
         self.max.map(|max| if width > 0 { max.max(self.min.saturating_add(width)) } else { max })
     }
 
@@ -279,5 +290,7 @@ impl Delays {
 
 /// Weight of a new gap between packets: that of a new round-trip time (RFC 6298 §2.3).
 const GAP_GAIN: f64 = 0.125;
-/// Maximum width of the delay space by its minimum in packets, in nanoseconds: an hour.
+/// Weight of a new difference of delays (RFC 3550 §6.4.1).
+const JITTER_GAIN: f64 = 1.0 / 16.0;
+/// Maximum width of the delay space by its minima, in nanoseconds: an hour.
 const WIDEST: f64 = 3.6e12;

@@ -6,9 +6,9 @@ use crate::cvihis::endpoints::{Area, Delays, Sender};
 use crate::cvihis::{Cadence, Outer};
 use crate::shared::stream_testing::near;
 
-/// The paper's rules: its delay space has no minimum width.
+/// The paper's rules: the delay space has no minimum width.
 fn background() -> Params {
-    Params { min_space: 0.0, ..Params::default() }
+    Params { min_space: 0.0, noise: 0.0, ..Params::default() }
 }
 
 fn real_time() -> Params {
