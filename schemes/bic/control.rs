@@ -209,6 +209,14 @@ impl CongestionControl for Bic {
         }
     }
 
+    /// The window goes half of the way to what is used of it, at least the initial window (RFC 2861 §3.2).
+    fn on_unused(&mut self, used: Bytes, _cx: &mut Cx<'_>) {
+        let used = used.in_segments(self.segment).0.max(self.initial);
+        if used < self.state.window {
+            self.set((self.state.window + used) / 2.0);
+        }
+    }
+
     fn ssthresh(&self) -> Bytes {
         Segments(self.state.threshold.max(1.0)).in_bytes_floor(self.segment)
     }

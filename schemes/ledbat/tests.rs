@@ -76,12 +76,16 @@ fn gain_and_bytes_scale_the_step() {
     close(controller.window().0, 8.125);
 }
 
-/// §2.4.2: at most ALLOWED_INCREASE more than was in flight before the acknowledgement.
+/// §2.4.2: at most ALLOWED_INCREASE more than was in flight before the acknowledgement, if the application does not use the window.
 #[test]
-fn the_window_is_at_most_a_segment_above_what_was_in_flight() {
+fn an_unused_window_is_at_most_a_segment_above_what_was_in_flight() {
     let (mut bench, mut controller) = at_window(8.0);
     let mut little = ack(&bench, &controller, 20);
     little.in_flight = SEGMENT * 4;
+    // four of eight were overtaken, and are neither in flight nor acknowledged in order
+    bench.deliver_ack(&mut controller, &little);
+    close(controller.window().0, 8.0);
+    little.app_limited = true;
     bench.deliver_ack(&mut controller, &little);
     close(controller.window().0, 5.0);
     // not below the minimum

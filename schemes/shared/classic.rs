@@ -174,8 +174,8 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
         self.set(self.window.max(undo.window));
     }
 
-    /// After an idle time the window is at most the initial window [RFC5681 §4.1]. With a window that decays it is halved, and the threshold is at
-    /// least three quarters of what it was [RFC2861 §3.2].
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1]. With a window that decays it is halved, and three quarters of it
+    /// are a minimum of the threshold [RFC2861 §3.2].
     fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
         if idle.halvings.is_some() {
             self.raise_ssthresh();

@@ -209,9 +209,17 @@ impl CongestionControl for TcpLp {
         Allowance::window(self.allowed)
     }
 
-    /// After an idle time the window is at most the initial window [RFC5681 §4.1], or halved [RFC2861 §3.2].
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1], or halved (RFC 2861 §3.2).
     fn on_idle(&mut self, idle: &Idle, _cx: &mut Cx<'_>) {
         self.set(idle.restart(self.window, self.initial));
+    }
+
+    /// The window goes half of the way to what is used of it, at least the initial window (RFC 2861 §3.2).
+    fn on_unused(&mut self, used: Bytes, _cx: &mut Cx<'_>) {
+        let used = used.in_segments(self.segment).0.max(self.initial);
+        if used < self.window {
+            self.set((self.window + used) / 2.0);
+        }
     }
 
     fn ssthresh(&self) -> Bytes {

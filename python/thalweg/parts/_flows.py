@@ -98,6 +98,7 @@ if TYPE_CHECKING:
 
         like: str | None
         sack: bool | None
+        dsack: bool | None
         limited_transmit: bool | None
         fast_recovery: bool | None
         recovery_timer: str | None
@@ -388,6 +389,9 @@ class Tcp(Part):
     - `like` (`standard`, `linux`): The TCP that supplies the defaults of this table and of the parameters of
       `reno`, `cubic`, `bbr` and `tcp_lp`. Default: `linux` with `kernel`, otherwise `standard`.
     - `sack` (true or false): Selective acknowledgements. Default: true.
+    - `dsack` (true or false): Report data that arrived twice (D-SACK, RFC 2883). The sender then undoes a
+      recovery in which nothing was lost, and RACK waits longer for reordered segments. Requires `sack`.
+      Default: false; Linux: true.
     - `limited_transmit` (true or false): Send new data on the first two duplicate acknowledgements. Default:
       true.
     - `fast_recovery` (true or false): Fast recovery after three duplicate acknowledgements (RFC 6582).
@@ -458,6 +462,7 @@ class Tcp(Part):
     KEYS: ClassVar = {
         "like": ("str | None", "standard"),
         "sack": ("bool | None", ""),
+        "dsack": ("bool | None", ""),
         "limited_transmit": ("bool | None", ""),
         "fast_recovery": ("bool | None", ""),
         "recovery_timer": ("str | None", "impatient"),

@@ -12,7 +12,7 @@ pub(super) struct Usage {
     /// Whether the window was full then.
     full: bool,
     /// Otherwise: bytes sent and not acknowledged then.
-    most: u64,
+    maximum: u64,
     /// The round ends when this byte is acknowledged.
     end: u64,
     /// With decay only.
@@ -52,7 +52,7 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     fn doubles_usage(&self) -> bool {
         let window = self.limits.window;
-        window < self.controller.ssthresh().as_u64() && window < 2 * self.usage.most
+        window < self.controller.ssthresh().as_u64() && window < 2 * self.usage.maximum
     }
 
     /// Called when as much was sent as may be. `full` means that the window has no room for a further segment.
@@ -60,8 +60,8 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn record_usage(&mut self, full: bool, cx: &mut Cx<'_>) {
         let out = self.seq.high - self.seq.una;
         let usage = &mut self.usage;
-        if full || self.seq.una >= usage.end || (!usage.full && out > usage.most) {
-            (usage.full, usage.most, usage.end) = (full, out, self.seq.high);
+        if full || self.seq.una >= usage.end || (!usage.full && out > usage.maximum) {
+            (usage.full, usage.maximum, usage.end) = (full, out, self.seq.high);
         }
         if self.usage.decay.is_some() {
             self.decay_unused_window(out, cx);
