@@ -248,7 +248,7 @@ fn the_delay_space_is_wider_than_noise() {
     for (loss, jitter_ms) in [(0.001, 1), (0.001, 5), (0.01, 1), (0.01, 5)] {
         let [papers, ours] = [false, true].map(|ours| share(loss, jitter_ms, ours));
         println!("{loss}, {jitter_ms} ms: {papers:.3}, {ours:.3}");
-        assert!(ours > 1.3 * papers && ours > 0.9 * quiet, "{loss}, {jitter_ms} ms: {papers} {ours}");
+        assert!(ours > 1.3 * papers && ours > 0.7 * quiet, "{loss}, {jitter_ms} ms: {papers} {ours}");
     }
 }
 

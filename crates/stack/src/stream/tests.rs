@@ -387,6 +387,7 @@ fn three_later_packets_are_waited_for_where_the_scheme_says_so() {
         "data 7",
         "lost 5+1 before 8",
         "data 8",
+        "late 5",
     ];
     assert_eq!(received, wanted);
     assert_eq!(bench.meter.count(Count::Missing), 1);
