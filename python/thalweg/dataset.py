@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ._stored import COLUMNS, check_table_of_run, read_table
 from .errors import ResultError
 from .packed import PackedRun
 from .result import FORMAT, TABLES, TEXTS, Result
@@ -178,14 +179,8 @@ class RunDataset:
 
     def _part_table(self, part: Path, table: str) -> tuple[dict[Any, polars.DataFrame], polars.DataFrame]:
         """A table of a part by run, and without rows."""
-        import polars
-
         if (part, table) not in self._frames:
-            file = part / f"{table}.parquet"
-            try:
-                frame = polars.read_parquet(file)
-            except (OSError, polars.exceptions.PolarsError) as error:
-                raise ResultError(f"{file} cannot be read: {error}") from error
+            frame = read_table(part / f"{table}.parquet", ["run", *COLUMNS[table]])
             by_name = frame.partition_by("run", as_dict=True, include_key=False)
             self._frames[part, table] = (by_name, frame.drop("run").clear())
             if len(self._frames) > CACHED_TABLES:
@@ -199,6 +194,8 @@ class RunDataset:
 
         wanted = set(self._entries if names is None else names)
         parts = sorted({self._entries[name].place for name in wanted if self.compacted(name)})
+        for part in parts:
+            check_table_of_run(part / f"{table}.parquet", table, ["run"])
         frames = [polars.scan_parquet([part / f"{table}.parquet" for part in parts])] if parts else []
         frames += [
             self.frame(name, table).select(polars.lit(name).alias("run"), polars.all()).lazy()
@@ -300,13 +297,8 @@ def _row(name: str, run: PackedRun) -> dict[str, Any]:
 
 
 def _read_part(part: Path) -> dict[str, _Entry]:
-    import polars
-
     columns = ["run", "record", "scenario_toml", "plan_toml"]
-    try:
-        rows = polars.read_parquet(part / RUNS, columns=columns).select(columns).rows()
-    except (OSError, polars.exceptions.PolarsError) as error:
-        raise ResultError(f"{part / RUNS} cannot be read: {error}") from error
+    rows = read_table(part / RUNS, columns).select(columns).rows()
     return {name: _Entry(part, tuple(about)) for name, *about in rows}
 
 

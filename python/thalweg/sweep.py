@@ -607,7 +607,11 @@ class SweepResult:
             rows = rows.with_columns(run=polars.Series([source.name for source in stored]))
             tables = stored[0].dataset.scan(name, list(dict.fromkeys(rows["run"])))
             found = tables.filter(wanted).join(rows.lazy(), on="run").sort(NUMBER, maintain_order=True)
-            return found.select(*rows.drop("run").columns, polars.exclude(*rows.columns)).collect()
+            try:
+                return found.select(*rows.drop("run").columns, polars.exclude(*rows.columns)).collect()
+            except polars.exceptions.PolarsError as error:
+                folder = stored[0].dataset.folder
+                raise ResultError(f"{folder}/part-*/{name}.parquet: a file is damaged: {error}") from error
         parts = [
             run.result.frame(name)
             .filter(wanted)
