@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import tomllib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import catalogue
-from .errors import ResultError
+from .errors import ResultError, ResultWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,10 +41,10 @@ COLUMNS = {
 Kinds = type | tuple[type, ...]
 
 
-def read_record(file: Path, hint: str = AGAIN) -> dict[str, Any]:
-    """The object in a JSON file. Raises `ResultError`; `FileNotFoundError` or `NotADirectoryError` if there is no file."""
+def read_json(file: Path, hint: str = AGAIN) -> Any:
+    """The value in a JSON file. Raises `ResultError`; `FileNotFoundError` or `NotADirectoryError` if there is no file."""
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
@@ -54,6 +55,11 @@ def read_record(file: Path, hint: str = AGAIN) -> dict[str, Any]:
         raise ResultError(f"{file} is damaged: {error}", hint) from error
     except RecursionError as error:
         raise ResultError(f"{file} is damaged: nested too deeply", hint) from error
+
+
+def read_record(file: Path, hint: str = AGAIN) -> dict[str, Any]:
+    """The object in a JSON file. Raises as `read_json` does."""
+    record = read_json(file, hint)
     if not isinstance(record, dict):
         raise ResultError(f"{file} is damaged: it holds no JSON object", hint)
     return record
@@ -134,6 +140,11 @@ def check_table_of_run(file: Path, table: str, columns: Iterable[str] = ()) -> N
         raise _damaged_table(file, error, AGAIN) from error
     _check_columns(schema, file, [*COLUMNS[table], *columns], AGAIN)
     check_types(schema, file, table, AGAIN)
+
+
+def warn_of_damage(error: ResultError, remedy: str) -> None:
+    """Says that a damaged file is not used, and what is done instead."""
+    warnings.warn(f"{error}; {remedy}", ResultWarning, stacklevel=3)
 
 
 def check_types(schema: polars.Schema, file: Path, table: str, hint: str = AGAIN) -> None:

@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ._stored import COLUMNS, check_table_of_run, read_table
+from ._stored import COLUMNS, check_table_of_run, read_table, warn_of_damage
 from .errors import ResultError
 from .packed import PackedRun
 from .result import FORMAT, TABLES, TEXTS, Result
@@ -44,6 +45,8 @@ LOOSE = ".zip"
 """Last letters of the name of a file in `incoming`."""
 
 LOCK = ".lock"
+DAMAGED = ".damaged-"
+"""First letters of the name of a part that cannot be read."""
 RUNS = "runs.parquet"
 """The file of a part, and of a sweep, with one row per run."""
 
@@ -273,6 +276,27 @@ class RunDataset:
         with (self.folder / LOCK).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def set_damaged_parts_aside(folder: Path) -> None:
+    """Gives parts with a file that cannot be read another name, `DAMAGED`, and says so: their runs are run again.
+
+    They are kept, because they can have runs of other sweeps.
+    """
+    for part in sorted(folder.glob("part-*")):
+        if not (part / RUNS).exists():
+            continue
+        try:
+            _read_part(part)
+            for table in TABLES:
+                check_table_of_run(part / f"{table}.parquet", table, ["run"])
+        except ResultError as error:
+            numbers = (f"{DAMAGED}{part.name}{'.' * bool(number)}{number or ''}" for number in count())
+            aside = next(folder / name for name in numbers if not (folder / name).exists())
+            part.rename(aside)
+            warn_of_damage(
+                error, f"the part is kept as {aside.name}, and its runs are run again if this sweep has them"
+            )
 
 
 @cache

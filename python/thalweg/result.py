@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import _native, catalogue
 from ._folder_names import run_of_cell
 from ._names import unknown_name
-from ._stored import AGAIN, check_keys, parse_toml, read_record, read_table, read_table_of_run
+from ._stored import (
+    AGAIN,
+    check_keys,
+    check_table_of_run,
+    parse_toml,
+    read_record,
+    read_table,
+    read_table_of_run,
+)
 from .errors import InvariantWarning, ResultError
 
 if TYPE_CHECKING:
@@ -318,6 +326,12 @@ class Result:
                 # the source keeps what is worth keeping
                 return self._source.frame(table)
         return self._frames[table]
+
+    def check_tables(self) -> None:
+        """Raises `ResultError` if a table in the folder of this run is damaged; reads only the end of each."""
+        if isinstance(self._source, Path) and self.record["format"] == FORMAT:
+            for table in TABLES:
+                check_table_of_run(self._source / f"{table}.parquet", table)
 
     def _empty(self, table: str) -> polars.DataFrame:
         """A table without rows: text for columns without a unit, floats for seconds, rates and ratios, else integers."""

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, Self
 from . import _sweep_output, cluster, dataset
 from ._folder_names import joined
 from ._names import unknown_name
+from ._stored import warn_of_damage
 from .dataset import RunDataset, StoredRun
 from .errors import Interrupted, ResultError
 from .jobs import POLL_INTERVAL_S, Control, Job, JobProgress, core_digest
 from .jobs import run as run_jobs
 from .packed import PackedRun
 from .quantities import numbers as as_numbers
-from .result import Result
+from .result import MANIFEST, Result
 from .scenario import Plan, Scenario
 from .stats import Estimate, estimate, few_seeds
 
@@ -210,6 +211,7 @@ class Sweep:
         """Records the plans in the folder of the index; returns what writes the index at the end."""
         from .report import sweeps
 
+        sweeps.warn_if_damaged(folder)
         earlier = set(sweeps.plan_digests(folder) or ()) if (folder / sweeps.FILE).is_file() else set()
         sweeps.begin(self.plan_digests, folder)
 
@@ -797,6 +799,7 @@ def _run_into_dataset(
 ) -> list[Result]:
     """Runs many plans. Finished runs are compacted in the order of the plans, while others run."""
     folder.mkdir(parents=True, exist_ok=True)
+    dataset.set_damaged_parts_aside(folder)
     stored = RunDataset.at(folder)
     places = run_folders(folder, plans, stored.names)
     names = [f"{place.parent.name}/{place.name}" for place in places]
@@ -904,12 +907,17 @@ class RunFolder:
 
 
 def load_if_complete(folder: Path, plan: Plan) -> Result | None:
-    """The run of this exact plan in `folder`, if it is complete and readable."""
+    """The run of this exact plan in `folder`, if it is complete and readable; a `ResultWarning` if it is damaged."""
     try:
         result = Result.load(folder)
-    except ResultError:
+        if not result.complete or result.plan_toml != plan.toml:
+            return None
+        result.check_tables()
+    except ResultError as error:
+        if (folder / MANIFEST).exists():
+            warn_of_damage(error, "this run is run again")
         return None
-    return result if result.complete and result.plan_toml == plan.toml else None
+    return result
 
 
 def run_folder_name(plan: Plan) -> str:

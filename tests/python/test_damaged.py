@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy
 import polars as pl
 import pytest
 from hypothesis import given
@@ -19,7 +20,9 @@ import thalweg as tw
 from cli_calls import refused_after
 from conftest import SMALL
 from thalweg import _stored
+from thalweg.breaking.evaluation import Log, Measured
 from thalweg.cli import call
+from thalweg.jobs import SampleFile
 from thalweg.result import TABLES
 
 DEEP = "[" * 100_000
@@ -230,3 +233,70 @@ def test_a_damaged_card_or_reproduction_is_named(
     said = refused_after(capsys, "report", str(tmp_path))
     assert f"{file} is damaged: " in said
     assert f"hint: {_stored.AGAIN}" in said
+
+
+def hashes(folder: str) -> list[str]:
+    return [run.result.trace_hash for run in tw.SweepResult.load(folder).runs]
+
+
+@pytest.mark.parametrize("table", ["flows", "packets", "summary", "run.json"])
+def test_a_sweep_repeats_a_run_whose_files_are_damaged_and_says_so(
+    table: str, there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder,) = there.glob("sweep/*/seed=3")
+    file = folder / (table if "." in table else f"{table}.parquet")
+    before, whole_file = hashes("sweep"), file.read_bytes()
+    other = folder.with_name("seed=4") / "run.json"
+    stamp = other.stat().st_mtime_ns
+    for data in (b"", whole_file[: len(whole_file) // 2], whole_file[:-1] if "." not in table else b"[]"):
+        write(file, data)
+        capsys.readouterr()
+        assert call(["run", "small.toml", "--runs", "2", "--out", "sweep"]) == 0
+        said = capsys.readouterr().err
+        assert f"{file.relative_to(there)} is damaged" in said
+        assert "this run is run again" in said
+        assert table == "run.json" or file.read_bytes() == whole_file
+        assert hashes("sweep") == before
+        assert other.stat().st_mtime_ns == stamp
+    assert call(["run", "small.toml", "--runs", "2", "--out", "sweep"]) == 0
+    assert "damaged" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["flows.parquet", "runs.parquet"])
+def test_a_sweep_sets_a_damaged_part_aside_and_repeats_its_runs(
+    name: str, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thalweg.dataset.BATCH", 2)
+    file = there / "dataset" / "part-000000" / name
+    before, whole_file = hashes("dataset"), file.read_bytes()
+    for number, data in enumerate((b"", whole_file[: len(whole_file) // 2])):
+        part = min(there.glob("dataset/part-*"))
+        write(part / name, data)
+        with pytest.warns(tw.ResultWarning, match=rf"{part.name}/{name} is damaged.*kept as \.damaged-part"):
+            tw.load("small.toml").sweep(runs=4).run(out="dataset")
+        assert hashes("dataset") == before
+        assert len(list(there.glob("dataset/.damaged-part-*"))) == number + 1
+        assert pl.read_parquet(there / "dataset" / "part-*" / "flows.parquet").height == 4
+    assert call(["run", "small.toml", "--runs", "4", "--out", "dataset"]) == 0
+
+
+@given(st.data())
+def test_measurements_are_repeated_wherever_their_file_is_cut(whole: Path, data: st.DataObject) -> None:
+    file = SampleFile(whole / "sample.npz")
+    file.save({"values": {"flow.a.rtt": 0.25}, "series": numpy.arange(20.0)})
+    whole_file = file.path.read_bytes()
+    file.path.write_bytes(whole_file[: data.draw(st.integers(0, len(whole_file) - 1))])
+    with pytest.warns(tw.ResultWarning, match=r"sample\.npz is damaged"):
+        assert file.load() is None
+
+
+def test_lines_of_a_search_that_are_damaged_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "delay.jsonl"
+    log = Log(path, {"scheme": "reno"})
+    log.append("one", Measured(1.0))
+    log.append("two", Measured(2.0))
+    lines = path.read_text("utf-8").split("\n")
+    for damage in (lines[1][:7], "[]", "null", "", DEEP):
+        path.write_text("\n".join([lines[0], damage, *lines[2:]]), "utf-8")
+        with pytest.warns(tw.ResultWarning, match=r"delay\.jsonl:2 is damaged"):
+            assert Log(path, {"scheme": "reno"}).known.keys() == {"two"}

@@ -224,7 +224,7 @@ def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
 def _holds_runs(entry: Path) -> bool:
     """A folder of a run, or of the runs of a scenario, an entry of a dataset, or what is written beside `sweep.json`."""
     if entry.name in (INCOMING, LOCK, RUNS, "summary.parquet", PAGE) or re.fullmatch(
-        r"\.?part-\d+|sweep\.json(\..+)?", entry.name
+        r"\.?part-\d+|\.damaged-part-.*|sweep\.json(\..+)?", entry.name
     ):
         return True
     return entry.is_dir() and ((entry / "plan.toml").exists() or any(entry.glob("seed=*/plan.toml")))

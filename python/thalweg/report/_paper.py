@@ -9,7 +9,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from .._stored import read_record, read_table
+from .._stored import read_json, read_record, read_table
 from ..plots import Drawing
 from . import _charts, _panels
 from ._page import render
@@ -134,7 +134,7 @@ def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[
                 seed=record["seed"],
                 changes=f", changes={record['changes']!r}" if record.get("changes") else "",
             ),
-            "panels": read_record(folder / entry["panels"]),
+            "panels": read_json(folder / entry["panels"]),
         }
         for entry in record["figures"]
         if "panels" in entry

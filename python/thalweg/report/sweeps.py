@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
-from .._stored import INDEX_AGAIN, read_index, read_record, read_table
+from .._stored import INDEX_AGAIN, read_index, read_record, read_table, warn_of_damage
 from ..dataset import RUNS
 from ..errors import ResultError
 from ..result import PAGE, with_overrides
@@ -61,6 +62,15 @@ Row = dict[str, Any]
 
 Interval = tuple[float | None, float | None, float | None]
 """A mean and the ends of its confidence interval, None where there is none."""
+
+
+def warn_if_damaged(folder: Path) -> None:
+    """Says that the index of a sweep cannot be read and will be written again."""
+    with suppress(OSError):
+        try:
+            read_index(folder / FILE)
+        except ResultError as error:
+            warn_of_damage(error, "it is written again")
 
 
 def begin(plans: Sequence[str], folder: Path) -> None:
