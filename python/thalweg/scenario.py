@@ -189,7 +189,7 @@ class Scenario:
 
         `progress` is called about ten times per second in the caller's thread. With `out`, the tables are written to that
         folder, and during the run a checkpoint every `keep_s` seconds, which `Result.load` reads after a crash. Ctrl-C
-        raises `Interrupted`, whose `result` (also written) has the data until then.
+        raises `Interrupted`, whose `result` (also written) has the data until then. `ResultError` if another writes it.
         """
         self._warn()
         return self.plan(seed).run(progress=progress, out=out, keep_s=keep_s)
@@ -305,13 +305,18 @@ class Plan:
         arrives at the sender of the flow `drill`, and what leaves, becomes a script for packetdrill, `FLOW.pkt` in `out`;
         `Result.record["drill"]` has the number of its packets, or why there is none.
         """
+        from ._lock import locked
         from .result import begin
 
-        folder = None if out is None else begin(self, out)
-        files = self._files(folder, capture, qlog, emulated=False, drill=drill)
-        return self._watch(
-            lambda control: self.carry_out(control, folder, files), folder, progress=progress, keep_s=keep_s
-        )
+        with locked(out):
+            folder = None if out is None else begin(self, out)
+            files = self._files(folder, capture, qlog, emulated=False, drill=drill)
+            return self._watch(
+                lambda control: self.carry_out(control, folder, files),
+                folder,
+                progress=progress,
+                keep_s=keep_s,
+            )
 
     def emulate(
         self,
@@ -329,6 +334,7 @@ class Plan:
         The loop does not sleep when something is due within `spin_us`, and polls at most once per `poll_interval_us`; with
         `urgent` the system prefers it to ordinary processes. The output of commands is written to `out/commands`.
         """
+        from ._lock import locked
         from .real import endpoint_hint
         from .result import begin
         from .scheme import registered
@@ -340,8 +346,6 @@ class Plan:
                 raise EmulationError(
                     f"flow `{flow['name']}`: `{flow['scheme']}` is written in Python, which runs in simulations only"
                 )
-        folder = None if out is None else begin(self, out)
-        files = self._files(folder, capture, qlog, emulated=True)
 
         def work(control: _native.Control) -> Result:
             return self.carry_out_in_real_time(
@@ -353,8 +357,11 @@ class Plan:
                 files=files,
             )
 
-        # an emulation cannot wait until its tables are written
-        return self._watch(work, folder, progress=progress, keep_s=math.inf)
+        with locked(out):
+            folder = None if out is None else begin(self, out)
+            files = self._files(folder, capture, qlog, emulated=True)
+            # an emulation cannot wait until its tables are written
+            return self._watch(work, folder, progress=progress, keep_s=math.inf)
 
     def record(self, folder: str | Path, *, progress: Callable[[Progress], object] | None = None) -> Result:
         """Runs it, and writes the record of every packet to `folder`: Parquet files and `record.json`.

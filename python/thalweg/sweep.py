@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from . import _sweep_output, cluster, dataset
 from ._folder_names import joined
+from ._lock import locked
 from ._names import unknown_name
 from ._stored import warn_of_damage
 from .dataset import RunDataset, StoredRun
@@ -187,25 +188,28 @@ class Sweep:
         `thalweg report` read, is written to the folder `study`, by default `out`, in place of that of an earlier sweep. An
         interrupted sweep does not replace one with other runs.
 
+        Raises `ResultError` if another process writes this folder.
+
         `watch` is called five times per second, and after each run, with the numbers of runs in `plans`;
         `KeyboardInterrupt` in it acts as Ctrl-C.
         """
         labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
         folder = out if study is None else study
-        save = None if folder is None else self._begin(Path(folder))
-        try:
-            results: Sequence[Result | None] = run_plans(
-                [plan for _, plan in self.plans],
-                labels,
-                jobs=jobs,
-                progress=progress,
-                watch=watch,
-                out=out,
-                on=on,
-            )
-        except Interrupted as stop:
-            raise Interrupted(self._result(stop.result, save)) from None
-        return self._result(results, save)
+        with locked(folder):
+            save = None if folder is None else self._begin(Path(folder))
+            try:
+                results: Sequence[Result | None] = run_plans(
+                    [plan for _, plan in self.plans],
+                    labels,
+                    jobs=jobs,
+                    progress=progress,
+                    watch=watch,
+                    out=out,
+                    on=on,
+                )
+            except Interrupted as stop:
+                raise Interrupted(self._result(stop.result, save)) from None
+            return self._result(results, save)
 
     def _begin(self, folder: Path) -> Callable[[SweepResult], None]:
         """Records the plans in the folder of the index; returns what writes the index at the end."""
@@ -688,11 +692,13 @@ def run_many(
 ) -> list[Result]:
     """Runs each scenario with its seed (None: its own), `jobs` at a time or `on` a cluster; results in the same order.
 
-    Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that is not finished.
+    Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that is not finished. Raises
+    `ResultError` if another process writes the folder `out`.
     """
     plans = [scenario.plan(seed) for scenario, seed in scenarios]
     labels = [f"{plan.title}, seed {plan.seed}" for plan in plans]
-    return run_plans(plans, labels, jobs=jobs, progress=progress, out=out, on=on)
+    with locked(out):
+        return run_plans(plans, labels, jobs=jobs, progress=progress, out=out, on=on)
 
 
 def run_plans(
@@ -903,10 +909,13 @@ class RunFolder:
 
     def save(self, output: Result) -> Result:
         """The run is written, and read again when needed, so that a long sweep does not keep its tables in memory."""
-        return Result.load(output.save(self.folder))
+        # a sweep with another index can have the same run
+        with locked(self.folder, wait=True):
+            found = load_if_complete(self.folder, self.plan, warn=False)
+            return found or Result.load(output.save(self.folder))
 
 
-def load_if_complete(folder: Path, plan: Plan) -> Result | None:
+def load_if_complete(folder: Path, plan: Plan, *, warn: bool = True) -> Result | None:
     """The run of this exact plan in `folder`, if it is complete and readable; a `ResultWarning` if it is damaged."""
     try:
         result = Result.load(folder)
@@ -914,7 +923,7 @@ def load_if_complete(folder: Path, plan: Plan) -> Result | None:
             return None
         result.check_tables()
     except ResultError as error:
-        if (folder / MANIFEST).exists():
+        if warn and (folder / MANIFEST).exists():
             warn_of_damage(error, "this run is run again")
         return None
     return result

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._folder_names import QUANTITY, pair, sanitize, short_key, value_text
+from .._lock import LOCK_FILE
 from .._stored import read_record
 from ..dataset import INCOMING, LOCK, RUNS
 from ..errors import ResultError
@@ -177,7 +178,7 @@ def folder_content(folder: Path, plan: Plan, *, emulated: bool = False) -> Conte
     try:
         text = (folder / "plan.toml").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return "files" if any(folder.iterdir()) else "nothing"
+        return "files" if any(entry.name != LOCK_FILE for entry in folder.iterdir()) else "nothing"
     record = manifest(folder)
     if record is not None and ("emulation" in record) != emulated:
         return "another"
@@ -223,7 +224,7 @@ def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
 
 def _holds_runs(entry: Path) -> bool:
     """A folder of a run, or of the runs of a scenario, an entry of a dataset, or what is written beside `sweep.json`."""
-    if entry.name in (INCOMING, LOCK, RUNS, "summary.parquet", PAGE) or re.fullmatch(
+    if entry.name in (INCOMING, LOCK, LOCK_FILE, RUNS, "summary.parquet", PAGE) or re.fullmatch(
         r"\.?part-\d+|\.damaged-part-.*|sweep\.json(\..+)?", entry.name
     ):
         return True
