@@ -19,6 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._files import read_stream
+from ._lock import locked
 from ._part import Keys, plain
 from ._worker import WorkerThread
 from .errors import EmulationError, Interrupted, Problem, ScenarioWarning, to_problems
@@ -60,7 +62,9 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
-        """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` if there is no file."""
+        """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` without a file or if it has no end."""
+        if (text := read_stream(Path(path))) is not None:
+            return cls.from_toml(text, str(path))
         return cls._of(_native.Scenario.from_file(str(path)), folder=Path(path).parent)
 
     @classmethod
@@ -305,7 +309,6 @@ class Plan:
         arrives at the sender of the flow `drill`, and what leaves, becomes a script for packetdrill, `FLOW.pkt` in `out`;
         `Result.record["drill"]` has the number of its packets, or why there is none.
         """
-        from ._lock import locked
         from .result import begin
 
         with locked(out):
@@ -334,7 +337,6 @@ class Plan:
         The loop does not sleep when something is due within `spin_us`, and polls at most once per `poll_interval_us`; with
         `urgent` the system prefers it to ordinary processes. The output of commands is written to `out/commands`.
         """
-        from ._lock import locked
         from .real import endpoint_hint
         from .result import begin
         from .scheme import registered
