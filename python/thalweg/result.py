@@ -75,9 +75,6 @@ OPTIONAL_KEYS: dict[str, type] = {
 MANIFEST = "run.json"
 PART = "run.json.part"
 
-GIVE_A_FOLDER = "give a folder that `thalweg run` wrote"
-"""The hint for a folder without results."""
-
 PAGE = "report.html"
 """Default title of the page of a folder."""
 
@@ -744,7 +741,7 @@ def _no_run(folder: Path, missing: str) -> ResultError:
     """The error about a place without a complete run: what it is instead."""
     from .dataset import INCOMING, RUNS
 
-    hint = GIVE_A_FOLDER
+    hint = "give a folder that `thalweg run` wrote"
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
     elif not any(folder.iterdir()):

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from .._stored import AGAIN, INDEX_AGAIN
 from ..errors import ResultError
-from ..result import GIVE_A_FOLDER
 from .output import CommandError, show_json
 
 
@@ -40,7 +40,7 @@ def report(
         page = write(run, out)
     except ResultError as error:
         inside = sorted(path.parent for path in run.glob("*/**/run.json"))[:3] if run.is_dir() else []
-        if inside and error.hint == GIVE_A_FOLDER:
+        if inside and error.hint not in (AGAIN, INDEX_AGAIN):
             raise CommandError(str(error), f"runs below it: {', '.join(map(str, inside))}") from error
         raise
     if show:
