@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._stored import read_index
+from .errors import ResultError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -60,10 +63,10 @@ def run_of_cell(folder: str | Path) -> Path | None:
     if folder.exists() or "=" not in folder.name:
         return None
     try:
-        record = json.loads((folder.parent / "sweep.json").read_text(encoding="utf-8"))
-        runs = [(run["values"], run["seed"], run["folder"]) for run in record["runs"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        record = read_index(folder.parent / "sweep.json")
+    except (OSError, ResultError):
         return None
+    runs = [(run["values"], run["seed"], run["folder"]) for run in record["runs"]]
     wanted = [word.partition("=")[::2] for word in folder.name.split(",")]
 
     def has(values: Mapping[str, Any], seed: int, key: str, value: str) -> bool:

@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ._stored import COLUMNS, check_table_of_run, read_table, warn_of_damage
 from .errors import ResultError
 from .packed import PackedRun
 from .result import FORMAT, TABLES, TEXTS, Result
@@ -43,6 +45,8 @@ LOOSE = ".zip"
 """Last letters of the name of a file in `incoming`."""
 
 LOCK = ".lock"
+DAMAGED = ".damaged-"
+"""First letters of the name of a part that cannot be read."""
 RUNS = "runs.parquet"
 """The file of a part, and of a sweep, with one row per run."""
 
@@ -178,14 +182,8 @@ class RunDataset:
 
     def _part_table(self, part: Path, table: str) -> tuple[dict[Any, polars.DataFrame], polars.DataFrame]:
         """A table of a part by run, and without rows."""
-        import polars
-
         if (part, table) not in self._frames:
-            file = part / f"{table}.parquet"
-            try:
-                frame = polars.read_parquet(file)
-            except (OSError, polars.exceptions.PolarsError) as error:
-                raise ResultError(f"{file} cannot be read: {error}") from error
+            frame = read_table(part / f"{table}.parquet", ["run", *COLUMNS[table]])
             by_name = frame.partition_by("run", as_dict=True, include_key=False)
             self._frames[part, table] = (by_name, frame.drop("run").clear())
             if len(self._frames) > CACHED_TABLES:
@@ -199,6 +197,8 @@ class RunDataset:
 
         wanted = set(self._entries if names is None else names)
         parts = sorted({self._entries[name].place for name in wanted if self.compacted(name)})
+        for part in parts:
+            check_table_of_run(part / f"{table}.parquet", table, ["run"])
         frames = [polars.scan_parquet([part / f"{table}.parquet" for part in parts])] if parts else []
         frames += [
             self.frame(name, table).select(polars.lit(name).alias("run"), polars.all()).lazy()
@@ -278,6 +278,27 @@ class RunDataset:
             yield
 
 
+def set_damaged_parts_aside(folder: Path) -> None:
+    """Gives parts with a file that cannot be read another name, `DAMAGED`, and says so: their runs are run again.
+
+    They are kept, because they can have runs of other sweeps.
+    """
+    for part in sorted(folder.glob("part-*")):
+        if not (part / RUNS).exists():
+            continue
+        try:
+            _read_part(part)
+            for table in TABLES:
+                check_table_of_run(part / f"{table}.parquet", table, ["run"])
+        except ResultError as error:
+            numbers = (f"{DAMAGED}{part.name}{'.' * bool(number)}{number or ''}" for number in count())
+            aside = next(folder / name for name in numbers if not (folder / name).exists())
+            part.rename(aside)
+            warn_of_damage(
+                error, f"the part is kept as {aside.name}, and its runs are run again if this sweep has them"
+            )
+
+
 @cache
 def _shared(folder: Path) -> RunDataset:
     return RunDataset(folder)
@@ -300,13 +321,8 @@ def _row(name: str, run: PackedRun) -> dict[str, Any]:
 
 
 def _read_part(part: Path) -> dict[str, _Entry]:
-    import polars
-
     columns = ["run", "record", "scenario_toml", "plan_toml"]
-    try:
-        rows = polars.read_parquet(part / RUNS, columns=columns).select(columns).rows()
-    except (OSError, polars.exceptions.PolarsError) as error:
-        raise ResultError(f"{part / RUNS} cannot be read: {error}") from error
+    rows = read_table(part / RUNS, columns).select(columns).rows()
     return {name: _Entry(part, tuple(about)) for name, *about in rows}
 
 

@@ -67,6 +67,10 @@ class InvariantWarning(UserWarning):
     """A number of a run violates an invariant that holds in every run: it is wrong. See `thalweg.invariants`."""
 
 
+class ResultWarning(UserWarning):
+    """A file of earlier results is damaged, so that what it held is run or written again."""
+
+
 class ResultError(ValueError):
     """A folder holds no readable result, or a result cannot be written."""
 

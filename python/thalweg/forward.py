@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._files import read_text
 from ._worker import WorkerThread
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def example() -> str:
 def read_settings(path: Path) -> dict[str, Any]:
     """The settings in a file. Raises ``ValueError`` for invalid TOML, with its place, and ``OSError`` for no file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_text(path))
     except UnicodeDecodeError as error:
         message = f"{path}: no text"
         raise ValueError(message) from error

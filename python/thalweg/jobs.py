@@ -10,6 +10,8 @@ import hashlib
 import json
 import sys
 import time
+import zipfile
+import zlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -20,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from . import _native
 from ._native import Control
-from .errors import Interrupted
+from ._stored import warn_of_damage
+from .errors import Interrupted, ResultError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -274,9 +277,13 @@ class SampleFile:
 
         if not self.path.exists():
             return None
-        with numpy.load(self.path, allow_pickle=False) as cache:
-            sample: dict[str, Any] = json.loads(str(cache["__rest__"]))
-            sample.update({key: cache[key] for key in cache.files if key != "__rest__"})
+        try:
+            with numpy.load(self.path, allow_pickle=False) as cache:
+                sample: dict[str, Any] = json.loads(str(cache["__rest__"]))
+                sample.update({key: cache[key] for key in cache.files if key != "__rest__"})
+        except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            warn_of_damage(ResultError(f"{self.path} is damaged: {error}"), "this run is run again")
+            return None
         return sample if self.is_valid(sample) else None
 
     def save(self, output: dict[str, Any]) -> dict[str, Any]:

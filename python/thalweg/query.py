@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from ._stored import INDEX_AGAIN, read_table
 from .dataset import RUNS, RunDataset
 from .errors import ResultError
 from .result import TABLES, Result
@@ -119,11 +120,7 @@ def _runs(folder: Path) -> tuple[Path, polars.DataFrame]:
         raise ResultError(f"{folder} holds no runs")
     root = (folder / places[0]).resolve().parent.parent
     if (file := folder / RUNS).is_file():
-        try:
-            return root, polars.read_parquet(file)
-        except (OSError, polars.exceptions.PolarsError) as error:
-            hint = "remove this file: without it the rows are read from the runs"
-            raise ResultError(f"{file} is damaged: {error}", hint) from error
+        return root, read_table(file, ["run", "seed", "trace_hash"], INDEX_AGAIN)
     return root, sweeps.load(folder).rows(record["metrics"])
 
 

@@ -22,6 +22,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from . import _native, catalogue
 from ._folder_names import run_of_cell
 from ._names import unknown_name
+from ._stored import (
+    AGAIN,
+    check_keys,
+    check_table_of_run,
+    parse_toml,
+    read_record,
+    read_table,
+    read_table_of_run,
+)
 from .errors import InvariantWarning, ResultError
 
 if TYPE_CHECKING:
@@ -47,6 +56,21 @@ SINCE = {"nodes": 2, "apps": 4, "exchanges": 4, "distributions": 4, "packets": 5
 
 TEXTS = ("scenario.toml", "plan.toml")
 """The scenario as it was given, and the plan."""
+
+KEYS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("version", "title", "status", "trace_hash"), str),
+    **dict.fromkeys(("seed", "packet_hops"), int),
+    **dict.fromkeys(("ended_s", "wall_s", "cpu_s"), (int, float)),
+}
+"""Keys of the record of a run that every version writes, and the types of their values."""
+
+OPTIONAL_KEYS: dict[str, type] = {
+    "overrides": dict,
+    "emulation": dict,
+    "drill": dict,
+    "violated_invariants": list,
+}
+"""Keys that only some records have."""
 
 MANIFEST = "run.json"
 PART = "run.json.part"
@@ -153,15 +177,18 @@ class Result:
             file = next(
                 (folder / name for name in (MANIFEST, PART) if (folder / name).exists()), folder / MANIFEST
             )
-            record: Keys = json.loads(file.read_text(encoding="utf-8"))
+            record: Keys = read_record(file)
             texts = {name: (folder / name).read_text(encoding="utf-8") for name in TEXTS}
-            layout = int(record["format"])
         except (FileNotFoundError, NotADirectoryError) as error:
             raise _no_run(folder, Path(error.filename).name) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ResultError(f"{folder} holds no run that can be read: {error}") from error
-        if layout > FORMAT:
-            raise ResultError(f"{folder} has format {layout}; this version reads up to {FORMAT}")
+        except UnicodeDecodeError as error:
+            raise ResultError(f"{folder}: scenario.toml or plan.toml is damaged: {error}", AGAIN) from error
+        except OSError as error:
+            raise ResultError(f"{error.filename} cannot be read: {error.strerror}") from error
+        check_keys(record, file, {"format": int})
+        if record["format"] > FORMAT:
+            raise ResultError(f"{folder} has format {record['format']}; this version reads up to {FORMAT}")
+        check_keys(record, file, KEYS, OPTIONAL_KEYS)
         return cls(record, folder, texts)
 
     def save(self, folder: str | Path) -> Path:
@@ -185,9 +212,7 @@ class Result:
     @cached_property
     def plan(self) -> Keys:
         """The plan as nested dicts, with every default and every relative unit filled in."""
-        import tomllib
-
-        return tomllib.loads(self.plan_toml)
+        return parse_toml(self.plan_toml, "plan.toml" if self.folder is None else self.folder / "plan.toml")
 
     @property
     def plan_toml(self) -> str:
@@ -289,17 +314,21 @@ class Result:
                 self._frames[table] = self._empty(table)
             elif isinstance(self._source, Path):
                 path = self._source / f"{table}.parquet"
-                try:
-                    frame = polars.read_parquet(path)
-                except (OSError, polars.exceptions.PolarsError) as error:
-                    raise ResultError(f"{path} cannot be read: {error}") from error
                 self._frames[table] = (
-                    frame if self.record["format"] == FORMAT else _with_new_names(table, frame)
+                    read_table_of_run(path, table)
+                    if self.record["format"] == FORMAT
+                    else _with_new_names(table, read_table(path))
                 )
             else:
                 # the source keeps what is worth keeping
                 return self._source.frame(table)
         return self._frames[table]
+
+    def check_tables(self) -> None:
+        """Raises `ResultError` if a table in the folder of this run is damaged; reads only the end of each."""
+        if isinstance(self._source, Path) and self.record["format"] == FORMAT:
+            for table in TABLES:
+                check_table_of_run(self._source / f"{table}.parquet", table)
 
     def _empty(self, table: str) -> polars.DataFrame:
         """A table without rows: text for columns without a unit, floats for seconds, rates and ratios, else integers."""
@@ -745,7 +774,6 @@ def stored_run(folder: Path) -> Result | None:
 def manifest(folder: str | Path) -> dict[str, Any] | None:
     """The content of a run folder's `run.json`; None if there is no complete run."""
     try:
-        record: dict[str, Any] = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_record(Path(folder) / MANIFEST)
+    except (OSError, ResultError):
         return None
-    return record

@@ -19,6 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._files import read_stream
+from ._lock import locked
 from ._part import Keys, plain
 from ._worker import WorkerThread
 from .errors import EmulationError, Interrupted, Problem, ScenarioWarning, to_problems
@@ -60,7 +62,9 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
-        """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` if there is no file."""
+        """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` without a file or if it has no end."""
+        if (text := read_stream(Path(path))) is not None:
+            return cls.from_toml(text, str(path))
         return cls._of(_native.Scenario.from_file(str(path)), folder=Path(path).parent)
 
     @classmethod
@@ -189,7 +193,7 @@ class Scenario:
 
         `progress` is called about ten times per second in the caller's thread. With `out`, the tables are written to that
         folder, and during the run a checkpoint every `keep_s` seconds, which `Result.load` reads after a crash. Ctrl-C
-        raises `Interrupted`, whose `result` (also written) has the data until then.
+        raises `Interrupted`, whose `result` (also written) has the data until then. `ResultError` if another writes it.
         """
         self._warn()
         return self.plan(seed).run(progress=progress, out=out, keep_s=keep_s)
@@ -307,11 +311,15 @@ class Plan:
         """
         from .result import begin
 
-        folder = None if out is None else begin(self, out)
-        files = self._files(folder, capture, qlog, emulated=False, drill=drill)
-        return self._watch(
-            lambda control: self.carry_out(control, folder, files), folder, progress=progress, keep_s=keep_s
-        )
+        with locked(out):
+            folder = None if out is None else begin(self, out)
+            files = self._files(folder, capture, qlog, emulated=False, drill=drill)
+            return self._watch(
+                lambda control: self.carry_out(control, folder, files),
+                folder,
+                progress=progress,
+                keep_s=keep_s,
+            )
 
     def emulate(
         self,
@@ -340,8 +348,6 @@ class Plan:
                 raise EmulationError(
                     f"flow `{flow['name']}`: `{flow['scheme']}` is written in Python, which runs in simulations only"
                 )
-        folder = None if out is None else begin(self, out)
-        files = self._files(folder, capture, qlog, emulated=True)
 
         def work(control: _native.Control) -> Result:
             return self.carry_out_in_real_time(
@@ -353,8 +359,11 @@ class Plan:
                 files=files,
             )
 
-        # an emulation cannot wait until its tables are written
-        return self._watch(work, folder, progress=progress, keep_s=math.inf)
+        with locked(out):
+            folder = None if out is None else begin(self, out)
+            files = self._files(folder, capture, qlog, emulated=True)
+            # an emulation cannot wait until its tables are written
+            return self._watch(work, folder, progress=progress, keep_s=math.inf)
 
     def record(self, folder: str | Path, *, progress: Callable[[Progress], object] | None = None) -> Result:
         """Runs it, and writes the record of every packet to `folder`: Parquet files and `record.json`.

@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from . import _native
+from ._files import check_size
 from ._native import Ack, Congestion, Cut, Delivery, Lost, Sent, Summary
 from .errors import SchemeError
 
@@ -263,6 +264,8 @@ def load_schemes(path: str | Path) -> list[str]:
     """
     path = Path(path)
     path.open("rb").close()
+    if not check_size(path):
+        raise SchemeError(f"{path} is no file", hint="a scheme is not read from a device or a pipe")
     module_name = f"thalweg_schemes_{re.sub(r'[^A-Za-z0-9]', '_', path.stem)}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:

@@ -19,14 +19,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from . import _sweep_output, cluster, dataset
 from ._folder_names import joined
+from ._lock import locked
 from ._names import unknown_name
+from ._stored import warn_of_damage
 from .dataset import RunDataset, StoredRun
 from .errors import Interrupted, ResultError
 from .jobs import POLL_INTERVAL_S, Control, Job, JobProgress, core_digest
 from .jobs import run as run_jobs
 from .packed import PackedRun
 from .quantities import numbers as as_numbers
-from .result import Result
+from .result import MANIFEST, Result
 from .scenario import Plan, Scenario
 from .stats import Estimate, estimate, few_seeds
 
@@ -186,30 +188,34 @@ class Sweep:
         `thalweg report` read, is written to the folder `study`, by default `out`, in place of that of an earlier sweep. An
         interrupted sweep does not replace one with other runs.
 
+        Raises `ResultError` if another process writes this folder.
+
         `watch` is called five times per second, and after each run, with the numbers of runs in `plans`;
         `KeyboardInterrupt` in it acts as Ctrl-C.
         """
         labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
         folder = out if study is None else study
-        save = None if folder is None else self._begin(Path(folder))
-        try:
-            results: Sequence[Result | None] = run_plans(
-                [plan for _, plan in self.plans],
-                labels,
-                jobs=jobs,
-                progress=progress,
-                watch=watch,
-                out=out,
-                on=on,
-            )
-        except Interrupted as stop:
-            raise Interrupted(self._result(stop.result, save)) from None
-        return self._result(results, save)
+        with locked(folder):
+            save = None if folder is None else self._begin(Path(folder))
+            try:
+                results: Sequence[Result | None] = run_plans(
+                    [plan for _, plan in self.plans],
+                    labels,
+                    jobs=jobs,
+                    progress=progress,
+                    watch=watch,
+                    out=out,
+                    on=on,
+                )
+            except Interrupted as stop:
+                raise Interrupted(self._result(stop.result, save)) from None
+            return self._result(results, save)
 
     def _begin(self, folder: Path) -> Callable[[SweepResult], None]:
         """Records the plans in the folder of the index; returns what writes the index at the end."""
         from .report import sweeps
 
+        sweeps.warn_if_damaged(folder)
         earlier = set(sweeps.plan_digests(folder) or ()) if (folder / sweeps.FILE).is_file() else set()
         sweeps.begin(self.plan_digests, folder)
 
@@ -607,7 +613,11 @@ class SweepResult:
             rows = rows.with_columns(run=polars.Series([source.name for source in stored]))
             tables = stored[0].dataset.scan(name, list(dict.fromkeys(rows["run"])))
             found = tables.filter(wanted).join(rows.lazy(), on="run").sort(NUMBER, maintain_order=True)
-            return found.select(*rows.drop("run").columns, polars.exclude(*rows.columns)).collect()
+            try:
+                return found.select(*rows.drop("run").columns, polars.exclude(*rows.columns)).collect()
+            except polars.exceptions.PolarsError as error:
+                folder = stored[0].dataset.folder
+                raise ResultError(f"{folder}/part-*/{name}.parquet: a file is damaged: {error}") from error
         parts = [
             run.result.frame(name)
             .filter(wanted)
@@ -682,11 +692,13 @@ def run_many(
 ) -> list[Result]:
     """Runs each scenario with its seed (None: its own), `jobs` at a time or `on` a cluster; results in the same order.
 
-    Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that is not finished.
+    Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that is not finished. Raises
+    `ResultError` if another process writes the folder `out`.
     """
     plans = [scenario.plan(seed) for scenario, seed in scenarios]
     labels = [f"{plan.title}, seed {plan.seed}" for plan in plans]
-    return run_plans(plans, labels, jobs=jobs, progress=progress, out=out, on=on)
+    with locked(out):
+        return run_plans(plans, labels, jobs=jobs, progress=progress, out=out, on=on)
 
 
 def run_plans(
@@ -793,6 +805,7 @@ def _run_into_dataset(
 ) -> list[Result]:
     """Runs many plans. Finished runs are compacted in the order of the plans, while others run."""
     folder.mkdir(parents=True, exist_ok=True)
+    dataset.set_damaged_parts_aside(folder)
     stored = RunDataset.at(folder)
     places = run_folders(folder, plans, stored.names)
     names = [f"{place.parent.name}/{place.name}" for place in places]
@@ -896,16 +909,24 @@ class RunFolder:
 
     def save(self, output: Result) -> Result:
         """The run is written, and read again when needed, so that a long sweep does not keep its tables in memory."""
-        return Result.load(output.save(self.folder))
+        # a sweep with another index can have the same run
+        with locked(self.folder, wait=True):
+            found = load_if_complete(self.folder, self.plan, warn=False)
+            return found or Result.load(output.save(self.folder))
 
 
-def load_if_complete(folder: Path, plan: Plan) -> Result | None:
-    """The run of this exact plan in `folder`, if it is complete and readable."""
+def load_if_complete(folder: Path, plan: Plan, *, warn: bool = True) -> Result | None:
+    """The run of this exact plan in `folder`, if it is complete and readable; a `ResultWarning` if it is damaged."""
     try:
         result = Result.load(folder)
-    except ResultError:
+        if not result.complete or result.plan_toml != plan.toml:
+            return None
+        result.check_tables()
+    except ResultError as error:
+        if warn and (folder / MANIFEST).exists():
+            warn_of_damage(error, "this run is run again")
         return None
-    return result if result.complete and result.plan_toml == plan.toml else None
+    return result
 
 
 def run_folder_name(plan: Plan) -> str:

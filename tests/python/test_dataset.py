@@ -291,7 +291,7 @@ def test_a_mistake_in_a_query_is_a_message(
 @pytest.mark.parametrize(
     ("file", "text"), [("sweep.json", "{"), ("sweep.json", "{}"), ("runs.parquet", "PAR1 cut off")]
 )
-def test_a_damaged_index_is_named_and_can_be_removed(
+def test_a_damaged_index_is_named_and_written_again(
     queried: Path, file: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = ["run", str(queried), "--runs", "2", "--out", "study"]
@@ -300,8 +300,7 @@ def test_a_damaged_index_is_named_and_can_be_removed(
     assert call(["query", "study", "from runs"]) == 2
     said = capsys.readouterr().err
     assert f"study/{file} is damaged" in said
-    assert "hint: remove this file" in said
-    Path("study", file).unlink()
+    assert "hint: " in said
     assert call(run) == 0
     assert len(ask(capsys, "study", "from runs")) == 2
 

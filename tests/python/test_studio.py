@@ -151,3 +151,53 @@ def test_a_live_view_is_for_one_run(capsys, tmp_path):
     file.write_text(SWEEP)
     assert call(["run", str(file), "--live"]) == 2
     assert "--live is for one run" in capsys.readouterr().err
+
+
+DEEP = "[" * 100_000
+
+BODIES = {
+    "deep list": DEEP,
+    "deep object": '{"a":' * 100_000,
+    "deep value": '{"file": "small.toml", "text": ' + DEEP,
+    "no UTF-8": b"\xff",
+    "no object": "null",
+    "surrogates": r'{"file": "\ud800.toml", "text": "\ud800", "folder": "\ud800", "folders": ["\ud800", "a"]}',
+    "surrogates in a text": r'{"file": "small.toml", "text": "\ud800", "line": "", "paper": "\ud800"}',
+    "other types": '{"file": 1, "text": 2, "folder": 3, "folders": 4, "paper": 5, "number": "x", "line": []}',
+    "long names": f'{{"file": "{"a" * 5000}.toml", "text": "", "folder": "{"a" * 5000}", "folders": ["{"a" * 5000}", "a"]}}',
+    "large numbers": '{"file": "small.toml", "seed": 1e400, "runs": 1e400, "number": 1e99}',
+}
+
+
+@pytest.mark.parametrize(
+    "request_", ["check", "complete", "save", "run", "stop", "reproduce", "open", "compare"]
+)
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_request_with_a_strange_body_is_refused(client, request_, body):
+    # the client raises what the application raises
+    answer = client.post(f"api/{request_}", content=body)
+    assert answer.status_code in (200, 400, 404, 422)
+    if body in (DEEP, BODIES["deep object"], BODIES["deep value"]):
+        assert answer.status_code == 400
+        assert answer.json()["error"]["message"] == "the request is nested too deeply"
+
+
+@pytest.mark.parametrize(
+    "address", [f"results/{'a' * 5000}", f"api/scenario?file={'a' * 5000}.toml", "api/scenario?file=%00.toml"]
+)
+def test_a_name_that_no_file_can_have_is_not_found(client, address):
+    assert client.get(address).status_code in (400, 404)
+
+
+def test_strange_files_do_not_hide_the_others(client, tmp_path):
+    (tmp_path / "deep.toml").write_text(f"[topology]\nx = {DEEP}")
+    for name, record in (("deep", DEEP), ("list", "[]"), ("keys", '{"title": 1, "overrides": 5}')):
+        (tmp_path / "out" / name).mkdir(parents=True)
+        (tmp_path / "out" / name / "run.json").write_text(record)
+    gallery = {row["file"]: row for row in client.get("api/gallery").json()["scenarios"]}
+    assert gallery["deep.toml"]["fault"]
+    assert not gallery["small.toml"]["fault"]
+    results = client.get("api/results").json()["results"]
+    assert {row["folder"]: row["status"] for row in results} == dict.fromkeys(
+        ("deep", "list", "keys"), "cannot be read"
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import jobs
+from .._stored import warn_of_damage
 from ..errors import ResultError, ScenarioError
 from ..scenario import Scenario
 from .bounds import Network
@@ -62,12 +63,16 @@ class Log:
         self.known: dict[str, Measured] = {}
         self._lock = threading.Lock()
         first = json.dumps(header, sort_keys=True)
-        lines = path.read_text("utf-8").split("\n") if path.exists() else []
+        lines = path.read_text("utf-8", errors="replace").split("\n") if path.exists() else []
         if lines and lines[0] and lines[0] != first:
             raise ResultError(f"{path} is the log of another search: remove it, or choose another folder")
-        for line in lines[1:-1]:
-            row = json.loads(line)
-            self.known[row["run"]] = Measured(row["value"], row.get("panic", ""))
+        for number, line in enumerate(lines[1:-1], start=2):
+            try:
+                row = json.loads(line)
+                self.known[row["run"]] = Measured(row["value"], row.get("panic", ""))
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                damage = ResultError(f"{path}:{number} is damaged: {error!r}")
+                warn_of_damage(damage, "this run is run again")
         path.parent.mkdir(parents=True, exist_ok=True)
         if not lines or not lines[0]:
             path.write_text(first + "\n", encoding="utf-8")

@@ -163,13 +163,14 @@ def call(words: Sequence[str]) -> int:
     from cyclopts import CycloptsError
 
     from ..errors import ClusterError, Interrupted, ResultError, ScenarioError, ScenarioWarning, SchemeError
-    from .output import CommandError, print_error
+    from .output import CommandError, print_error, print_warning
 
     json = "--json" in words
     try:
         with warnings.catch_warnings():
             # commands print the warnings of a scenario themselves, with their lines of the text
             warnings.simplefilter("ignore", ScenarioWarning)
+            warnings.showwarning = print_warning
             code = application()(list(words))
     except CycloptsError as error:
         hint = "`thalweg --help` lists the commands, `thalweg COMMAND --help` its options"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from .._lock import locked
 from .options import SchemeFiles, load_scheme_files
 from .output import (
     CommandError,
@@ -131,22 +132,23 @@ def break_(
     maps: dict[str, list[Elite]] = {}
     unfinished: list[str] = []
     try:
-        for place, name in enumerate(spaces):
-            left = until - time.monotonic()
-            if best and left <= 0:
-                break
-            search = _search(
-                spaces[name], PROPERTIES[name], seed, method, jobs or os.cpu_count() or 1, folder
-            )
-            seconds = None if left == math.inf else left / (len(spaces) - place)
-            best[name], finding, finished = _find(search, trials, seconds, emulate=emulate, json=json)
-            if not finished:
-                unfinished.append(name)
-            if method == "qd":
-                maps[name] = sorted(search.elites.values(), key=lambda elite: elite.cell)
-            if finding is not None:
-                finding.save(folder)
-                found.append(finding)
+        with locked(folder):
+            for place, name in enumerate(spaces):
+                left = until - time.monotonic()
+                if best and left <= 0:
+                    break
+                search = _search(
+                    spaces[name], PROPERTIES[name], seed, method, jobs or os.cpu_count() or 1, folder
+                )
+                seconds = None if left == math.inf else left / (len(spaces) - place)
+                best[name], finding, finished = _find(search, trials, seconds, emulate=emulate, json=json)
+                if not finished:
+                    unfinished.append(name)
+                if method == "qd":
+                    maps[name] = sorted(search.elites.values(), key=lambda elite: elite.cell)
+                if finding is not None:
+                    finding.save(folder)
+                    found.append(finding)
     except Interrupted:
         return print_error(
             "interrupted; what was tried is kept, and the same command continues", json=json, code=130

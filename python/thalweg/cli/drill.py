@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from .._files import read_text
 from .output import CommandError, console, nearest, print_table, show_json
 from .overrides import parse_params
 
@@ -108,7 +109,7 @@ def _drill(
     from .. import _native
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except UnicodeDecodeError as error:
         raise CommandError(f"{path} is no text in UTF-8") from error
     report = _json.loads(_native.drill(text, scheme, params=params, standard=standard, stamped=stamped))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from .._lock import locked
 from .options import SchemeFiles, load_scheme_files
 from .output import CommandError, check_minimum, check_seed, console, nearest, show_json
 from .overrides import parse_overrides, parse_params
@@ -117,7 +118,7 @@ def evaluate(
         params = parse_params(settings, scheme, "beta=0.8") if settings else {}
     folder = out or Path("out") / "evaluate" / scheme.replace(SEPARATOR, "-")
     began = time.monotonic()
-    with Meter(scheme, quiet=json) as meter:
+    with locked(folder), Meter(scheme, quiet=json) as meter:
         try:
             card = run(
                 scheme,
@@ -134,7 +135,7 @@ def evaluate(
             )
         except KeyboardInterrupt:
             raise _interrupted() from None
-    page = save_evaluation(card, folder)
+        page = save_evaluation(card, folder)
     if json:
         show_json({**card.as_dict(), "report": str(page), "folder": str(folder)})
     else:

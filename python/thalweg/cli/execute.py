@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._lock import locked
 from ..errors import EmulationError, Interrupted, ScenarioError
 from .output import CommandError
 from .result_folders import finalize_run, folder_name, locate_run, locate_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from ..jobs import JobProgress
     from ..papers import Study
@@ -76,13 +78,14 @@ def simulate(
 ) -> Finished:
     """Runs a plan in its folder. `KeyboardInterrupt` in `progress` stops it, as Ctrl-C does; the results are kept."""
     interrupted = False
-    try:
-        result = plan.run(
-            progress=progress, out=location.work, keep_s=keep_s, capture=pcap, qlog=qlog, drill=drill
-        )
-    except Interrupted as stop:
-        interrupted, result = True, stop.result
-    folder, note = finalize_run(location, result)
+    with locked_beside(location):
+        try:
+            result = plan.run(
+                progress=progress, out=location.work, keep_s=keep_s, capture=pcap, qlog=qlog, drill=drill
+            )
+        except Interrupted as stop:
+            interrupted, result = True, stop.result
+        folder, note = finalize_run(location, result)
     return Finished(result, folder, note, interrupted)
 
 
@@ -91,14 +94,20 @@ def emulate(
 ) -> Finished:
     """Emulates a plan in its folder, with the other arguments of `Plan.emulate`; stops as `simulate` does."""
     interrupted = False
-    try:
-        result = plan.emulate(progress=progress, out=location.work, **settings)
-    except Interrupted as stop:
-        interrupted, result = True, stop.result
-    except EmulationError as error:
-        raise CommandError(str(error), error.hint, code=1) from error
-    folder, note = finalize_run(location, result)
+    with locked_beside(location):
+        try:
+            result = plan.emulate(progress=progress, out=location.work, **settings)
+        except Interrupted as stop:
+            interrupted, result = True, stop.result
+        except EmulationError as error:
+            raise CommandError(str(error), error.hint, code=1) from error
+        folder, note = finalize_run(location, result)
     return Finished(result, folder, note, interrupted)
+
+
+def locked_beside(location: RunLocation) -> AbstractContextManager[None]:
+    """The lock of the folder of the earlier run, which is replaced at the end; the run locks the folder that it writes."""
+    return locked(None if location.work == location.folder else location.folder)
 
 
 def create_sweep(scenario: Scenario, *, use_grid: bool, seed: int | None, runs: int) -> Sweep:
@@ -157,14 +166,14 @@ def reproduce(
     """
     from ..report import save_reproduction, write
 
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        done = study.reproduce(**settings, out=folder / "measurements", progress=progress)
-    except KeyError as error:
-        raise CommandError(str(error.args[0])) from error
-    except KeyboardInterrupt:
-        raise CommandError(
-            "interrupted", "the same command again runs only what is missing", code=130
-        ) from None
-    save_reproduction(done, folder)
-    return done, write(folder)
+    with locked(folder):
+        try:
+            done = study.reproduce(**settings, out=folder / "measurements", progress=progress)
+        except KeyError as error:
+            raise CommandError(str(error.args[0])) from error
+        except KeyboardInterrupt:
+            raise CommandError(
+                "interrupted", "the same command again runs only what is missing", code=130
+            ) from None
+        save_reproduction(done, folder)
+        return done, write(folder)

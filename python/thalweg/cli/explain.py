@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ResultError
 from .options import SchemeFiles, load_scheme_files
-from .output import CommandError, check_figure, console, number, print_table, show_json
+from .output import check_figure, console, number, print_table, show_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,10 +44,7 @@ def explain(
     check_figure(out, "--json prints the numbers")
     load_scheme_files(scheme_file)
     source = load(run) if run.is_file() else Result.load(run)
-    try:
-        answer = explained(source, flow)
-    except ResultError as error:
-        raise CommandError(str(error)) from error
+    answer = explained(source, flow)
     figure = out or (run.parent if run.is_file() else run) / f"explain-{flow}.svg"
     answer.plot(out=figure)
     if json:

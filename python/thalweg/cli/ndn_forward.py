@@ -61,8 +61,12 @@ def forward(
     given = {"at": controller, "key": key and str(key), "node": node}
     if not settings.is_file():
         raise CommandError(f"{settings}: {'not a file' if settings.exists() else 'no such file'}")
+    hint = "`thalweg ndn forward --example` prints example settings"
     try:
         table = library.read_settings(settings)
+    except ValueError as error:
+        raise CommandError(str(error), hint) from error
+    try:
         if any(value is not None for value in given.values()):
             known = {name: value for name, value in given.items() if value is not None}
             table["controller"] = {**table.get("controller", {}), **known}
@@ -70,7 +74,7 @@ def forward(
     except TransferError as error:
         raise CommandError(str(error), error.hint) from error
     except ValueError as error:
-        raise CommandError(str(error), "`thalweg ndn forward --example` prints example settings") from error
+        raise CommandError(str(error), hint) from error
     except OSError as error:
         raise CommandError(str(error), code=1) from error
     if json:

@@ -6,11 +6,12 @@ import json as _json
 import math
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .._names import nearest as nearest
 from .._text import json_printable, printable
-from ..errors import without_number
+from ..errors import ResultWarning, without_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -92,6 +93,21 @@ def show_json(value: Mapping[str, Any]) -> None:
     # in one call: `dump` writes each number and each comma separately, which takes longer than formatting them
     text = _json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(json_printable(text) + "\n")
+
+
+def print_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Prints a warning on standard error, for `warnings.showwarning`; one about results without its place in a program."""
+    text = warnings.formatwarning(message, category, filename, lineno, line)
+    if issubclass(category, ResultWarning):
+        text = printable(f"warning: {message}", lines=True) + "\n"
+    (file or sys.stderr).write(text)
 
 
 def print_error(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ..errors import ResultError
 from .output import CommandError, check_figure, show_json
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def plot(
             frame = _run_table(run, what, only)
             if not csv:
                 run.plot(what, only or None, out=target, **options)
+    except ResultError:
+        raise
     except (KeyError, ValueError) as error:
         raise CommandError(str(error.args[0])) from error
     if csv:

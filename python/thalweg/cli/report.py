@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from .._stored import AGAIN, INDEX_AGAIN
 from ..errors import ResultError
 from .output import CommandError, show_json
 
@@ -39,12 +40,9 @@ def report(
         page = write(run, out)
     except ResultError as error:
         inside = sorted(path.parent for path in run.glob("*/**/run.json"))[:3] if run.is_dir() else []
-        hint = (
-            f"runs below it: {', '.join(map(str, inside))}"
-            if inside
-            else error.hint or "give a folder that `thalweg run` wrote"
-        )
-        raise CommandError(str(error), hint) from error
+        if inside and error.hint not in (AGAIN, INDEX_AGAIN):
+            raise CommandError(str(error), f"runs below it: {', '.join(map(str, inside))}") from error
+        raise
     if show:
         webbrowser.open(page.resolve().as_uri())
     if json:

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._folder_names import QUANTITY, pair, sanitize, short_key, value_text
+from .._lock import LOCK_FILE
+from .._stored import read_record
 from ..dataset import INCOMING, LOCK, RUNS
+from ..errors import ResultError
 from ..result import MANIFEST, PAGE, PART, manifest
 from .output import CommandError
 
@@ -173,9 +176,9 @@ def folder_content(folder: Path, plan: Plan, *, emulated: bool = False) -> Conte
     if not folder.is_dir():
         return "files"
     try:
-        text = (folder / "plan.toml").read_text(encoding="utf-8")
+        text = (folder / "plan.toml").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return "files" if any(folder.iterdir()) else "nothing"
+        return "files" if any(entry.name != LOCK_FILE for entry in folder.iterdir()) else "nothing"
     record = manifest(folder)
     if record is not None and ("emulation" in record) != emulated:
         return "another"
@@ -221,8 +224,8 @@ def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
 
 def _holds_runs(entry: Path) -> bool:
     """A folder of a run, or of the runs of a scenario, an entry of a dataset, or what is written beside `sweep.json`."""
-    if entry.name in (INCOMING, LOCK, RUNS, "summary.parquet", PAGE) or re.fullmatch(
-        r"\.?part-\d+", entry.name
+    if entry.name in (INCOMING, LOCK, LOCK_FILE, RUNS, "summary.parquet", PAGE) or re.fullmatch(
+        r"\.?part-\d+|\.damaged-part-.*|sweep\.json(\..+)?", entry.name
     ):
         return True
     return entry.is_dir() and ((entry / "plan.toml").exists() or any(entry.glob("seed=*/plan.toml")))
@@ -246,9 +249,9 @@ def _simulated_time(folder: Path) -> float:
     """The simulated time of the run in a folder; infinite if it is complete."""
     for name in (MANIFEST, PART):
         try:
-            record = json.loads((folder / name).read_text(encoding="utf-8"))
+            record = read_record(folder / name)
             return float("inf") if record["status"] == "complete" else float(record["ended_s"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ResultError, ValueError, KeyError, TypeError):
             continue
     return -1.0
 

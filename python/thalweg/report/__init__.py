@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._folder_names import run_of_cell
+from .._stored import AGAIN
 from ..errors import ResultError
 from ..result import PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..evaluation.runner import Card
     from ..result import Result
@@ -38,8 +39,6 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
 
     Raises `ResultError` if the folder holds none of them.
     """
-    from json import JSONDecodeError
-
     from ..result import Result, stored_run
     from . import _evaluation, _paper, _run, sweeps
 
@@ -47,19 +46,28 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
     target = Path(page) if page is not None else folder / PAGE
     if stored_run(folder) is not None:
         target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        if (folder / _paper.FILE).is_file():
-            html = _paper.page(folder)
-        elif (folder / _evaluation.FILE).is_file():
-            html = _evaluation.page(folder)
-        elif (folder / sweeps.FILE).is_file():
-            html = sweeps.page(folder)
-        else:
-            html = _run.page(Result.load(folder), folder)
-    except (FileNotFoundError, JSONDecodeError, KeyError, TypeError) as error:
-        raise ResultError(f"{folder} holds no result that can be read: {error!r}") from error
+    for module in (_paper, _evaluation, sweeps):
+        if (folder / module.FILE).is_file():
+            html = _page_of_record(module.page, folder, module.FILE)
+            break
+    else:
+        html = _run.page(Result.load(folder), folder)
     target.write_text(html, encoding="utf-8")
     return target
+
+
+def _page_of_record(page: Callable[[Path], str], folder: Path, name: str) -> str:
+    """The page that a record describes, whose entries no schema names one by one: `ResultError` if they are others."""
+    from jinja2 import UndefinedError
+
+    try:
+        return page(folder)
+    except ResultError:
+        raise
+    except FileNotFoundError as error:
+        raise ResultError(f"{error.filename} is missing", AGAIN) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UndefinedError) as error:
+        raise ResultError(f"{folder / name} is damaged: its entries are others, {error!r}", AGAIN) from error
 
 
 def save_reproduction(done: Any, folder: str | Path) -> None:

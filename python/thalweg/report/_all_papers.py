@@ -10,6 +10,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from .._stored import read_record
 from ..result import PAGE
 from . import _paper
 from ._page import render
@@ -42,7 +43,7 @@ def save(papers: Sequence[str], folder: Path) -> None:
 
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
-    record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    record = read_record(folder / FILE)
     papers = [_read(folder, name) for name in record["papers"]]
     counts = _sum(paper["bar"] for paper in papers)
     return render(
@@ -58,7 +59,7 @@ def page(folder: Path) -> str:
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
-    record = json.loads((folder / name / _paper.FILE).read_text(encoding="utf-8"))
+    record = read_record(folder / name / _paper.FILE)
     return {
         **record,
         "page": f"{name}/{PAGE}",

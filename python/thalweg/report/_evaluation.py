@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from .._stored import check_keys, read_record
 from ..errors import ResultError
 from ..evaluation.rows import printed
 from ..evaluation.runner import FORMAT
@@ -36,7 +37,8 @@ def save(card: Card, folder: Path) -> None:
 
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
-    record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    record = read_record(folder / FILE)
+    check_keys(record, folder / FILE, {"format": int, "version": str})
     if record["format"] != FORMAT:
         raise ResultError(
             f"{folder / FILE} was written by version {record['version']}, and cannot be read by this one",

@@ -9,6 +9,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from .._stored import read_json, read_record, read_table
 from ..plots import Drawing
 from . import _charts, _panels
 from ._page import render
@@ -67,7 +68,7 @@ def save(done: Any, folder: Path) -> None:
 
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
-    record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    record = read_record(folder / FILE)
     claims, runs = record["claims"], record["runs"]
     charts = interactive(record, folder)
     # pages of the first format have no such field: they are of papers
@@ -133,7 +134,7 @@ def interactive(record: dict[str, Any], folder: Path, prefix: str = "") -> dict[
                 seed=record["seed"],
                 changes=f", changes={record['changes']!r}" if record.get("changes") else "",
             ),
-            "panels": json.loads((folder / entry["panels"]).read_text(encoding="utf-8")),
+            "panels": read_json(folder / entry["panels"]),
         }
         for entry in record["figures"]
         if "panels" in entry
@@ -201,9 +202,7 @@ def _fitted_words(count: int) -> str:
 
 
 def _parquet(folder: Path, file: str) -> dict[str, Any]:
-    import polars
-
-    frame = polars.read_parquet(folder / file)
+    frame = read_table(folder / file)
     rows = with_intervals(frame.to_dicts(), number)
     columns = [(name, column_heading(name)) for name in rows[0]] if rows else []
     return {"columns": columns, "rows": rows, "names": frame.columns[0]}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
+from .._stored import parse_toml
 from ..event_labels import event_marks
 from ..result import with_overrides
 from ..sweep import value_text
@@ -359,7 +359,9 @@ def _changed_keys(one: Result, other: Result) -> list[str]:
 
 def _scenario(run: Result) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a run is of: the scenario and what overrides it, without the seed."""
-    written = tomllib.loads(run.scenario_toml)
+    written = parse_toml(
+        run.scenario_toml, "scenario.toml" if run.folder is None else run.folder / "scenario.toml"
+    )
     overridden = run.record.get("overrides") or {}
 
     def unseeded(keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
+from .._stored import INDEX_AGAIN, read_index, read_record, read_table, warn_of_damage
 from ..dataset import RUNS
+from ..errors import ResultError
 from ..result import PAGE, with_overrides
 from ..stats import interval_text
 from ..sweep import cells_of, group_by_point, notes
@@ -61,6 +64,15 @@ Interval = tuple[float | None, float | None, float | None]
 """A mean and the ends of its confidence interval, None where there is none."""
 
 
+def warn_if_damaged(folder: Path) -> None:
+    """Says that the index of a sweep cannot be read and will be written again."""
+    with suppress(OSError):
+        try:
+            read_index(folder / FILE)
+        except ResultError as error:
+            warn_of_damage(error, "it is written again")
+
+
 def begin(plans: Sequence[str], folder: Path) -> None:
     """Records the plans of a sweep before it starts, so that the folder of a killed one can be recognised."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,15 +81,15 @@ def begin(plans: Sequence[str], folder: Path) -> None:
 
 def plan_digests(folder: Path) -> list[str] | None:
     """Digests of the plans of the sweep in a folder; None if there is none."""
-    for name in (FILE, PART):
+    for read, name in ((read_index, FILE), (read_record, PART)):
         try:
-            record = json.loads((folder / name).read_text(encoding="utf-8"))
-            # without digests: any other sweep differs
-            return list(record.get("plans", ["unknown"]))
-        except FileNotFoundError:
+            record = read(folder / name)
+        except (OSError, ResultError):
+            # nobody can read it: it is written again
             continue
-        except (OSError, ValueError, AttributeError):
-            return ["unknown"]
+        # without digests: any other sweep differs
+        plans = record.get("plans")
+        return list(plans) if isinstance(plans, list) else ["unknown"]
     return None
 
 
@@ -159,7 +171,6 @@ def _durations(spans: Mapping[str, list[float]]) -> list[tuple[str, str, str]]:
 
 def load(folder: Path) -> SweepResult:
     """The sweep that `save` wrote, with the runs in their folders. Raises `ResultError` if one cannot be read."""
-    from ..errors import ResultError
     from ..result import Result
     from ..sweep import SweepResult, SweepRun
 
@@ -174,20 +185,11 @@ def load(folder: Path) -> SweepResult:
 
 def read(folder: Path) -> dict[str, Any]:
     """The content of `sweep.json`. Raises `ResultError` if it is missing or damaged."""
-    from ..errors import ResultError
-
-    file = folder / FILE
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-        _ = record["keys"], record["metrics"], int(record["planned"])
-        _ = [(run["values"], run["seed"], run["folder"]) for run in record["runs"]]
-    except FileNotFoundError as error:
+        return read_index(folder / FILE)
+    except (FileNotFoundError, NotADirectoryError) as error:
         hint = "give the folder of a sweep, or for one run take `Result.load`"
         raise ResultError(f"{folder} holds no sweep: {FILE} is missing", hint) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        hint = "remove this file: the same `thalweg run` or `Sweep.run` writes it again, and repeats no run"
-        raise ResultError(f"{file} is damaged: {error!r}", hint) from error
-    return dict(record)
 
 
 def relative_folder(result: Result, beside: Path) -> str | None:
@@ -293,11 +295,9 @@ def axis_label(metric: str) -> str:
 
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
-    import polars
-
     record = read(folder)
-    summary = polars.read_parquet(folder / "summary.parquet").to_dicts()
     keys, runs = record["keys"], record["runs"]
+    summary = read_table(folder / "summary.parquet", [*keys, "metric", "n", "mean"], INDEX_AGAIN).to_dicts()
     rows = points(summary, keys, record["metrics"])
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
     values = _values(keys, runs)

@@ -30,7 +30,7 @@ from ..report import network_of_plan
 from ..result import PAGE
 from ..scenario import Scenario
 from .completion import complete
-from .files import Folder, Refused, starter_picture
+from .files import MAX_SHOWN, Folder, Refused, starter_picture
 from .guard import Guard, TooLarge, body_of
 from .transfer import TransferActivity
 from .work import Hub, PaperActivity, RunActivity, SweepActivity, write_comparison, write_page
@@ -249,6 +249,8 @@ class Requests:
                 return _error(str(error), error.hint, status=413, close=True)
             except ValueError as error:
                 return _error(f"the request is not JSON: {error}")
+            except RecursionError:
+                return _error("the request is nested too deeply")
             return await _answered(lambda: answer(given))
 
         return handle
@@ -328,7 +330,7 @@ async def _answered(answer: Callable[[], Json]) -> Response:
         return _error(error.message, error.hint)
     except Refused as error:
         return _error(str(error), error.hint)
-    except (ResultError, UnicodeDecodeError) as error:
+    except (ResultError, UnicodeError) as error:
         return _error(str(error))
     except OSError as error:
         said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
@@ -376,8 +378,9 @@ def _picture(folder: Folder, query: Callable[[str], str]) -> Json:
 
 
 def _file(path: Path) -> Response:
-    if not path.is_file():
-        return _error(f"{path.name}: no such file", status=404)
+    # false also for a name that no file can have
+    if not os.path.isfile(path):
+        return _error(f"{path.name[:MAX_SHOWN]}: no such file", status=404)
     headers = {"content-security-policy": RESULT_POLICY}
     if path.suffix == ".html":
         return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)

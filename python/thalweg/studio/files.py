@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import os
 import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._stored import read_record
 from ..cli import new
 from ..cli.new import STARTERS, starter_question
-from ..errors import ScenarioError
+from ..errors import ResultError, ScenarioError
 from ..report import network_of_plan
 from ..result import MANIFEST, PART, with_overrides
 from ..scenario import Scenario
@@ -30,6 +30,9 @@ MAX_SCENARIOS = 400
 
 MAX_RESULTS = 200
 """Maximum number of results in the list, the newest first."""
+
+MAX_SHOWN = 80
+"""Characters of a name that is too long, in a message."""
 
 MAX_INTRODUCTION = 300
 """Characters of a scenario's comment in the gallery."""
@@ -84,8 +87,12 @@ class Folder:
     def _below(self, top: Path, name: str) -> Path:
         path = top / name
         hidden = any(part.startswith(".") for part in Path(name).parts)
-        if not name or hidden or "\0" in name or top.resolve() not in path.resolve().parents:
-            raise Refused(f"{name or 'no name'}: not below {self.name_of(top)}")
+        try:
+            if not name or hidden or "\0" in name or top.resolve() not in path.resolve().parents:
+                raise Refused(f"{name or 'no name'}: not below {self.name_of(top)}")
+        except OSError as error:
+            # a name that no file can have
+            raise Refused(f"{name[:MAX_SHOWN]} …: {error.strerror}") from error
         return path
 
     def gallery(self) -> dict[str, Any]:
@@ -131,7 +138,7 @@ class Folder:
             tree = tomllib.loads(text)
         except TooLarge as error:
             return entry | {"fault": str(error)}
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             return entry | {"fault": f"not TOML: {error}"} if "[topology]" in text else None
         except (OSError, UnicodeDecodeError):
             return None
@@ -235,7 +242,7 @@ class Folder:
             "at": at,
         }
         try:
-            record = json.loads((folder / name).read_text(encoding="utf-8"))
+            record = read_record(folder / name)
             row["title"] = with_overrides(
                 str(record.get("title") or folder.name), record.get("overrides") or {}
             )
@@ -243,7 +250,7 @@ class Folder:
             row["seed"] = record.get("seed") if kind == "run" else None
             if kind == "run" and "emulation" in record:
                 row["kind"] = "emulation"
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ResultError, AttributeError):
             row["status"] = "cannot be read"
         return row
 
