@@ -46,13 +46,13 @@ pub use collector::{Collector, Destination};
 pub use content::{
     ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Pause, Payload, Sink, Status,
 };
-pub use folder::{FolderFile, FolderFiles, make_folders};
+pub use folder::{FolderFile, FolderFiles, Placed};
 pub use fountain::{Fountain, Receivers};
 pub use identity::Identity;
 pub use layout::Layout;
 pub use live_stream::{LiveStream, Playout};
 pub use manifest::{Kind, Manifest};
-pub use names::{BadName, check_name};
+pub use names::{BadName, check_name, check_outermost_name};
 pub use rate_limit::RateLimited;
 pub use reassembly::Reassembly;
 pub use store::{Complete, FileStore, PipeStore, Store};

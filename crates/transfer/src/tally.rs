@@ -109,6 +109,7 @@ struct Objects {
     recent: VecDeque<Arc<Tally>>,
     /// Number of objects and their bytes, where they are known from the beginning.
     expected: Option<(u64, u64)>,
+    omitted: u64,
     notes: Vec<String>,
 }
 
@@ -121,6 +122,8 @@ pub struct TransferSnapshot {
     pub complete: u64,
     /// Number of objects, if known.
     pub objects: Option<u64>,
+    /// Files and folders of the folder that is sent that are not sent, because of their names or kinds.
+    pub omitted: u64,
 }
 
 impl Tallies {
@@ -142,6 +145,11 @@ impl Tallies {
     /// Number of objects that follow, and the sum of their bytes.
     pub fn expect(&self, objects: u64, bytes: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).expected = Some((objects, bytes));
+    }
+
+    /// Number of files and folders that the sender does not send.
+    pub fn omit(&self, count: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).omitted = count;
     }
 
     /// Adds a message for users.
@@ -172,6 +180,7 @@ impl Tallies {
             sum,
             complete: objects.complete + complete,
             objects: objects.expected.map(|(count, _)| count),
+            omitted: objects.omitted,
         }
     }
 }
@@ -311,7 +320,7 @@ mod tests {
             }
             tally.note(format!("note {number}"));
         }
-        let TransferSnapshot { sum, complete, objects } = all.snapshot();
+        let TransferSnapshot { sum, complete, objects, omitted: _ } = all.snapshot();
         assert_eq!((sum.total, sum.done, complete, objects), (60, 34, 2, Some(3)));
         assert_eq!((sum.name.as_deref(), sum.receivers, sum.complete_receivers), (Some("file3"), 1, 0));
         assert_eq!(sum.notes, ["left out", "note 1", "note 2", "note 3"]);
