@@ -48,7 +48,7 @@ pub struct Snapshot {
     pub complete_receivers: u64,
     /// Pieces of a live stream that the source dropped after their deadline.
     pub dropped: u64,
-    /// Pieces of a live stream that arrived late or not at all.
+    /// Pieces of a live stream that arrived late or not at all; at a source, at the receiver with most of them.
     pub late: u64,
     /// Pieces of a live stream from before this receiver joined.
     pub missed: u64,
@@ -263,6 +263,10 @@ impl Tally {
 
     pub(crate) fn add_late(&self, pieces: u64) {
         self.late.fetch_add(pieces, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_late(&self, pieces: u64) {
+        self.late.store(pieces, Ordering::Relaxed);
     }
 
     pub(crate) fn set_missed(&self, pieces: u64) {
