@@ -156,8 +156,8 @@ def send(
 
     With a host in `to` it connects, without one it listens. With a `group` it listens, and sends to all receivers that
     connect. `deadline`, such as `"500 ms"`, makes it a live stream: older data are dropped. `name` is sent to the
-    receiver; default: the name of the file or folder. Links and hidden files of a folder are not sent, but noted in the
-    result. Raises `TransferError`.
+    receiver; default: the name of the file or folder. Links in a folder, and names that other systems read as paths,
+    are not sent; the result counts and notes them, and is not complete. Raises `TransferError`.
     """
     congestion, security = congestion or Congestion(), security or Security()
     network = network or Network()
