@@ -156,8 +156,8 @@ def send(
 
     With a host in `to` it connects, without one it listens. With a `group` it listens, and sends to all receivers that
     connect. `deadline`, such as `"500 ms"`, makes it a live stream: older data are dropped. `name` is sent to the
-    receiver; default: the name of the file or folder. Links and hidden files of a folder are not sent, but noted in the
-    result. Raises `TransferError`.
+    receiver; default: the name of the file or folder. Links in a folder, and names that other systems read as paths,
+    are not sent; the result counts and notes them, and is not complete. Raises `TransferError`.
     """
     congestion, security = congestion or Congestion(), security or Security()
     network = network or Network()
@@ -290,8 +290,9 @@ def udp_address(place: str | Path | None) -> str | None:
 
 
 def is_complete(result: dict[str, Any]) -> bool:
-    """Whether all data arrived; also for a live stream."""
-    return result["end"] == "complete" and not (result["dropped"] or result["late"] or result["missed"])
+    """Whether all data arrived: every piece of a live stream, and everything in a folder."""
+    lacking = result["dropped"] or result["late"] or result["missed"] or result["files"]["omitted"]
+    return result["end"] == "complete" and not lacking
 
 
 def describe_outcome(result: dict[str, Any], *, sending: bool) -> str:
@@ -312,6 +313,11 @@ def describe_outcome(result: dict[str, Any], *, sending: bool) -> str:
             reasons = [f"{late} pieces were too late"] if late else []
             if result["missed"]:
                 reasons.append(f"{result['missed']} pieces had been sent before this receiver connected")
+            if omitted := result["files"]["omitted"]:
+                count = f"{omitted:,} files or folders" if omitted > 1 else "1 file or folder"
+                reasons.append(
+                    f"{count} in the folder cannot be sent{'' if sending else ', says the sender'}"
+                )
             return f"incomplete: {' and '.join(reasons)}"
         case "stopped":
             return f"{prefix}: it was stopped"
@@ -348,6 +354,8 @@ def outcome_hint(result: dict[str, Any], *, sending: bool) -> str | None:
     if result["end"] == "quiet" or "no data arrived for too long" in why:
         idle = "a program that pauses for longer needs `--key` or `--peer` at both ends"
         return f"`--patience` sets this time; {idle}"
+    if sending and result["end"] == "complete" and result["files"]["omitted"]:
+        return "the notes say why; an archive has everything: `tar c FOLDER | thalweg send - …`"
     if "is there already" in why:
         return "`--overwrite` at the receiver replaces it, `--name` sets another name"
     if "another client is being served" in why:

@@ -67,7 +67,13 @@ fn main() {
         let outgoing =
             if paced { Outgoing::Paced(Box::new(zeros)) } else { Outgoing::Windowed(Box::new(zeros)) };
         let control = Control::new();
-        let all = objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false }]);
+        let all = objects(vec![Object {
+            folders: Vec::new(),
+            outgoing,
+            about: Vec::new(),
+            more: false,
+            omitted: 0,
+        }]);
         let outcome = send(&settings(Handshake::Connect(address)), &scheme, all, &mut here, &control);
         (outcome, cpu_s())
     });

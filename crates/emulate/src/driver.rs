@@ -61,10 +61,12 @@ pub(crate) fn drive(
         let waited = watched.saturating_since(away);
         turn.accuracy.pickups.record_times(waited, waited.as_nanos());
         let back = platform.now();
-        // a wait that lasted too long counts as not watching
-        away = if ready.is_empty() { back.min(until.max(watched)) } else { back };
+        // a wait that lasted too long counts as not watching, also one that a packet ended
+        away = back.min(until.max(watched));
         turn.accuracy.pickups.record_times(Duration::ZERO, away.saturating_since(watched).as_nanos());
     }
+    let unwatched = platform.now().min(Time::ZERO + blueprint.duration).saturating_since(away);
+    turn.accuracy.pickups.record_times(unwatched, unwatched.as_nanos());
     turn.request(platform);
     turn.accuracy.wall = platform.now().saturating_since(Time::ZERO);
     turn.accuracy

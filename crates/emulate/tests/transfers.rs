@@ -95,7 +95,7 @@ fn a_program_of_a_file() {
     let scheme = Scheme::new(&env_var("SCHEME"));
     let (outgoing, about) = load(&folder.join("file"), &scheme, Some(Rate::from_mbps(2)), 1);
     let mut udp = Udp::bind(sender).unwrap();
-    let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
+    let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false, omitted: 0 }]);
     let outcome = quic_net::send(&settings(Handshake::Listen), &scheme, all, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
     fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();

@@ -348,7 +348,13 @@ impl<'a> Sender<'a> {
             control.send_record(&Record::Mode(mode.clone()));
         }
         let offer = self.flow.offer().clone();
-        control.send_record(&Record::Offer { object: 0, more: false, folders: Vec::new(), offer });
+        control.send_record(&Record::Offer {
+            object: 0,
+            more: false,
+            omitted: 0,
+            folders: Vec::new(),
+            offer,
+        });
         control.send_record(&Record::First { object: 0, seq: 0 });
         self.stats.sessions += 1;
         self.stats.opened_at = self.stats.opened_at.min(now);

@@ -273,7 +273,8 @@ fn a_sender_that_connects_is_refused_as_a_mismatch() {
         let scheme = steady("1 Mbit/s");
         let scheme = quic_net::Scheme { packet: 1428, ..scheme };
         let outgoing = transfer::Outgoing::Paced(numbers(1, 1, &Shared::default()));
-        let object = quic_net::Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false };
+        let object =
+            quic_net::Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false, omitted: 0 };
         quic_net::send(
             &client_settings,
             &scheme,

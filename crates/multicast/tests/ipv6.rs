@@ -163,7 +163,13 @@ fn sessions_and_groups_between_two_computers() {
             request.send(Request { to, interface: None, receivers: 1 }).expect("the far side waits");
             let outgoing = Outgoing::Paced(Box::new(Numbers(1, BTreeSet::new())));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
-            let all = objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false }]);
+            let all = objects(vec![Object {
+                folders: Vec::new(),
+                outgoing,
+                about: Vec::new(),
+                more: false,
+                omitted: 0,
+            }]);
             let outcome = quic_net::send(&settings, &steady(), all, &mut udp, &control);
             whole(&[outcome]);
             whole(&observed.recv().expect("the far side tells"));

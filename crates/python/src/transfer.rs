@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use quic_net::{Control, End, Object, Objects, Outcome, Phase, Proposal, Scheme, objects};
 use serde_json::{Value, json};
-use transfer::{FolderFiles, Outgoing, Receivers, Source, Tallies, Task, TransferSnapshot, keep};
+use transfer::{FolderFiles, Outgoing, Placed, Receivers, Source, Tallies, Task, TransferSnapshot, keep};
 use units::{Duration, Lateness, Time};
 use wire::stream::Transport;
 
@@ -145,6 +145,8 @@ impl Transfer {
     /// Sends a file, a stream, or a live stream.
     fn send_object(&self, options: &Value, scheme: &Scheme, task: Task) -> Result<Remains, String> {
         let control = &*self.control;
+        transfer::check_outermost_name(&task.name)
+            .map_err(|why| format!("a file called {:?}: {why}", task.name))?;
         let loaded = task.load(&self.tallies.begin(), &|| !control.stopped());
         let Some((outgoing, about)) = loaded.map_err(|error| error.to_string())? else {
             return Ok(Remains::Stopped);
@@ -152,7 +154,8 @@ impl Transfer {
         match text(options, "group") {
             Some(group) => send_to_group(options, scheme, group, (outgoing, about), control),
             None => {
-                let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
+                let all =
+                    objects(vec![Object { folders: Vec::new(), outgoing, about, more: false, omitted: 0 }]);
                 send(options, scheme, all, control)
             }
         }
@@ -167,6 +170,8 @@ impl Transfer {
         task: &(dyn Fn(Source, &str) -> Task + Sync),
     ) -> Result<Remains, String> {
         let listed = FolderFiles::list(folder.as_ref(), name).map_err(|error| error.to_string())?;
+        let omitted = u32::try_from(listed.skipped.len()).unwrap_or(u32::MAX);
+        self.tallies.omit(omitted.into());
         listed.skipped.iter().for_each(|skipped| self.tallies.note(&format!("not sent: {skipped}")));
         self.tallies.expect(listed.files.len() as u64, listed.bytes());
         let (control, tallies, over) = (&*self.control, &self.tallies, AtomicBool::new(false));
@@ -181,7 +186,8 @@ impl Transfer {
                     let object = match loaded {
                         Ok(None) => break,
                         Ok(Some((outgoing, about))) => {
-                            Ok(Object { folders: file.folders, outgoing, about, more: number + 1 < count })
+                            let (folders, more) = (file.folders, number + 1 < count);
+                            Ok(Object { folders, outgoing, about, more, omitted })
                         }
                         Err(error) => Err(error.to_string()),
                     };
@@ -208,8 +214,10 @@ impl Transfer {
         let qlogs = Qlogs::requested(options, "recv", &mut socket);
         settings.logs = qlogs.as_ref().map(Qlogs::logs);
         let mut socket = tap(socket, file)?;
+        let mut placed = Placed::default();
         let mut accept = |proposal: &Proposal| {
-            let into = destination(options, me, &proposal.folders)?;
+            self.tallies.omit(proposal.omitted.into());
+            let into = destination(options, me, &mut placed, proposal)?;
             let _ = self.scheme.set(proposal.offer.scheme.clone());
             keep(&proposal.offer, into, settings.limits.window, &self.tallies.begin())
         };
@@ -219,7 +227,7 @@ impl Transfer {
 
     fn state(&self) -> Value {
         use std::sync::atomic::Ordering::Relaxed;
-        let TransferSnapshot { sum: snapshot, complete, objects } = self.tallies.snapshot();
+        let TransferSnapshot { sum: snapshot, complete, objects, omitted } = self.tallies.snapshot();
         let progress = &self.control.progress;
         json!({
             "phase": match progress.phase() {
@@ -253,7 +261,7 @@ impl Transfer {
             "late": snapshot.late,
             "missed": snapshot.missed,
             "spoilt_blocks": snapshot.spoilt,
-            "files": {"complete": complete, "total": objects},
+            "files": {"complete": complete, "total": objects, "omitted": omitted},
             "name": snapshot.name,
             "path": snapshot.path,
             "notes": snapshot.notes,

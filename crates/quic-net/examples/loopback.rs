@@ -120,7 +120,7 @@ fn session(content: Content) {
         };
         receive(&settings(Handshake::Listen), &mut accept, &mut receiver_socket, &Control::new())
     });
-    let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
+    let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false, omitted: 0 }]);
     let outcome = send(&settings(Handshake::Connect(to)), &scheme, all, &mut sender_socket, &Control::new());
     assert_eq!(outcome.end, End::Complete);
     assert_eq!(receiving.join().expect("no panic").end, End::Complete);

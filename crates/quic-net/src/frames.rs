@@ -27,8 +27,8 @@ pub const DATA_HEADER: usize = 1 + 8 + 8 + 8 + 32;
 pub enum Record {
     /// The first record of each end: the version of these frames, the direction of data, and a secret by which a server recognises a client.
     Hello { version: u8, role: Role, client_secret: [u8; 32] },
-    /// From the sender: an object, and whether another follows it.
-    Offer { object: u32, more: bool, folders: Vec<String>, offer: Offer },
+    /// From the sender: an object, whether another follows it, and how many files and folders of the folder that is sent are not.
+    Offer { object: u32, more: bool, omitted: u32, folders: Vec<String>, offer: Offer },
     /// From the receiver: it is ready for this object.
     Ready { object: u32 },
     /// From the sender: the number of the first packet with content of this object, in a paced flow.
@@ -87,11 +87,15 @@ impl Record {
                 out.extend(client_secret);
                 HELLO
             }
-            Self::Offer { object, more, folders, offer } => {
+            Self::Offer { object, more, omitted, folders, offer } => {
                 out.extend(object.to_be_bytes());
-                out.extend([u8::from(*more), folders.len().min(MAX_DEPTH) as u8]);
+                out.push(if *more { MORE } else { 0 } | if *omitted > 0 { HAS_OMITTED } else { 0 });
+                if *omitted > 0 {
+                    out.extend(omitted.to_be_bytes());
+                }
+                out.push(folders.len().min(MAX_DEPTH) as u8);
                 for folder in &folders[..folders.len().min(MAX_DEPTH)] {
-                    text(folder, out);
+                    text(folder, FOLDER, out);
                 }
                 offer.encode(out);
                 OFFER
@@ -111,7 +115,7 @@ impl Record {
                 MESSAGE
             }
             Self::Mode(mode) => {
-                text(mode, out);
+                text(mode, TEXT, out);
                 MODE
             }
             Self::Done => DONE,
@@ -174,15 +178,22 @@ impl Record {
             }
             OFFER => {
                 let (object, rest) = numbered()?;
-                let (&[more, depth], mut rest) = rest.split_first_chunk()?;
+                let (&flags, mut rest) = rest.split_first().filter(|(flags, _)| **flags < 4)?;
+                let mut omitted = 0;
+                if flags & HAS_OMITTED != 0 {
+                    let (bytes, after) = rest.split_first_chunk()?;
+                    (omitted, rest) = (u32::from_be_bytes(*bytes), after);
+                    Some(omitted).filter(|omitted| *omitted > 0)?;
+                }
+                let (&depth, mut rest) = rest.split_first()?;
                 let mut folders = Vec::new();
                 for _ in 0..Some(depth).filter(|depth| usize::from(*depth) <= MAX_DEPTH)? {
-                    let (folder, after) = read_text(rest)?;
+                    let (folder, after) = read_text(rest, FOLDER)?;
                     folders.push(folder);
                     rest = after;
                 }
                 let offer = Offer::decode(rest).ok()?;
-                (more < 2).then_some(Self::Offer { object, more: more == 1, folders, offer })
+                Some(Self::Offer { object, more: flags & MORE != 0, omitted, folders, offer })
             }
             READY => {
                 let (object, rest) = numbered()?;
@@ -198,7 +209,7 @@ impl Record {
                 fits.then(|| Self::Message { object, bytes: bytes.to_vec() })
             }
             MODE => {
-                let (mode, rest) = read_text(body)?;
+                let (mode, rest) = read_text(body, TEXT)?;
                 rest.is_empty().then_some(Self::Mode(mode))
             }
             DONE => body.is_empty().then_some(Self::Done),
@@ -230,9 +241,15 @@ impl Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Appends a text of at most [`TEXT`] bytes after its length.
-fn text(text: &str, out: &mut Vec<u8>) {
-    let end = (0..=text.len().min(TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+/// Maximum bytes of the name of a folder.
+const FOLDER: usize = 255;
+/// Flags of an offer: another object follows; a number of what is not sent follows.
+const MORE: u8 = 1;
+const HAS_OMITTED: u8 = 2;
+
+/// Appends a text of at most `max` bytes after its length.
+fn text(text: &str, max: usize, out: &mut Vec<u8>) {
+    let end = (0..=text.len().min(max)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     out.push(end as u8);
     out.extend(&text.as_bytes()[..end]);
 }
@@ -248,10 +265,10 @@ fn read_group(body: &[u8]) -> Option<Record> {
     Some(Record::Group { address, session: rest.get_u32(), peer: rest.get_u32() })
 }
 
-fn read_text(bytes: &[u8]) -> Option<(String, &[u8])> {
+fn read_text(bytes: &[u8], max: usize) -> Option<(String, &[u8])> {
     let (&length, rest) = bytes.split_first()?;
     let (text, rest) = rest.split_at_checked(usize::from(length))?;
-    let text = std::str::from_utf8(text).ok().filter(|text| text.len() <= TEXT)?;
+    let text = std::str::from_utf8(text).ok().filter(|text| text.len() <= max)?;
     Some((text.to_owned(), rest))
 }
 
@@ -447,11 +464,19 @@ mod tests {
         let records = [
             Record::Hello { version: VERSION, role: Role::Sender, client_secret: [0; 32] },
             Record::Hello { version: 9, role: Role::Receiver, client_secret: [7; 32] },
-            Record::Offer { object: 0, more: false, folders: vec![], offer: offer() },
+            Record::Offer { object: 0, more: false, omitted: 0, folders: vec![], offer: offer() },
             Record::Offer {
                 object: 7,
                 more: true,
+                omitted: 0,
                 folders: vec!["größe".to_owned(), "b".to_owned()],
+                offer: offer(),
+            },
+            Record::Offer {
+                object: 8,
+                more: false,
+                omitted: u32::MAX,
+                folders: vec!["x".repeat(255); MAX_DEPTH],
                 offer: offer(),
             },
             Record::Ready { object: 7 },

@@ -25,6 +25,7 @@ mod initial_rate;
 mod machine;
 mod receiver;
 mod sender;
+mod silence;
 
 /// The flow of a session.
 const FLOW: FlowId = FlowId(0);

@@ -143,6 +143,17 @@ impl Accepted {
     }
 }
 
+/// The names of a proposal, or a message for users which of them is not valid.
+fn check_names(proposal: &Proposal) -> Result<(), String> {
+    let name = transfer::offered(&proposal.offer).map(|manifest| manifest.name);
+    let names = proposal.folders.iter().map(|folder| ("folder", folder));
+    for (at, (kind, name)) in names.chain(name.as_ref().map(|name| ("name", name))).enumerate() {
+        let check = if at == 0 { transfer::check_outermost_name } else { transfer::check_name };
+        check(name).map_err(|why| format!("the {kind} {name:?}: {why}"))?;
+    }
+    Ok(())
+}
+
 /// How data packets arrive: by a group, or on the connection.
 fn framing(group: Option<&(Reception, u32)>, context: &SessionContext<'_>) -> Framing {
     match group {
@@ -223,9 +234,7 @@ impl<'a> Receiving<'a> {
             Incoming::Paced(_) => transport == Transport::Paced,
             Incoming::Windowed(_) => transport == Transport::Windowed,
         };
-        for folder in &proposal.folders {
-            transfer::check_name(folder).map_err(|why| format!("the folder {folder:?}: {why}"))?;
-        }
+        check_names(proposal)?;
         let store = (self.accept)(proposal)?;
         if transport != proposal.offer.transport || !fits(&store) {
             return Err(format!("`{}` does not carry data of this kind", entry.scheme.name));
@@ -339,8 +348,8 @@ impl Application for Receiving<'_> {
         context: &mut SessionContext<'_>,
     ) -> Result<(), (Reason, String)> {
         match record {
-            Record::Offer { object, more, folders, offer } => self
-                .on_offer(object, more, Proposal { folders, offer }, context)
+            Record::Offer { object, more, omitted, folders, offer } => self
+                .on_offer(object, more, Proposal { folders, omitted, offer }, context)
                 .map_err(|why| (Reason::Offer, why)),
             Record::First { object, seq } => {
                 if self.accepted.as_ref().is_some_and(|accepted| accepted.number == object) {

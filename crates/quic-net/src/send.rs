@@ -14,7 +14,7 @@ use units::{Duration, Rate, Time};
 use wire::stream::{ABOUT, Offer, Reason, Role, Transport};
 
 use crate::connection::SessionContext;
-use crate::frames::{Datagram, Record};
+use crate::frames::{Datagram, MAX_DEPTH, Record};
 use crate::paced::{PacedSender, Unlimited, bps};
 use crate::session::{Application, run};
 use crate::settings::{Object, Objects, Settings};
@@ -111,6 +111,7 @@ struct Current {
     offer: Offer,
     outgoing: Outgoing,
     more: bool,
+    omitted: u32,
     /// Its stream, once the receiver is ready for it on the present connection.
     stream: Option<SendStream>,
 }
@@ -226,20 +227,27 @@ impl Sending {
         if !fits || object.about.len() > ABOUT {
             return Err(format!("`{}` does not carry data of this kind", self.scheme.name));
         }
+        if object.folders.len() > MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} folders within each other"));
+        }
+        for folder in &object.folders {
+            transfer::check_name(folder).map_err(|why| format!("the folder {folder:?}: {why}"))?;
+        }
         let Scheme { name, params, packet, ecn, .. } = self.scheme.clone();
         let offer =
             Offer { scheme: name, params, transport: self.transport, packet, ecn, size, about: object.about };
-        let Object { folders, outgoing, more, .. } = object;
-        Ok(Current { folders, offer, outgoing, more, stream: None })
+        let Object { folders, outgoing, more, omitted, .. } = object;
+        Ok(Current { folders, offer, outgoing, more, omitted, stream: None })
     }
 }
 
 impl Current {
     fn offer(&self, object: u32, context: &mut SessionContext<'_>) {
-        let Self { folders, offer, more, .. } = self;
+        let Self { folders, offer, more, omitted, .. } = self;
         context.send_record(&Record::Offer {
             object,
             more: *more,
+            omitted: *omitted,
             folders: folders.clone(),
             offer: offer.clone(),
         });

@@ -97,6 +97,8 @@ pub struct Object {
     pub about: Vec<u8>,
     /// Whether another object follows.
     pub more: bool,
+    /// How many files and folders of the folder that is sent are not, because of their names or kinds.
+    pub omitted: u32,
 }
 
 /// The objects of a sender, in order. An error is a message for users that ends the session.
@@ -115,6 +117,8 @@ pub fn objects(all: Vec<Object>) -> Objects {
 pub struct Proposal {
     /// The folders above the object, from the outermost. Each is the valid name of one folder ([`transfer::check_name`]).
     pub folders: Vec<String>,
+    /// How many files and folders of the folder that is sent are not.
+    pub omitted: u32,
     /// The scheme, and the manifest.
     pub offer: Offer,
 }

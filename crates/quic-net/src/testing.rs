@@ -123,7 +123,7 @@ pub fn load(path: &Path, scheme: &Scheme, rate: Option<Rate>, receivers: usize) 
 /// An object of a file.
 pub fn object(path: &Path, scheme: &Scheme, more: bool) -> Object {
     let (outgoing, about) = load(path, scheme, None, 1);
-    Object { folders: Vec::new(), outgoing, about, more }
+    Object { folders: Vec::new(), outgoing, about, more, omitted: 0 }
 }
 
 /// A sender of files, which connects.

@@ -259,9 +259,14 @@ fn silent<P: Platform + Send + 'static>(
 ) -> thread::JoinHandle<Outcome> {
     thread::spawn(move || {
         let scheme = Scheme::new("cubic");
-        let Object { folders, about, more, .. } = object(&path, &scheme, false);
-        let all =
-            objects(vec![Object { folders, outgoing: Outgoing::Windowed(Box::new(Silent)), about, more }]);
+        let Object { folders, about, more, omitted, .. } = object(&path, &scheme, false);
+        let all = objects(vec![Object {
+            folders,
+            outgoing: Outgoing::Windowed(Box::new(Silent)),
+            about,
+            more,
+            omitted,
+        }]);
         send(&settings(Handshake::Connect(to), open()), &scheme, all, &mut platform, &Control::new())
     })
 }
@@ -298,12 +303,13 @@ fn patience_counts_progress_of_data_and_not_keep_alives() {
         let mut platform = quiet;
         move || {
             let scheme = Scheme::new("cubic");
-            let Object { folders, about, more, .. } = object(&path, &scheme, false);
+            let Object { folders, about, more, omitted, .. } = object(&path, &scheme, false);
             let all = objects(vec![Object {
                 folders,
                 outgoing: Outgoing::Windowed(Box::new(Silent)),
                 about,
                 more,
+                omitted,
             }]);
             let client_settings =
                 settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
@@ -427,7 +433,8 @@ fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
         server_settings.limits.patience = Duration::from_secs(5);
         let receiver = receive_with(receiver_host, server_settings, folder.path("in"));
         let scheme_of = Scheme::new(scheme);
-        let Object { folders, outgoing, about, more } = object(&folder.path("film.bin"), &scheme_of, false);
+        let Object { folders, outgoing, about, more, omitted } =
+            object(&folder.path("film.bin"), &scheme_of, false);
         let outgoing = match outgoing {
             Outgoing::Paced(payload) => Outgoing::Paced(Box::new(Wrong(payload))),
             Outgoing::Windowed(source) => Outgoing::Windowed(Box::new(Wrong(source))),
@@ -435,7 +442,7 @@ fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
         let sender = thread::spawn(move || {
             let client_settings =
                 settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
-            let all = objects(vec![Object { folders, outgoing, about, more }]);
+            let all = objects(vec![Object { folders, outgoing, about, more, omitted }]);
             send(&client_settings, &scheme_of, all, &mut sender_host, &Control::new())
         });
         assert_eq!(receiver.join().expect("no panic").end, End::NoProgress, "{scheme}");

@@ -239,7 +239,8 @@ fn to_aioquic_by(python: &str, mode: &str, scheme: &str, path: Option<Path>) -> 
         "streams" => Outgoing::Windowed(Box::new(Content { confirmed: false })),
         _ => Outgoing::Paced(Box::new(Content { confirmed: false })),
     };
-    let all = objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false }]);
+    let all =
+        objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false, omitted: 0 }]);
     let client_settings =
         quic_net::Settings { limits: limits(), ..settings(Handshake::Connect(to), credentials()) };
     let scheme = Scheme { packet: 1300, ..Scheme::new(scheme) };

@@ -130,7 +130,7 @@ fn the_first_piece_of_a_live_stream_arrives() {
     };
     let loaded = task.load(&Arc::new(Tally::default()), &|| true).expect("there is no file to open");
     let (outgoing, about) = loaded.expect("it was not stopped");
-    let object = Object { folders: Vec::new(), outgoing, about, more: false };
+    let object = Object { folders: Vec::new(), outgoing, about, more: false, omitted: 0 };
     let client_settings = settings(Handshake::Connect(to), credentials);
     let sender = send(&client_settings, &scheme, objects(vec![object]), &mut sender_socket, &Control::new());
     assert_eq!((sender.end, receiver.join().expect("no panic").end), (End::Complete, End::Complete));

@@ -129,6 +129,33 @@ fn a_session_outlives_an_interruption() {
     }
 }
 
+/// Until an interruption is noticed, a sender sends at most as much as in the second before, whatever feedback its scheme expects.
+#[test]
+fn without_acknowledgements_a_paced_sender_slows_down_within_a_few_round_trips() {
+    for scheme in ["cvihis", "tfrc", "gcc", "mca"] {
+        let cut = Time::ZERO + Duration::from_secs(1003);
+        let end = cut + Duration::from_secs(8);
+        let sent = Arc::new(Mutex::new([0, 0]));
+        let counted = Arc::clone(&sent);
+        let (_, b) = addresses();
+        let net = bottleneck(move |in_flight| {
+            let during = in_flight.at >= cut && in_flight.at < end;
+            if in_flight.to == b && in_flight.at + Duration::from_secs(1) >= cut && in_flight.at < end {
+                counted.lock().expect("no panic")[usize::from(during)] += 1;
+            }
+            if during { Vec::new() } else { vec![in_flight.clone()] }
+        });
+        let (sender, receiver, whole) = transfer(&net, scheme, 4_000_000);
+        let [before, during] = *sent.lock().expect("no panic");
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert!(whole && before > 0, "{scheme}");
+        assert!(
+            during <= before,
+            "{scheme}: {before} packets in the second before, {during} in 8 s of silence"
+        );
+    }
+}
+
 /// The last megabytes of a file are in the sender's send buffer for longer than its patience, on a path of 0.5 Mbit/s. The receiver connected to it and is
 /// not authenticated, so that its patience counts; it reports block after block.
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::KEY;
 
-use super::names::STATE;
+use super::names::{STATE, with_suffix};
 use super::partial::MAGIC;
 
 /// The identity of a receiver for the sender that it calls.
@@ -42,8 +42,8 @@ impl Identity {
     fn left(folder: &Path, name: Option<&str>, sender: SocketAddr) -> Option<Self> {
         let states = std::fs::read_dir(folder).ok()?.flatten().filter(|entry| {
             let called = entry.file_name();
-            let called = called.to_str().and_then(|called| called.strip_suffix(STATE));
-            called.is_some_and(|called| name.is_none_or(|name| name == called))
+            let called = called.to_str().filter(|called| called.ends_with(STATE));
+            called.is_some_and(|called| name.is_none_or(|name| with_suffix(name, STATE) == called))
         });
         let mut found = states.filter_map(|entry| {
             let mut state = super::new_file::reopen(&entry.path()).ok()?;

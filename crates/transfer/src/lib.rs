@@ -31,6 +31,7 @@ mod new_file;
 mod object_receiver;
 mod partial;
 mod pipe_writer;
+mod playout;
 mod rate_limit;
 mod reassembly;
 mod rejection;
@@ -46,13 +47,14 @@ pub use collector::{Collector, Destination};
 pub use content::{
     ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Pause, Payload, Sink, Status,
 };
-pub use folder::{FolderFile, FolderFiles, make_folders};
+pub use folder::{FolderFile, FolderFiles, Placed};
 pub use fountain::{Fountain, Receivers};
 pub use identity::Identity;
 pub use layout::Layout;
-pub use live_stream::{LiveStream, Playout};
+pub use live_stream::LiveStream;
 pub use manifest::{Kind, Manifest};
-pub use names::{BadName, check_name};
+pub use names::{BadName, check_name, check_outermost_name};
+pub use playout::Playout;
 pub use rate_limit::RateLimited;
 pub use reassembly::Reassembly;
 pub use store::{Complete, FileStore, PipeStore, Store};
@@ -86,6 +88,8 @@ impl TransferError {
     }
 }
 
+#[cfg(test)]
+mod live_stream_tests;
 #[cfg(test)]
 mod stream_tests;
 #[cfg(test)]

@@ -1,41 +1,35 @@
-//! A live stream: pieces with a deadline.
+//! The sending side of a live stream: pieces with a deadline, which [`super::Playout`] delivers in order.
 //!
-//! A piece past its deadline is not sent. A missing piece is requested again while there is time. A late piece is dropped. The order is kept.
+//! A piece that cannot arrive before its deadline is not sent. A missing piece is retransmitted while there is time.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use contract::EndpointId;
 use units::{Duration, Time};
 
-use super::messages::{self, CHUNK_HEADER, Content, MAX_MISSING, Message};
-use super::new_file::Spool;
-use super::pipe_writer::PipeWriter;
-use super::rejection::Rejection;
-use super::tally::{Received, Sent};
+use super::messages::{self, Arrival, CHUNK_HEADER, Message};
+use super::tally::Sent;
 use super::{Kind, Layout, Manifest, Tally};
-use crate::{MAX_MESSAGE_BYTES, Pace, Pause, Payload, Sink, Status};
+use crate::{Pace, Pause, Payload, Status};
 
 /// Maximum number of pieces that wait, or were sent and are within their deadline.
-const KEPT: usize = 8192;
+pub(crate) const KEPT: usize = 8192;
 /// Maximum number of pieces between the reading thread and the session.
-const READ: usize = 256;
+pub(crate) const READ: usize = 256;
 /// Interval at which a source checks for new pieces.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Interval of announcements before and after all receivers have reported; interval of repetitions of the end.
 const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 const END_EVERY: Duration = Duration::from_millis(50);
-/// Interval of a receiver's reports, and the minimum interval when pieces are missing.
-const REPEAT_INTERVAL: Duration = Duration::from_millis(200);
-const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(10);
-/// Time after which a missing piece is requested again.
-const REQUEST_INTERVAL: Duration = Duration::from_millis(60);
+/// Interval of a receiver's reports.
+pub(crate) const REPEAT_INTERVAL: Duration = Duration::from_millis(200);
 /// Duration of the measurement of the content's rate: this fraction of the deadline, and at most this long.
 const MEASURED: (u64, Duration) = (5, Duration::from_millis(100));
-/// If this many pieces before the first received one are missing, the receiver starts at that one and counts the others as missed.
-const BEGINNING: u64 = 64;
+/// Maximum share of the deadline that is left to the path: with less time at the sender nothing could be sent.
+const PATH_SHARE: f64 = 0.75;
 
 /// The sending side.
 pub struct LiveStream {
@@ -47,6 +41,8 @@ pub struct LiveStream {
     /// Sent, by number.
     sent: BTreeMap<u64, (Time, Vec<u8>)>,
     retransmit: BTreeSet<u64>,
+    /// How long each of the last pieces waited until it was sent.
+    waits: VecDeque<Duration>,
     /// Number of the next piece.
     next: u64,
     /// The program has ended.
@@ -69,6 +65,33 @@ struct Peer {
     next_expected: u64,
     finished: bool,
     failed: Option<String>,
+    path: Option<PathDelay>,
+    late: u64,
+}
+
+/// Estimate of the time that a piece takes on a path beyond that of the fastest one, as for a retransmission timeout.
+#[derive(Clone, Copy, Debug)]
+struct PathDelay {
+    last: Duration,
+    smoothed: Duration,
+    deviation: Duration,
+}
+
+impl PathDelay {
+    /// The estimate after another sample [RFC6298 §2].
+    fn after(earlier: Option<Self>, sample: Duration) -> Self {
+        let Some(Self { smoothed, deviation, .. }) = earlier else {
+            return Self { last: sample, smoothed: sample, deviation: sample / 2 };
+        };
+        // RTTVAR ← 3/4 RTTVAR + 1/4 |SRTT − R′|,  SRTT ← 7/8 SRTT + 1/8 R′
+        let deviation = (deviation * 3 + smoothed.abs_diff(sample)) / 4;
+        Self { last: sample, smoothed: (smoothed * 7 + sample) / 8, deviation }
+    }
+
+    /// The time that hardly any piece exceeds.
+    fn upper_bound(&self) -> Duration {
+        self.last.max(self.smoothed + self.deviation * 4)
+    }
 }
 
 impl LiveStream {
@@ -135,6 +158,7 @@ impl LiveStream {
             unsent: VecDeque::new(),
             sent: BTreeMap::new(),
             retransmit: BTreeSet::new(),
+            waits: VecDeque::new(),
             next: 0,
             ended: false,
             started_at: None,
@@ -153,7 +177,29 @@ impl LiveStream {
         &self.manifest
     }
 
-    /// Reads the new pieces of the program, and drops those past their deadline.
+    /// The age up to which a piece can still arrive in time, at the receiver with the shortest delay.
+    fn max_age(&self) -> Duration {
+        let paths = self.peers.values().filter(|peer| peer.present).filter_map(|peer| peer.path);
+        let delay = paths.map(|path| path.upper_bound()).min().unwrap_or(Duration::ZERO);
+        self.deadline.saturating_sub(delay.min(self.deadline.scaled(PATH_SHARE)))
+    }
+
+    /// A receiver has reported the age of a piece at its arrival, which includes the time that it waited here.
+    fn on_arrival(&mut self, from: EndpointId, arrival: Arrival) {
+        let newest = self.next.saturating_sub(1);
+        let waited = newest.checked_sub(arrival.number).and_then(|back| {
+            let at = self.waits.len().checked_sub(1)?.checked_sub(usize::try_from(back).ok()?)?;
+            self.waits.get(at).copied()
+        });
+        let peer = self.peers.entry(from).or_default();
+        peer.late = peer.late.max(arrival.late);
+        if let Some(waited) = waited {
+            peer.path = Some(PathDelay::after(peer.path, arrival.age.saturating_sub(waited)));
+        }
+        self.tally.set_late(self.peers.values().map(|peer| peer.late).max().unwrap_or(0));
+    }
+
+    /// Reads the new pieces of the program, and drops those that cannot arrive in time.
     fn read_pieces(&mut self, now: Time) {
         while !self.ended && self.unsent.len() < KEPT {
             match self.from.try_recv() {
@@ -166,7 +212,8 @@ impl LiveStream {
                 Err(TryRecvError::Disconnected) => self.ended = true,
             }
         }
-        let old = |at: Time| now.saturating_since(at) > self.deadline;
+        let max_age = self.max_age();
+        let old = |at: Time| now.saturating_since(at) > max_age;
         while self.unsent.front().is_some_and(|(at, _)| old(*at)) {
             self.unsent.pop_front();
             self.dropped += 1;
@@ -228,6 +275,10 @@ impl Payload for LiveStream {
             self.tally.count_sent(Sent::First);
             self.tally.add_done(bytes.len() as u64);
             let written = self.write(number, at, false, &bytes, room);
+            self.waits.push_back(now.saturating_since(at));
+            if self.waits.len() > KEPT {
+                self.waits.pop_front();
+            }
             self.sent.insert(number, (at, bytes));
             return written;
         }
@@ -270,15 +321,17 @@ impl Payload for LiveStream {
     }
 
     fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        let max_age = self.max_age();
         let peer = self.peers.entry(from).or_default();
         (peer.present, peer.reported) = (true, true);
         match Message::read(message) {
+            Some(Message::Arrival(arrival)) => self.on_arrival(from, arrival),
             Some(Message::Missing { next_expected, finished, numbers }) => {
                 peer.next_expected = peer.next_expected.max(next_expected.min(self.next));
                 peer.finished |= finished;
                 let worth = |number: &u64| {
                     let sent = self.sent.get(number);
-                    sent.is_some_and(|(at, _)| now.saturating_since(*at) <= self.deadline)
+                    sent.is_some_and(|(at, _)| now.saturating_since(*at) <= max_age)
                 };
                 self.retransmit.extend(numbers.into_iter().filter(worth));
             }
@@ -319,272 +372,5 @@ impl Payload for LiveStream {
             None if ended => Status::Complete,
             None => Status::InProgress,
         }
-    }
-}
-
-/// The receiving side: delivers pieces in order, each at its deadline at the latest.
-///
-/// The age of a piece is its time by the sender's clock, relative to the fastest piece so far.
-pub struct Playout {
-    tally: Arc<Tally>,
-    outflow: PipeWriter,
-    /// The file into which it is written, under its temporary name.
-    spool: Option<Spool>,
-    deadline: Option<Duration>,
-    report_every: Duration,
-    /// Minimum difference between arrival and production, in nanoseconds by the clocks of both ends.
-    offset: Option<i128>,
-    /// Number of the next piece to deliver.
-    next: Option<u64>,
-    buffered: BTreeMap<u64, (Time, Vec<u8>)>,
-    /// One past the highest number seen.
-    top: u64,
-    /// When missing pieces were first and last requested.
-    requests: BTreeMap<u64, (Time, Time)>,
-    /// One past the last piece, once known.
-    end: Option<u64>,
-    finished: bool,
-    /// Received pieces that were not duplicates or late.
-    taken: u64,
-    last_message: Option<Time>,
-    status: Status,
-    refusal: Option<Rejection>,
-}
-
-impl Playout {
-    /// Delivers pieces to `pipe`.
-    pub fn new(pipe: Box<dyn Write + Send>, tally: Arc<Tally>) -> Self {
-        Self {
-            tally,
-            outflow: PipeWriter::new(pipe, READ),
-            spool: None,
-            deadline: None,
-            report_every: REPEAT_INTERVAL,
-            offset: None,
-            next: None,
-            buffered: BTreeMap::new(),
-            top: 0,
-            requests: BTreeMap::new(),
-            end: None,
-            finished: false,
-            taken: 0,
-            last_message: None,
-            status: Status::InProgress,
-            refusal: None,
-        }
-    }
-
-    /// Writes pieces to a new file, which gets its final name when the stream has ended.
-    ///
-    /// # Errors
-    /// The file handle cannot be duplicated.
-    pub(crate) fn into_file(spool: Spool, tally: Arc<Tally>) -> Result<Self, super::TransferError> {
-        let writer = spool.writer()?;
-        Ok(Self { spool: Some(spool), ..Self::new(Box::new(writer), tally) })
-    }
-
-    fn on_chunk(&mut self, number: u64, at_ms: u32, bytes: &[u8], now: Time) -> Received {
-        let produced = i128::from(at_ms) * 1_000_000;
-        let difference = i128::from(now.as_nanos()) - produced;
-        let offset = *self.offset.insert(self.offset.map_or(difference, |min| min.min(difference)));
-        let tally = &self.tally;
-        let next = *self.next.get_or_insert_with(|| {
-            let begins = if number < BEGINNING { 0 } else { number };
-            tally.set_missed(begins);
-            begins
-        });
-        self.top = self.top.max(number + 1);
-        self.requests.remove(&number);
-        if number < next || self.buffered.contains_key(&number) {
-            return Received::Useless;
-        }
-        if self.buffered.len() >= KEPT {
-            return Received::Unkept;
-        }
-        let playout_at = produced + offset + i128::from(self.deadline.unwrap_or(Duration::ZERO).as_nanos());
-        let playout_at = Time::from_nanos(u64::try_from(playout_at.max(0)).unwrap_or(u64::MAX));
-        self.buffered.insert(number, (playout_at, bytes.to_vec()));
-        self.taken += 1;
-        Received::Useful
-    }
-
-    /// Delivers the next pieces, and skips those that are late.
-    fn play(&mut self, now: Time) -> Result<(), super::TransferError> {
-        let Some(mut next) = self.next else { return Ok(()) };
-        while let Some(first) = self.buffered.first_entry() {
-            let (number, playout_at) = (*first.key(), first.get().0);
-            // a gap is kept open until the deadline of the piece after it
-            if number > next && now < playout_at {
-                break;
-            }
-            let in_time = now <= playout_at + LATE;
-            if in_time && !self.outflow.has_room()? {
-                break;
-            }
-            let (_, bytes) = first.remove();
-            self.tally.add_late(number - next + u64::from(!in_time));
-            if in_time {
-                self.tally.add_done(bytes.len() as u64);
-                self.outflow.give(bytes);
-            }
-            next = number + 1;
-        }
-        if let Some(end) = self.end.filter(|_| self.buffered.is_empty()) {
-            let waits_since = self.requests.values().map(|(first, _)| *first).min();
-            let skipped =
-                waits_since.is_some_and(|at| now.saturating_since(at) > self.deadline.unwrap_or_default());
-            if next < end && skipped {
-                self.tally.add_late(end - next);
-                next = end;
-            }
-            if next >= end && self.outflow.is_done()? {
-                if let Some(spool) = self.spool.take() {
-                    self.tally.path(spool.finish()?);
-                }
-                self.finished = true;
-            }
-        }
-        self.next = Some(next);
-        self.requests = self.requests.split_off(&next);
-        Ok(())
-    }
-
-    fn fail(&mut self, error: &super::TransferError) {
-        self.status = Status::Failed(error.to_string());
-        self.refusal = Some(Rejection::new(error.to_string()));
-    }
-
-    /// Missing pieces that are to be requested now.
-    fn missing(&mut self, now: Time) -> Vec<u64> {
-        let next = self.next.unwrap_or(0);
-        let top = self.end.unwrap_or(self.top).min(next + KEPT as u64);
-        let mut numbers = Vec::new();
-        for number in (next..top).filter(|number| !self.buffered.contains_key(number)) {
-            if numbers.len() == MAX_MISSING {
-                break;
-            }
-            let (_, last) = self.requests.entry(number).or_insert((now, Time::NEVER));
-            if *last == Time::NEVER || now.saturating_since(*last) >= REQUEST_INTERVAL {
-                *last = now;
-                numbers.push(number);
-            }
-        }
-        numbers
-    }
-}
-
-/// Tolerance of a piece's deadline, because deadlines are checked at intervals.
-const LATE: Duration = Duration::from_millis(5);
-/// Number of waits of 10 ms for the writing thread at the end.
-const LAST_LOOKS: u32 = 100;
-
-impl Sink for Playout {
-    fn take(&mut self, _seq: u64, now: Time, content: &[u8]) {
-        match messages::read_content(content) {
-            Some(Content::Announce(manifest)) => {
-                if let Kind::Live(deadline) = manifest.kind {
-                    self.tally.name(&manifest.name);
-                    self.deadline = Some(deadline);
-                    self.report_every = manifest.report_every;
-                }
-            }
-            Some(Content::Chunk { number, last: true, bytes, .. }) => {
-                if let Some(dropped) = bytes.first_chunk()
-                    && self.end.is_none()
-                {
-                    self.end = Some(number);
-                    if self.next.is_none() {
-                        self.next = Some(number);
-                        self.tally.set_missed(number);
-                    }
-                    self.tally.add_dropped(u64::from_be_bytes(*dropped));
-                    self.last_message = None;
-                }
-            }
-            // no piece is late before the deadline is known
-            Some(Content::Chunk { number, at_ms, bytes, .. }) if self.deadline.is_some() => {
-                let what = self.on_chunk(number, at_ms, bytes, now);
-                self.tally.count_received(what);
-            }
-            _ => {}
-        }
-        if self.status == Status::InProgress
-            && let Err(error) = self.play(now)
-        {
-            self.fail(&error);
-        }
-    }
-
-    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        let was_over = self.finished;
-        if self.status == Status::InProgress
-            && let Err(error) = self.play(now)
-        {
-            self.fail(&error);
-        }
-        if let Some(refusal) = &mut self.refusal {
-            return refusal.write_rejection(now, message);
-        }
-        if self.finished && self.status == Status::InProgress {
-            self.status = Status::Complete;
-        }
-        let silent = self.last_message.map_or(Duration::MAX, |at| now.saturating_since(at));
-        let just_over = self.finished && !was_over;
-        if silent < MIN_REPORT_INTERVAL && !just_over {
-            return 0;
-        }
-        let numbers = if self.finished { Vec::new() } else { self.missing(now) };
-        if numbers.is_empty() && silent < self.report_every && !just_over {
-            return 0;
-        }
-        self.last_message = Some(now);
-        Message::Missing { next_expected: self.next.unwrap_or(0), finished: self.finished, numbers }
-            .write(message)
-    }
-
-    fn wake(&self) -> Time {
-        if let Some(refusal) = &self.refusal {
-            return refusal.wake();
-        }
-        if self.finished || self.next.is_none() {
-            return self.last_message.map_or(Time::NEVER, |at| at + self.report_every);
-        }
-        let last_message = self.last_message.unwrap_or(Time::ZERO);
-        let missing = self.buffered.first_key_value().is_some_and(|(first, _)| Some(*first) != self.next)
-            || self.end.is_some_and(|end| self.next.is_some_and(|next| next < end));
-        let playout_at =
-            self.buffered.first_key_value().map_or(Time::NEVER, |(_, (playout_at, _))| *playout_at);
-        let next_message = last_message
-            + if missing || self.end.is_some() { MIN_REPORT_INTERVAL } else { self.report_every };
-        // a full pipe is tried again
-        next_message.min(playout_at.max(last_message + MIN_REPORT_INTERVAL))
-    }
-
-    fn progress(&self) -> Option<u64> {
-        Some(self.taken)
-    }
-
-    /// A live source may pause.
-    fn pause(&self) -> Pause {
-        if self.outflow.is_full() { Pause::Local } else { Pause::Remote }
-    }
-
-    fn on_end(&mut self, _now: Time) {
-        let Some(spool) = self.spool.take() else { return };
-        // pieces in the queue of the writing thread count as received
-        for _ in 0..LAST_LOOKS {
-            if self.outflow.is_done().unwrap_or(true) {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        if let Some(part) = spool.abandon() {
-            self.tally
-                .note(format!("the stream is incomplete: the received part is kept as {}", part.display()));
-        }
-    }
-
-    fn status(&self) -> Status {
-        self.refusal.as_ref().map_or_else(|| self.status.clone(), Rejection::status)
     }
 }

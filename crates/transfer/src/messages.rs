@@ -1,5 +1,7 @@
 //! Messages of the two sides, byte by byte. All numbers are big-endian.
 
+use units::Duration;
+
 use super::Manifest;
 use super::layout::level;
 use super::tree::PROOF;
@@ -116,6 +118,8 @@ pub(crate) enum Message {
         /// The missing pieces, in order.
         numbers: Vec<u64>,
     },
+    /// How the pieces of a live stream arrive.
+    Arrival(Arrival),
     /// How much of a byte stream it has, from its beginning.
     Have {
         /// The object.
@@ -125,6 +129,16 @@ pub(crate) enum Message {
         /// The proof of completion.
         proof: Option<[u8; PROOF]>,
     },
+}
+
+/// The piece of a live stream with the highest age since the last report, of those that were sent once, and the number of late ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    pub(crate) number: u64,
+    /// Time since it was read by the sender, minus the delay of the fastest piece so far.
+    pub(crate) age: Duration,
+    /// Late pieces until now.
+    pub(crate) late: u64,
 }
 
 /// The report of a receiver of blocks.
@@ -165,6 +179,7 @@ const REPORT: u8 = 1;
 const FAILED: u8 = 2;
 const MISSING: u8 = 3;
 const HAVE: u8 = 4;
+const ARRIVAL: u8 = 5;
 
 /// Bytes of a report before its list.
 const REPORT_HEADER: usize = 26 + PROOF;
@@ -188,7 +203,8 @@ impl Message {
     /// | then | 4 bytes first block, 2 number of blocks, 2 missing symbols of each |
     ///
     /// A refusal is 2 and a text. Missing pieces are 3, 1 at the end, 8 bytes *below*, and 8 bytes per piece. The state of a byte
-    /// stream is 4, 1 if it is complete, 8 bytes id, 8 bytes received length, 16 bytes proof.
+    /// stream is 4, 1 if it is complete, 8 bytes id, 8 bytes received length, 16 bytes proof. The arrival of live pieces is 5, 8 bytes number,
+    /// 4 bytes age in microseconds, 8 bytes late pieces.
     pub(crate) fn write(&self, room: &mut [u8]) -> usize {
         let mut bytes = Vec::with_capacity(room.len());
         match self {
@@ -214,6 +230,12 @@ impl Message {
                 bytes.extend([MISSING, u8::from(*finished)]);
                 bytes.extend(next_expected.to_be_bytes());
                 bytes.extend(numbers.iter().take(MAX_MISSING).flat_map(|number| number.to_be_bytes()));
+            }
+            Self::Arrival(Arrival { number, age, late }) => {
+                bytes.push(ARRIVAL);
+                bytes.extend(number.to_be_bytes());
+                bytes.extend(u32::try_from(age.as_nanos() / 1000).unwrap_or(u32::MAX).to_be_bytes());
+                bytes.extend(late.to_be_bytes());
             }
             Self::Have { id, bytes: have, proof } => {
                 bytes.extend([HAVE, u8::from(proof.is_some())]);
@@ -244,6 +266,15 @@ impl Message {
                     finished: *finished == 1,
                     numbers,
                 })
+            }
+            ARRIVAL => {
+                let (number, rest) = rest.split_first_chunk()?;
+                let (age, rest) = rest.split_first_chunk()?;
+                Some(Self::Arrival(Arrival {
+                    number: u64::from_be_bytes(*number),
+                    age: Duration::from_micros(u32::from_be_bytes(*age).into()),
+                    late: u64::from_be_bytes(*rest.first_chunk()?),
+                }))
             }
             HAVE => {
                 let (whole, rest) = rest.split_first()?;
@@ -312,6 +343,7 @@ mod tests {
             Message::Failed("no room for größe.bin".to_owned()),
             Message::Missing { next_expected: 7, finished: false, numbers: vec![9, 11] },
             Message::Missing { next_expected: 7, finished: true, numbers: vec![] },
+            Message::Arrival(Arrival { number: 1 << 40, age: Duration::from_micros(345_678), late: 9 }),
             Message::Have { id: 3, bytes: 1 << 50, proof: Some([9; PROOF]) },
             Message::Have { id: 3, bytes: 1 << 50, proof: None },
         ];

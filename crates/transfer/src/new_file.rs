@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
 use super::TransferError;
-use super::names::{PART, STATE};
+use super::names::{PART, STATE, with_suffix};
 
 /// Creates a new file (`O_CREAT | O_EXCL`: a link in its place is not followed).
 ///
@@ -112,8 +112,8 @@ impl Spool {
     /// # Errors
     /// A file of that name, or an incomplete one, exists and is not to be replaced, or the file cannot be created.
     pub(crate) fn create(folder: &Path, name: &str, replace: bool) -> Result<Self, TransferError> {
-        let place = |ending: &str| folder.join(format!("{name}{ending}"));
-        let (target, part) = (place(""), place(PART));
+        let place = |suffix: &str| folder.join(with_suffix(name, suffix));
+        let (target, part) = (folder.join(name), place(PART));
         if !replace && fs::symlink_metadata(&target).is_ok() {
             return Err(TransferError::Refused(format!("{} is there already", target.display())));
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::assembly::Spill;
 use super::completed::CompletedBlocks;
 use super::identity::{IDENTITY, Identity};
-use super::names::{PART, STATE};
+use super::names::{PART, STATE, with_suffix};
 use super::{Kind, Layout, Manifest, TransferError, new_file};
 
 /// A file that is being received.
@@ -52,8 +52,8 @@ impl Partial {
         replace: bool,
         me: Option<&Identity>,
     ) -> Result<Found, TransferError> {
-        let place = |ending: &str| folder.join(format!("{name}{ending}"));
-        let paths = Paths { target: place(""), part: place(PART), state: place(STATE) };
+        let place = |suffix: &str| folder.join(with_suffix(name, suffix));
+        let paths = Paths { target: folder.join(name), part: place(PART), state: place(STATE) };
         if let Some(existing) = metadata(&paths.target)?
             && !replace
         {

@@ -48,7 +48,7 @@ pub struct Snapshot {
     pub complete_receivers: u64,
     /// Pieces of a live stream that the source dropped after their deadline.
     pub dropped: u64,
-    /// Pieces of a live stream that arrived late or not at all.
+    /// Pieces of a live stream that arrived late or not at all; at a source, at the receiver with most of them.
     pub late: u64,
     /// Pieces of a live stream from before this receiver joined.
     pub missed: u64,
@@ -109,6 +109,7 @@ struct Objects {
     recent: VecDeque<Arc<Tally>>,
     /// Number of objects and their bytes, where they are known from the beginning.
     expected: Option<(u64, u64)>,
+    omitted: u64,
     notes: Vec<String>,
 }
 
@@ -121,6 +122,8 @@ pub struct TransferSnapshot {
     pub complete: u64,
     /// Number of objects, if known.
     pub objects: Option<u64>,
+    /// Files and folders of the folder that is sent that are not sent, because of their names or kinds.
+    pub omitted: u64,
 }
 
 impl Tallies {
@@ -142,6 +145,11 @@ impl Tallies {
     /// Number of objects that follow, and the sum of their bytes.
     pub fn expect(&self, objects: u64, bytes: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).expected = Some((objects, bytes));
+    }
+
+    /// Number of files and folders that the sender does not send.
+    pub fn omit(&self, count: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).omitted = count;
     }
 
     /// Adds a message for users.
@@ -172,6 +180,7 @@ impl Tallies {
             sum,
             complete: objects.complete + complete,
             objects: objects.expected.map(|(count, _)| count),
+            omitted: objects.omitted,
         }
     }
 }
@@ -256,6 +265,10 @@ impl Tally {
         self.late.fetch_add(pieces, Ordering::Relaxed);
     }
 
+    pub(crate) fn set_late(&self, pieces: u64) {
+        self.late.store(pieces, Ordering::Relaxed);
+    }
+
     pub(crate) fn set_missed(&self, pieces: u64) {
         self.missed.store(pieces, Ordering::Relaxed);
     }
@@ -311,7 +324,7 @@ mod tests {
             }
             tally.note(format!("note {number}"));
         }
-        let TransferSnapshot { sum, complete, objects } = all.snapshot();
+        let TransferSnapshot { sum, complete, objects, omitted: _ } = all.snapshot();
         assert_eq!((sum.total, sum.done, complete, objects), (60, 34, 2, Some(3)));
         assert_eq!((sum.name.as_deref(), sum.receivers, sum.complete_receivers), (Some("file3"), 1, 0));
         assert_eq!(sum.notes, ["left out", "note 1", "note 2", "note 3"]);

@@ -27,6 +27,19 @@ struct Stage {
     report: Vec<(EndpointId, EndpointReport)>,
     /// Whether devices reject packets.
     rejects: bool,
+    /// From when and for how long all of it stands still.
+    stall: Option<(Time, Duration)>,
+}
+
+impl Stage {
+    /// The clock goes on to `until`, or later if the process is stopped before.
+    fn advance(&mut self, until: Time) {
+        let until = self.clock.max(until);
+        self.clock = match self.stall.take_if(|(at, _)| *at <= until) {
+            Some((at, span)) => until.max(at + span),
+            None => until,
+        };
+    }
 }
 
 impl Platform for Stage {
@@ -35,14 +48,14 @@ impl Platform for Stage {
     }
 
     fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time {
-        self.clock += self.loop_delay;
+        self.advance(self.clock + self.loop_delay);
         let watched = self.clock;
         match self.planned.front() {
-            Some((at, device, _)) if *at <= until => {
-                self.clock = self.clock.max(*at);
-                ready.push(*device);
+            Some(&(at, device, _)) if at <= until => {
+                self.advance(at);
+                ready.push(device);
             }
-            _ => self.clock = self.clock.max(until) + self.wakeup_latency,
+            _ => self.advance(self.clock.max(until) + self.wakeup_latency),
         }
         watched
     }
@@ -465,4 +478,27 @@ fn a_run_ends_when_control_stops_it() {
     let gates = Gates::open(&blueprint, &mut world);
     drive(&mut world, &gates, &blueprint, &control, &mut Stage::default());
     assert!(world.finish().ended_at < at_ms(100));
+}
+
+proptest::proptest! {
+    /// Stops of 75 ms: the limit of 50 ms, and the 25 ms that the loop waits for at most when nothing happens.
+    #[test]
+    fn an_emulation_that_stood_still_is_not_valid(
+        at in 0u64..1_900_000_000,
+        span in 76_000_000u64..5_000_000_000,
+        every in 100_000u64..100_000_000,
+    ) {
+        let mut blueprint = wire_between(100);
+        blueprint.duration = Duration::from_secs(2);
+        let planned = (1..2_000_000_000 / every).map(|n| (Time::from_nanos(n * every), 0, packet(0, 1, 100, 0)));
+        let mut stage = Stage { planned: planned.collect(), ..Stage::default() };
+        let (_, accuracy) = play(&blueprint, &mut stage);
+        proptest::prop_assert_eq!(accuracy.faults(), Vec::<String>::new());
+        let planned = (1..2_000_000_000 / every).map(|n| (Time::from_nanos(n * every), 0, packet(0, 1, 100, 0)));
+        let stall = Some((Time::from_nanos(at), Duration::from_nanos(span)));
+        let mut stage = Stage { planned: planned.collect(), stall, ..Stage::default() };
+        let (_, accuracy) = play(&blueprint, &mut stage);
+        let faults = accuracy.faults();
+        proptest::prop_assert!(faults.iter().any(|fault| fault.contains("stood still")), "{:?}", faults);
+    }
 }

@@ -10,9 +10,9 @@ use contract::{ParamList, ParamValue};
 use driver::{FromDatagrams, Interface, Listening, Multicast, Platform, Recorder, Tapped, ToDatagrams, Udp};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use quic_net::{Control, Credentials, Fingerprint, Handshake, Limits, Settings};
+use quic_net::{Control, Credentials, Fingerprint, Handshake, Limits, Proposal, Settings};
 use serde_json::Value;
-use transfer::{Destination, Identity, Source};
+use transfer::{Destination, Identity, Placed, Source};
 use units::{Duration, Rate, UnitError, UnitText};
 
 /// Timeouts and sizes.
@@ -154,8 +154,10 @@ pub(super) fn source(options: &Value) -> PyResult<Source> {
 pub(super) fn destination(
     options: &Value,
     me: Option<Identity>,
-    folders: &[String],
+    placed: &mut Placed,
+    proposal: &Proposal,
 ) -> Result<Destination, String> {
+    let folders = &proposal.folders;
     if !folders.is_empty() && text(options, "folder").is_none() {
         return Err("a folder is sent, and this receiver has none to put it into".to_owned());
     }
@@ -165,7 +167,7 @@ pub(super) fn destination(
     }
     match text(options, "folder") {
         Some(folder) => Ok(Destination::Folder {
-            path: place(Path::new(folder), text(options, "name"), folders)?,
+            path: place(Path::new(folder), text(options, "name"), placed, proposal)?,
             name: text(options, "name").filter(|_| folders.is_empty()).map(str::to_owned),
             replace: options["replace"].as_bool().unwrap_or(false),
             me,
@@ -178,12 +180,18 @@ pub(super) fn destination(
 }
 
 /// The folder of a file, which is made if it is missing.
-fn place(into: &Path, name: Option<&str>, folders: &[String]) -> Result<PathBuf, String> {
-    let mut folders = folders.to_vec();
+fn place(
+    into: &Path,
+    name: Option<&str>,
+    placed: &mut Placed,
+    proposal: &Proposal,
+) -> Result<PathBuf, String> {
+    let file = transfer::offered(&proposal.offer).map_or_else(String::new, |manifest| manifest.name);
+    let mut folders = proposal.folders.clone();
     if let (Some(outermost), Some(name)) = (folders.first_mut(), name) {
         name.clone_into(outermost);
     }
-    transfer::make_folders(into, &folders).map_err(|error| error.to_string())
+    placed.enter(into, &folders, &file).map_err(|error| error.to_string())
 }
 
 /// A standard stream without Rust's buffers.

@@ -7,6 +7,7 @@ use wire::stream::{Frame, Offer};
 
 use super::initial_rate::with_initial_rate;
 use super::machine::{PacedIo, PacedMachine};
+use super::silence::Silence;
 use super::{RECEIVER, frame_bytes};
 use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
@@ -25,18 +26,20 @@ pub(crate) struct PacedSender {
     carries_from: Option<u64>,
     /// The number of the next packet.
     next: u64,
+    silence: Silence,
 }
 
 impl PacedSender {
     pub(crate) fn new(scheme: &Scheme, seed: u64) -> Self {
         let machine = PacedMachine::new(scheme.mode.clone(), seed);
-        Self { machine, start_at: None, carries_from: None, next: 0 }
+        Self { machine, start_at: None, carries_from: None, next: 0, silence: Silence::new() }
     }
 
     /// A session opens: the next object starts a new state machine.
     pub(crate) fn open(&mut self, stats: &mut Stats) {
         self.retire(stats);
         (self.start_at, self.carries_from, self.next) = (None, None, 0);
+        self.silence = Silence::new();
     }
 
     /// The session is over: its counters are kept.
@@ -118,8 +121,11 @@ impl PacedSender {
         context: &mut SessionContext<'_>,
     ) -> Result<(), String> {
         self.start(object, offer, payload, context)?;
-        let Self { machine, carries_from, next, .. } = self;
-        machine.turn(context.now, &mut Unicast { payload, carries_from: *carries_from, next, context })
+        let Self { machine, carries_from, next, silence, .. } = self;
+        silence.on_acks(context.connection.stats().frame_rx.acks);
+        let rtt = Duration::from_nanos(context.connection.rtt().as_nanos() as u64);
+        let carries_from = *carries_from;
+        machine.turn(context.now, &mut Unicast { payload, carries_from, next, silence, rtt, context })
     }
 
     /// Feedback of the receiver. Returns false if the frame is not feedback, or not expected.
@@ -164,12 +170,17 @@ struct Unicast<'a, 'l> {
     payload: &'a mut dyn Payload,
     carries_from: Option<u64>,
     next: &'a mut u64,
+    silence: &'a mut Silence,
+    rtt: Duration,
     context: &'a mut SessionContext<'l>,
 }
 
 impl PacedIo for Unicast<'_, '_> {
     fn ready(&mut self, now: Time) -> Time {
-        if self.carries_from.is_some() { self.payload.ready(now) } else { now + POLL_INTERVAL }
+        if self.carries_from.is_none() {
+            return now + POLL_INTERVAL;
+        }
+        self.payload.ready(now).max(self.silence.next_at(now, self.rtt))
     }
 
     fn fill(&mut self, seq: u64, now: Time, buffer: &mut [u8]) -> usize {
@@ -182,7 +193,8 @@ impl PacedIo for Unicast<'_, '_> {
         frame_bytes(packet, self.context.outer_bytes())
     }
 
-    fn send(&mut self, packet: &Packet, datagram: &Datagram<'_>, _now: Time) -> Result<(), String> {
+    fn send(&mut self, packet: &Packet, datagram: &Datagram<'_>, now: Time) -> Result<(), String> {
+        self.silence.on_sent(now, self.rtt);
         match self.context.send_datagram(datagram) {
             Ok(()) => Ok(()),
             // the send buffer is full, and this packet is lost
