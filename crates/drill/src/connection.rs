@@ -175,6 +175,11 @@ impl Connection {
         self.open
     }
 
+    /// Whether it opened the connection.
+    pub(crate) const fn is_active(&self) -> bool {
+        self.active
+    }
+
     // ---- time
 
     /// The next deadline.

@@ -180,7 +180,9 @@ fn value(connection: &Connection, name: &str) -> Option<i128> {
         "tcpi_segs_out" => connection.packets_out.into(),
         "tcpi_data_segs_out" => connection.data_packets_out.into(),
         "tcpi_bytes_sent" => connection.payload_out.into(),
-        "tcpi_bytes_acked" => i128::from(state.una) + i128::from(connection.is_open()),
+        "tcpi_bytes_acked" => {
+            i128::from(state.una) + i128::from(connection.is_open() && connection.is_active())
+        }
         "tcpi_bytes_received" => connection.expected().into(),
         "tcpi_bytes_retrans" => connection.payload_again.into(),
         "tcpi_notsent_bytes" => i128::from(state.ready) - i128::from(state.high),

@@ -339,7 +339,10 @@ impl<C: CongestionControl> Sender<C> {
             rtt_smoothed: self.timer.rtt().smoothed(),
             rtt_min: self.timer.rtt().min(),
             app_limited: !self.is_window_limited(),
-            recovering: reducing,
+            // in Linux the acknowledgement that ends a recovery lets the window grow; without SACK the next one ends it
+            //                                                               [Linux: tcp_cong_control, tcp_try_undo_recovery]
+            recovering: reducing
+                && (self.recovery.reducing || self.prr.is_none() || self.scoreboard.is_none()),
             round_ended,
             from: packet.source.endpoint,
             label: Label::default(),
