@@ -112,7 +112,10 @@ def test_an_invalid_script_says_where_and_what_to_write(
         assert hint in report["hint"]
 
 
-def test_folders_and_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_and_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     script(tmp_path, HEAD + LOSS, "a")
     script(tmp_path, HEAD + "+0 > . 9:10(1) ack 1\n", "b")
     assert call(["drill", str(tmp_path), "--quiet"]) == 1
