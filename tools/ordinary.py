@@ -24,7 +24,7 @@ HEAD = """<!-- Written by `python tools/ordinary.py`: change the program, not th
 Each scheme alone on {networks} networks: 1 to 1000 Mbit/s, round-trip times of 2 to 600 ms, drop-tail queues of 0.5 to 8
 bandwidth-delay products, and in ten of them half or twice the rate from the middle on. Runs take 60 s or 150 round-trip
 times, of which a third are warm-up. Over TCP with both kinds of it (`tcp.like`). *Use* is the utilisation of the
-bottleneck, *loss* its loss ratio. A network counts as *good* with a use of at least 80 % and a loss of at most 5 %; no
+bottleneck, *loss* its loss ratio. A network counts as *good* with a use of 80 % or more and a loss of 5 % or less; no
 document has such limits. `thalweg evaluate SCHEME --row ordinary` runs them for any scheme, also one of your own.
 
 {good} of {runs} runs are good, and {clean} of {cases} schemes and kinds of TCP are good on all networks.
@@ -76,11 +76,11 @@ def main():
         good = sum(is_good(*pair) for pair in found.values())
         counts["good"] += good
         counts["clean"] += good == len(found)
-        least = min(found, key=lambda name: found[name][0])
-        most = max(found, key=lambda name: found[name][1])
+        lowest = min(found, key=lambda name: found[name][0])
+        highest = max(found, key=lambda name: found[name][1])
         rows.append(
-            f"| `{scheme}` | {tcp or '–'} | {good} | {100 * found[least][0]:.1f} | {least} "
-            f"| {100 * found[most][1]:.2f} | {most if found[most][1] else '–'} |\n"
+            f"| `{scheme}` | {tcp or '–'} | {good} | {100 * found[lowest][0]:.1f} | {lowest} "
+            f"| {100 * found[highest][1]:.2f} | {highest if found[highest][1] else '–'} |\n"
         )
         bad += [
             f"| `{scheme}` | {tcp or '–'} | {name} | {100 * use:.1f} | {100 * loss:.2f} |\n"

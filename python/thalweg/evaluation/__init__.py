@@ -20,9 +20,31 @@ __all__ = ["Battery", "Card", "Subject", "batteries", "evaluate"]
 
 def batteries() -> list[Battery]:
     """Every battery, in the order of the card."""
-    from . import background, media, multicast, named_data, reordering, rfc5166, rfc7928, rfc9743, tcpeval
+    from . import (
+        background,
+        media,
+        multicast,
+        named_data,
+        ordinary,
+        reordering,
+        rfc5166,
+        rfc7928,
+        rfc9743,
+        tcpeval,
+    )
 
-    modules = (rfc9743, rfc5166, tcpeval, background, multicast, named_data, media, reordering, rfc7928)
+    modules = (
+        rfc9743,
+        rfc5166,
+        tcpeval,
+        background,
+        multicast,
+        named_data,
+        media,
+        ordinary,
+        reordering,
+        rfc7928,
+    )
     return [module.BATTERY for module in modules]
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .networks import Lab, custom, custom_link, dumbbell, scenario
+from .networks import Lab, alone
 from .rows import Battery, Limit, Row, Samples
 from .subject import Subject, Tree
 
@@ -19,15 +19,19 @@ class Network:
 
     rate_mbps: float
     delay_ms: float
-    """One way, of the bottleneck; not below the jitter of any row, which would be cut at zero."""
+    """One way, of the bottleneck; at least the jitter of every row, which would be cut at zero."""
     buffer: int
     """Packets."""
+
+    @property
+    def rtt_ms(self) -> float:
+        """With the edges, without queueing."""
+        return 2 * self.delay_ms + 4.0
 
     def link(self, impair: Tree) -> Tree:
         """The keys of the bottleneck. Its way back is impaired in the same way."""
         keys: Tree = {
             "rate": f"{self.rate_mbps:g} Mbit/s",
-            "delay": f"{self.delay_ms:g} ms",
             "buffer": f"{self.buffer} packets",
         }
         return keys | ({"impair": dict(impair)} if impair else {})
@@ -50,50 +54,14 @@ FORMS: dict[str, tuple[str, Tree]] = {
 """What a row does to the packets, in words and as keys of a link. `reorder` is that of Linux's netem."""
 
 HALF = Limit("at least half of the throughput in order, in each of four networks (ours)", low=0.5)
-RECEIVERS = 4
-
-
-def _unicast(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree:
-    link = network.link(impair)
-    return dumbbell(lab, [subject.flow("x")], rtt_ms=2 * network.delay_ms + 4.0, link=link, series=[])
-
-
-def _multicast(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree:
-    names = [f"m{number}" for number in range(1, RECEIVERS + 1)]
-    links = [
-        custom_link("access", "source", "r1"),
-        custom_link("bottleneck", "r1", "r2", **network.link(impair)),
-    ]
-    links += [custom_link(name, "r2", name) for name in names]
-    return scenario(lab, custom(links), [subject.group("x", "source", list(names))], series=[])
-
-
-def _named_data(subject: Subject, lab: Lab, network: Network, impair: Tree) -> Tree:
-    links = [
-        custom_link("c", "c", "r1"),
-        custom_link("bottleneck", "r1", "r2", **network.link(impair)),
-        custom_link("p", "r2", "p"),
-    ]
-    producers = [{"prefix": "/p", "node": "p", "payload": "1174 B", "data": "1250 B"}]
-    flows = [subject.consumer("x", "c", "/p")]
-    tree = scenario(lab, custom(links), flows, series=[], producers=producers)
-    tree["ndn"] = subject.forwarders()
-    if subject.scheme == "ndnsieve":
-        tree["sdn"] = {"app": "ndnsieve"}
-    return tree
 
 
 def _cases(impair: Tree) -> Callable[[Subject, Lab], dict[str, Tree]]:
     """Each network in order and impaired. Runs in order are the same in all rows."""
 
     def cases(subject: Subject, lab: Lab) -> dict[str, Tree]:
-        one = next(
-            make
-            for trait, make in (("unicast", _unicast), ("multicast", _multicast), ("ndn", _named_data))
-            if trait in subject.traits
-        )
         return {
-            f"{name}, {what}": one(subject, lab, network, keys)
+            f"{name}, {what}": alone(subject, lab, network.rtt_ms, network.link(keys))
             for name, network in NETWORKS.items()
             for what, keys in (("in order", {}), ("reordered", impair))
         }
