@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use units::Duration;
 
 fn time() -> impl Strategy<Value = Duration> + Clone {
-    (0u64..100_000_000_000).prop_map(|nanos| Duration::from_nanos(nanos))
+    (0u64..100_000_000_000).prop_map(Duration::from_nanos)
 }
 
 fn when() -> impl Strategy<Value = When> {

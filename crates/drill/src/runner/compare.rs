@@ -26,7 +26,7 @@ pub(super) fn departs(connection: &mut Connection, expected: &Packet, times: &Ti
             return Err(format!("nothing left{part} until {}; {next}", seconds(latest)));
         }
         let Some(departure) = connection.waiting.front().cloned() else { continue };
-        let whole = expected.len() > 0 || expected.flags.syn;
+        let whole = !expected.is_empty() || expected.flags.syn;
         match departure.kind {
             Kind::Open if expected.flags.syn => {}
             Kind::Ack if !whole => {}

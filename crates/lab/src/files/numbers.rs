@@ -109,11 +109,10 @@ pub(crate) fn nanos(written: &str, power: i32, what: &str) -> Result<i128, (Stri
 /// The unit of ten digits or more that count from 1970, if it is finer than `power`; a time in nanoseconds tells it.
 pub(crate) fn epoch_unit(time: i128, power: i32) -> Option<&'static str> {
     let in_column = time / 10i128.pow(power as u32);
-    let finer = [(6, 3), (3, 6), (0, 9)].into_iter().filter(|(unit, _)| *unit < power);
-    // 10¹² to 10¹³ ms, 10¹⁵ to 10¹⁶ us, 10¹⁸ to 10¹⁹ ns
-    finer
-        .filter(|(_, places)| in_column >= EPOCH_S * 10i128.pow(*places))
-        .last()
+    // 10¹⁸ to 10¹⁹ ns, 10¹⁵ to 10¹⁶ us, 10¹² to 10¹³ ms
+    [(0, 9), (3, 6), (6, 3)]
+        .into_iter()
+        .find(|(unit, places)| *unit < power && in_column >= EPOCH_S * 10i128.pow(*places))
         .map(|(unit, _)| unit_name(unit))
 }
 

@@ -180,10 +180,13 @@ fn listed(
 /// Latest start.
 const LATEST_S: i128 = 1_000_000_000;
 
+/// Source and destination of a flow, where its file says them.
+type Ends = Option<(NodeId, NodeId)>;
+
 /// The flows of a CSV file; times are after `start`. Times since 1970 are counted from the first one.
 fn read(text: &str, start: Time, net: &Net, remarks: &mut Remarks) -> Result<Vec<Arrival>, Wrong> {
     // with times in nanoseconds
-    let mut list: Vec<(i128, Option<(NodeId, NodeId)>, u64)> = Vec::new();
+    let mut list: Vec<(i128, Ends, u64)> = Vec::new();
     let mut time_unit = 9;
     for (index, (line, written)) in files::lines(text).enumerate() {
         let columns = files::columns(written);

@@ -71,10 +71,8 @@ pub enum State {
 impl<C: CongestionControl> Sender<C> {
     /// The present state.
     pub fn inspect(&self) -> Inspection {
-        let (sacked, lost, lost_again) = match &self.scoreboard {
-            Some(scoreboard) => scoreboard.ranges(),
-            None => (Vec::new(), Vec::new(), Vec::new()),
-        };
+        let [sacked, lost, lost_again] =
+            self.scoreboard.as_ref().map(|scoreboard| scoreboard.ranges()).unwrap_or_default();
         let rtt = self.timer.rtt();
         Inspection {
             open: self.phase == Phase::Open,

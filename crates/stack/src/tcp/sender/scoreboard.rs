@@ -37,14 +37,14 @@ impl Scoreboard {
     }
 
     /// What has arrived above gaps, what counts as lost and has not arrived, and those of the latter whose retransmission was lost.
-    pub(super) fn ranges(&self) -> (Vec<(u64, u64)>, Vec<(u64, u64)>, Vec<(u64, u64)>) {
+    pub(super) fn ranges(&self) -> [Vec<(u64, u64)>; 3] {
         let mut lost = Vec::new();
         self.for_each_missing(self.una, self.lost_end, |low, high| lost.push((low, high)));
-        (
+        [
             self.sacked.as_slice().to_vec(),
             lost,
             self.lost_retransmissions.iter().map(|(&start, &end)| (start, end)).collect(),
-        )
+        ]
     }
 
     /// Bytes in flight. `high` is one past the highest byte sent [RFC6675 §4: SetPipe].
