@@ -3,13 +3,17 @@
 //! N3 a network of 200 forwarders of named data under a controller, N3k one of 1000, N10k one of 10 000 with the traffic of N3k; T1k … T1m
 //! a router of named data whose tables hold a thousand to a million names; S10 … S100k dumbbells of ten to a hundred thousand TCP flows with
 //! the same share of the bottleneck each; F8p and F8i a fat tree of 128 hosts with a permutation and with incast, F16p and F16i one of 1024
-//! hosts; M10k and M100k multicast stars of that many receivers.
+//! hosts; M10k and M100k multicast stars of that many receivers; D100 … D100k one TCP flow with a window of a hundred to a hundred thousand segments, of
+//! which some are lost and some overtake, and O100 … O100k the same in order.
 
 mod requests;
 
 use contract::{EcnFeedback, FlowId, NodeId, ParamValue};
 pub use requests::{Order, Requester};
-use sim::{Blueprint, Cast, FlowKind, IcnSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, SdnSpec, World};
+use sim::{
+    Blueprint, Cast, FlowKind, IcnSpec, Impair, NameRoute, NdnSpec, PortSpec, ProducerSpec, Reorder, SdnSpec,
+    World,
+};
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
@@ -17,6 +21,7 @@ use units::{Bytes, Duration, Rate, Time};
 pub const NAMES: &[&str] = &[
     "w1", "w2", "w3", "w4", "w4s", "w4n", "n1", "n2", "n3", "s10", "s100", "s1k", "s10k", "s100k", "s1m",
     "f8p", "f8i", "f16p", "f16i", "m1k", "m10k", "m100k", "n3k", "n10k", "t1k", "t10k", "t100k", "t1m",
+    "d100", "d1k", "d10k", "d100k", "o100", "o1k", "o10k", "o100k",
 ];
 
 /// The workload called `name`, one of [`NAMES`], of the given duration or the usual one; `None` for another name.
@@ -48,9 +53,58 @@ pub fn workload(name: &str, duration: Option<Duration>) -> Option<Blueprint> {
         "m1k" => Some(star(1000, run(40))),
         "m10k" => Some(star(10_000, run(40))),
         "m100k" => Some(star(100_000, run(10))),
+        _ if name.starts_with(['d', 'o']) => {
+            let window = segments(&name[1..])?;
+            // a million segments and at least four windows
+            let round_trips = 4.max(1_000_000 / u64::from(window));
+            let duration = duration.unwrap_or(ROUND_TRIP * round_trips);
+            Some(disordered(window, name.starts_with('d'), duration))
+        }
         _ => table_size(name).map(|count| tables(count, run(20))),
     }
 }
+
+/// The window of a workload that is made by [`disordered`].
+fn segments(size: &str) -> Option<u32> {
+    match size {
+        "100" => Some(100),
+        "1k" => Some(1000),
+        "10k" => Some(10_000),
+        "100k" => Some(100_000),
+        _ => None,
+    }
+}
+
+/// One TCP flow like Linux with CUBIC over a path that holds its whole `window` from the first round trip on. With `disorder` one packet in a hundred
+/// overtakes all others on the path, and one in two thousand is lost.
+pub fn disordered(window: u32, disorder: bool, duration: Duration) -> Blueprint {
+    let mut net = Blueprint::new(duration);
+    let (from, to) = (net.node("from"), net.node("to"));
+    let config = tcp::Config {
+        initial_window: window,
+        receive_window: tcp::Config::linux().segment * u64::from(window),
+        handshake: false,
+        send_buffer: Bytes::UNLIMITED,
+        ..tcp::Config::linux()
+    };
+    let bits = u64::from(window) * 8 * (config.segment + config.header).as_u64();
+    let rate = Rate::from_bps(bits * 1_000_000_000 / ROUND_TRIP.as_nanos());
+    let delay = ROUND_TRIP / 2;
+    let back = PortSpec::new(rate, delay, 4 * window);
+    let mut there = back.clone();
+    if disorder {
+        there.loss = 0.0005;
+        let reorder = Some(Reorder { probability: 0.01, gap: 1 });
+        there.impair = Some(Impair { reorder, ..Impair::default() });
+    }
+    let link = net.link("path", (from, to), back);
+    net.links[link.index()].forward = there.into();
+    net.flow("tcp", Some("cubic"), FlowKind::Tcp(config), from, &[to]);
+    net
+}
+
+/// Of the path of [`disordered`].
+const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// The names in each table of a workload that is made by [`tables`].
 fn table_size(name: &str) -> Option<u32> {
