@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from thalweg.studio.files import Folder
-from thalweg.studio.work import RunActivity
+from thalweg.studio.work import Activity, Hub, RunActivity
 
 REAL = """\
 title = "A transfer by the kernel"
@@ -170,6 +171,36 @@ def test_a_sweep_that_is_stopped_keeps_its_finished_runs(client, tmp_path):
     states = [cell["state"] for cell in ended["cells"].values()]
     assert "running" not in states
     assert states.count("done") == len(tw.SweepResult.load(tmp_path / "out" / "sweep").runs) >= 1
+
+
+def test_a_browser_misses_no_change():
+    """It looks all the time, also while a change gets its number, and in the end has the last state."""
+
+    class Slow(Activity):
+        kind = "run"
+
+        def __setattr__(self, name, value):
+            if name == "version":
+                time.sleep(0.001)
+            super().__setattr__(name, value)
+
+        def work(self):
+            self.changed()
+
+        def write_page(self):
+            pass
+
+    hub = Hub()
+    for number in range(1, 21):
+        activity = hub.add(Slow("", "", "", Path(str(number)), Path(str(number))))
+        thread = threading.Thread(target=activity.carry_out)
+        seen, shown, over = 0, {}, False
+        thread.start()
+        while not over:
+            over = not thread.is_alive()
+            seen, changed = hub.changes(seen)
+            shown |= {one["id"]: one["state"] for one in changed}
+        assert shown == dict.fromkeys(range(1, number + 1), "done")
 
 
 def test_runs_are_compared_as_the_command_does(client, tmp_path):

@@ -295,9 +295,8 @@ class Requests:
         seen = -1
         try:
             while not left.done():
-                version = self.studio.hub.version
+                version, changed = self.studio.hub.changes(max(seen, 0))
                 if version != seen:
-                    changed = self.studio.hub.snapshots(max(seen, 0))
                     await socket.send_json({"activities": changed})
                     seen = version
                 await asyncio.wait([left], timeout=LOOKED_S)

@@ -14,6 +14,7 @@ import traceback
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..cli import execute
@@ -95,8 +96,11 @@ class Activity(ABC):
     def join_hub(self, hub: Hub, number: int) -> None:
         """Becomes an activity of this hub."""
         self._hub, self.number = hub, number
-        self.changed()
-        self.born = self.version
+
+        def enter(count: int) -> None:
+            self.version = self.born = count
+
+        self._number_change(enter)
 
     def start(self) -> None:
         """Does the work in a thread."""
@@ -125,8 +129,11 @@ class Activity(ABC):
 
     def changed(self) -> None:
         """Tells the browsers."""
+        self._number_change(partial(setattr, self, "version"))
+
+    def _number_change(self, note: Callable[[int], None]) -> None:
         if self._hub is not None:
-            self.version = self._hub.count()
+            self._hub.number_change(note)
 
     def snapshot(self, since: int = 0) -> dict[str, Any]:
         """What a browser shows, without parts that have not changed since that count."""
@@ -382,7 +389,7 @@ class SweepActivity(Activity):
 
     def _set(self, index: int, **new: Any) -> None:
         self._cells[index] |= new
-        self._versions[index] = self._hub.count() if self._hub is not None else 0
+        self._number_change(partial(self._versions.__setitem__, index))
 
 
 class PaperActivity(Activity):
@@ -416,16 +423,11 @@ class Hub:
         self._count = 0
         self._activities: list[Activity] = []
 
-    def count(self) -> int:
-        """The next number of a change."""
+    def number_change(self, note: Callable[[int], None]) -> None:
+        """Gives a change its number, which `note` keeps before a browser can see it."""
         with self._lock:
             self._count += 1
-            return self._count
-
-    @property
-    def version(self) -> int:
-        """The number of the last change."""
-        return self._count
+            note(self._count)
 
     def add(self, activity: Activity) -> Activity:
         """Takes an activity. Raises `Refused` while another one writes the same folder, or reproduces a paper as well."""
@@ -453,9 +455,11 @@ class Hub:
             raise Refused(f"there is no activity {number}")
         return self._activities[number - 1]
 
-    def snapshots(self, since: int) -> list[dict[str, Any]]:
-        """The activities that have changed since that count."""
-        return [activity.snapshot(since) for activity in self._activities if activity.version > since]
+    def changes(self, since: int) -> tuple[int, list[dict[str, Any]]]:
+        """The number of the last change, and the activities that have changed since the one with that number."""
+        with self._lock:
+            changed = [activity.snapshot(since) for activity in self._activities if activity.version > since]
+            return self._count, changed
 
     def running(self) -> Iterator[Activity]:
         """The activities that are not over."""
