@@ -372,7 +372,8 @@ def _quiet() -> Iterator[None]:
 
 
 def _local_cluster(workers: int) -> Any:
-    """A cluster of processes of this host."""
+    """A cluster of processes of this host, which take jobs from this process only."""
+    _imported(f"local:{workers}", "cryptography")
     from distributed import LocalCluster
 
     # Ctrl-C is for this process, which ends the others; until they have started, it waits
@@ -384,6 +385,8 @@ def _local_cluster(workers: int) -> Any:
             n_workers=workers,
             threads_per_worker=1,
             dashboard_address=DASHBOARD,
+            # keys that only these processes have: other users of this host are refused
+            security=True,
             silence_logs=logging.CRITICAL + 1,
         )
     except RuntimeError as error:

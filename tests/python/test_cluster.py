@@ -269,6 +269,21 @@ def test_processes_of_this_host_are_a_cluster(small: Path, tmp_path: Path) -> No
     assert files(tmp_path / "there") == files(tmp_path / "here")
 
 
+def test_processes_of_this_host_take_jobs_from_the_command_only() -> None:
+    with cluster.Workers("local:1") as workers:
+        address = str(workers._client.scheduler.address)
+        listening = [address, *workers._client.scheduler_info()["workers"]]
+        assert len(listening) == 2
+        for one in listening:
+            assert one.startswith("tls://127.0.0.1:")
+            without_keys = {"address": one.replace("tls://", "tcp://")}
+            with_others = {"address": one, "security": distributed.Security.temporary()}
+            for stranger in (without_keys, with_others):
+                with pytest.raises(OSError, match=r"closed|certificate"):
+                    distributed.Client(**stranger, timeout=5, set_as_default=False)
+        assert workers._client.submit(os.getpid).result() != os.getpid()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
