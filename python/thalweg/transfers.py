@@ -356,6 +356,8 @@ def outcome_hint(result: dict[str, Any], *, sending: bool) -> str | None:
         return f"`--patience` sets this time; {idle}"
     if sending and result["end"] == "complete" and result["files"]["omitted"]:
         return "the notes say why; an archive has everything: `tar c FOLDER | thalweg send - …`"
+    if sending and "use smaller packets" in why:
+        return "`--packet 1228` fits every path that carries QUIC over IPv4, `--packet 1248` over IPv6"
     if "is there already" in why:
         return "`--overwrite` at the receiver replaces it, `--name` sets another name"
     if "another client is being served" in why:

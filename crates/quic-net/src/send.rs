@@ -19,14 +19,14 @@ use crate::paced::{PacedSender, Unlimited, bps};
 use crate::session::{Application, run};
 use crate::settings::{Object, Objects, Settings};
 use crate::stream::SendStream;
-use crate::transport::{OUTER, SendConfig};
+use crate::transport::{MIN_PAYLOAD, OUTER, SendConfig};
 
 /// The receiver's number, by which payloads and schemes identify it.
 pub(crate) const RECEIVER: EndpointId = EndpointId(1);
 /// Interval at which sources without data, and the list of objects, are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
-/// Minimum and maximum packet of a scheme: what every path of QUIC carries [RFC9000 §14], and a jumbo frame of Ethernet.
-const PACKETS: std::ops::RangeInclusive<u16> = 1248..=9000;
+/// Minimum and maximum packet of a scheme: what every path of QUIC carries [RFC9000 §14] has 28 bytes of headers over IPv4, and a jumbo frame of Ethernet.
+const PACKETS: std::ops::RangeInclusive<u16> = MIN_PAYLOAD + OUTER[0]..=9000;
 
 /// Sends objects with `scheme` to one receiver, and returns at the end.
 ///

@@ -134,17 +134,16 @@ pub fn send_files<P: Platform + Send + 'static>(
     scheme: &str,
     files: Vec<PathBuf>,
 ) -> JoinHandle<Outcome> {
-    send_with(platform, settings(Handshake::Connect(to), credentials), scheme, files)
+    send_with(platform, settings(Handshake::Connect(to), credentials), Scheme::new(scheme), files)
 }
 
 /// A sender of files.
 pub fn send_with<P: Platform + Send + 'static>(
     mut platform: P,
     settings: Settings,
-    scheme: &str,
+    scheme: Scheme,
     files: Vec<PathBuf>,
 ) -> JoinHandle<Outcome> {
-    let scheme = Scheme::new(scheme);
     thread::spawn(move || {
         let count = files.len();
         let all = files.iter().enumerate().map(|(at, path)| object(path, &scheme, at + 1 < count)).collect();

@@ -21,7 +21,7 @@ const DATAGRAM_BUFFER: usize = 4 << 20;
 /// Unidirectional streams that the peer may have open: that of the present object, and those of earlier objects whose end has not arrived.
 const STREAMS: u32 = 4;
 /// Payload of a UDP datagram that every path of QUIC carries [RFC9000 §14].
-const MIN_PAYLOAD: u16 = 1200;
+pub(crate) const MIN_PAYLOAD: u16 = 1200;
 
 /// Packets that may be acknowledged before an earlier one without its loss. RFC 9002 §6.1.1 has three, which a path that reorders by a millisecond exceeds at
 /// any rate above some Mbit/s, and asks for a larger one where the path shows it. quinn cannot learn that a loss was spurious, and its thresholds do not change in

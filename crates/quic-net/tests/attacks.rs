@@ -139,7 +139,8 @@ fn a_receiver_cannot_confirm_data_that_it_does_not_have() {
         let killed = receive_with(receiver_host, settings(Handshake::Connect(a), open()), folder.path("in"));
         let mut server_settings = settings(Handshake::Listen, open());
         server_settings.limits.patience = Duration::from_secs(8);
-        let sender = send_with(sender_host, server_settings, scheme, vec![folder.path("film.bin")]);
+        let sender =
+            send_with(sender_host, server_settings, Scheme::new(scheme), vec![folder.path("film.bin")]);
         let liar = liar(other, a);
         assert!(killed.join().is_err(), "it was killed");
         let outcome = sender.join().expect("no panic");
@@ -251,23 +252,17 @@ impl ByteSource for Silent {
     }
 }
 
-/// A client that is not authenticated, offers a file, keeps the connection alive and sends no data.
+/// A client that offers a file, keeps the connection alive and sends no data.
 fn silent<P: Platform + Send + 'static>(
     mut platform: P,
-    to: SocketAddr,
+    settings: Settings,
     path: std::path::PathBuf,
 ) -> thread::JoinHandle<Outcome> {
     thread::spawn(move || {
         let scheme = Scheme::new("cubic");
-        let Object { folders, about, more, omitted, .. } = object(&path, &scheme, false);
-        let all = objects(vec![Object {
-            folders,
-            outgoing: Outgoing::Windowed(Box::new(Silent)),
-            about,
-            more,
-            omitted,
-        }]);
-        send(&settings(Handshake::Connect(to), open()), &scheme, all, &mut platform, &Control::new())
+        let offered = object(&path, &scheme, false);
+        let all = objects(vec![Object { outgoing: Outgoing::Windowed(Box::new(Silent)), ..offered }]);
+        send(&settings, &scheme, all, &mut platform, &Control::new())
     })
 }
 
@@ -279,7 +274,7 @@ fn a_silent_client_does_not_block_a_server() {
     let net = bottleneck(|in_flight| vec![in_flight.clone()]);
     let (quiet, receiver_host, honest) =
         (net.host(stranger(), ms(1)), net.host(b, ms(0)), net.host(a, ms(3000)));
-    let quiet = silent(quiet, b, folder.path("film.bin"));
+    let quiet = silent(quiet, settings(Handshake::Connect(b), open()), folder.path("film.bin"));
     let receiver = receive_into(receiver_host, open(), folder.path("in"));
     let honest = send_files(honest, b, open(), "reno", vec![folder.path("film.bin")]);
     assert_eq!(honest.join().expect("no panic").end, End::Complete);
@@ -298,24 +293,8 @@ fn patience_counts_progress_of_data_and_not_keep_alives() {
     let mut server_settings = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
     server_settings.limits.patience = Duration::from_secs(3);
     let receiver = receive_with(receiver_host, server_settings, folder.path("in"));
-    let quiet = thread::spawn({
-        let path = folder.path("film.bin");
-        let mut platform = quiet;
-        move || {
-            let scheme = Scheme::new("cubic");
-            let Object { folders, about, more, omitted, .. } = object(&path, &scheme, false);
-            let all = objects(vec![Object {
-                folders,
-                outgoing: Outgoing::Windowed(Box::new(Silent)),
-                about,
-                more,
-                omitted,
-            }]);
-            let client_settings =
-                settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
-            send(&client_settings, &scheme, all, &mut platform, &Control::new())
-        }
-    });
+    let client_settings = settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
+    let quiet = silent(quiet, client_settings, folder.path("film.bin"));
     assert_eq!(receiver.join().expect("no panic").end, End::NoProgress);
     assert_eq!(quiet.join().expect("no panic").end, End::Closed(wire::stream::Reason::NoProgress));
     let took = net.now().saturating_since(begin);
@@ -513,7 +492,7 @@ fn handshakes_that_are_never_completed_do_not_keep_other_clients_out() {
         let receiver = receive_with(receiver_host, patient(Handshake::Listen), folder.path("in"));
         let attacks: Vec<_> = attacker_hosts.into_iter().map(|host| attack(host, b, connections)).collect();
         let path = folder.path("film.bin");
-        let sender = send_with(sender_host, patient(Handshake::Connect(b)), "cubic", vec![path]);
+        let sender = send_with(sender_host, patient(Handshake::Connect(b)), Scheme::new("cubic"), vec![path]);
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{}", attackers.len());
         assert!(receiver.stats.discarded.strangers > 50, "most attempts were refused");

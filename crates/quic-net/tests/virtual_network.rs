@@ -11,19 +11,24 @@ use quic_net::testing::{
     Folder, addresses, bottleneck, content, limits, ms, receive_into, receive_with, send_files, send_with,
     settings,
 };
-use quic_net::{End, Handshake, LoggedConnection, Logs, Outcome, Settings};
+use quic_net::{End, Handshake, LoggedConnection, Logs, Outcome, Scheme, Settings};
 use stack::log::{Event, Log, Metrics};
 use units::{Duration, Time};
 
 /// Sends a file of this many bytes; returns the outcomes of both ends, and whether it arrived.
 fn transfer(net: &VirtualNetwork, scheme: &str, bytes: usize) -> (Outcome, Outcome, bool) {
-    let folder = Folder::new(scheme);
+    transfer_with(net, Scheme::new(scheme), bytes)
+}
+
+fn transfer_with(net: &VirtualNetwork, scheme: Scheme, bytes: usize) -> (Outcome, Outcome, bool) {
+    let folder = Folder::new(&scheme.name);
     folder.file("film.bin", &content(bytes));
     let (a, b) = addresses();
     let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
     let credentials = Credentials::insecure([1; 32]);
     let receiver = receive_into(receiver_host, credentials.clone(), folder.path("in"));
-    let sender = send_files(sender_host, b, credentials, scheme, vec![folder.path("film.bin")]);
+    let client = settings(Handshake::Connect(b), credentials);
+    let sender = send_with(sender_host, client, scheme, vec![folder.path("film.bin")]);
     let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
     let whole = folder.read("in/film.bin") == content(bytes);
     (sender, receiver, whole)
@@ -39,6 +44,28 @@ fn every_scheme_that_quic_carries_carries_a_file() {
         assert!(whole, "{scheme}");
         assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
         assert_eq!(sender.stats.discarded.total() + receiver.stats.discarded.total(), 0, "{scheme}");
+    }
+}
+
+/// A path carries payloads of this many bytes, and says nothing about longer ones. QUIC needs 1200 (RFC 9000 §14).
+#[test]
+fn a_path_that_carries_1200_bytes_carries_a_file_in_packets_that_fit() {
+    for (longest, packet) in [(1200, 1228), (1200, 1428), (1300, 1328), (1300, 1329), (1300, 9000)] {
+        for (scheme, paced) in [("cubic", false), ("bbr", false), ("cvihis", true), ("tfrc", true)] {
+            let net = bottleneck(move |in_flight| {
+                let fits = in_flight.bytes.len() <= longest;
+                if fits { vec![in_flight.clone()] } else { Vec::new() }
+            });
+            let scheme = Scheme { packet, ..Scheme::new(scheme) };
+            let about = format!("{}, {packet} over {longest}", scheme.name);
+            let (sender, _, whole) = transfer_with(&net, scheme, 200_000);
+            if paced && usize::from(packet) > longest + 28 {
+                let End::Failed(why) = &sender.end else { panic!("{about}: {:?}", sender.end) };
+                assert!(why.contains(&format!("packets of {packet} bytes: use smaller")), "{about}: {why}");
+            } else {
+                assert_eq!((sender.end, whole), (End::Complete, true), "{about}");
+            }
+        }
     }
 }
 
@@ -182,7 +209,7 @@ fn a_slow_path_does_not_exhaust_the_patience_of_a_sender() {
     let client = settings(Handshake::Connect(a), Credentials::insecure([1; 32]));
     let patience = server.limits.patience;
     let receiver = receive_with(receiver_host, client, folder.path("in"));
-    let sender = send_with(sender_host, server, "cubic", vec![folder.path("film.bin")]);
+    let sender = send_with(sender_host, server, Scheme::new("cubic"), vec![folder.path("film.bin")]);
     let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
     let took = net.now().saturating_since(begin);
     assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "after {took}");
@@ -235,7 +262,8 @@ fn either_end_may_connect() {
         let client_settings = settings(Handshake::Connect(a), credentials.clone());
         let receiver = receive_with(receiver_host, client_settings, folder.path("in"));
         let server_settings = settings(Handshake::Listen, credentials);
-        let sender = send_with(sender_host, server_settings, scheme, vec![folder.path("film.bin")]);
+        let sender =
+            send_with(sender_host, server_settings, Scheme::new(scheme), vec![folder.path("film.bin")]);
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
         assert_eq!(folder.read("in/film.bin"), content(200_000), "{scheme}");
@@ -348,7 +376,7 @@ fn logs_of_a_connection_have_the_datagrams_that_the_hosts_counted() {
         };
         let receiver = receive_with(there, with(Handshake::Listen, 1), folder.path("in"));
         let client = with(Handshake::Connect(b), 0);
-        let sender = send_with(here, client, scheme, vec![folder.path("film.bin")]);
+        let sender = send_with(here, client, Scheme::new(scheme), vec![folder.path("film.bin")]);
         let outcomes = [sender, receiver].map(|end| end.join().expect("no panic"));
         for ((outcome, (_, kept)), to) in outcomes.iter().zip(&ends).zip([b, a]) {
             assert_eq!(outcome.end, End::Complete, "{scheme}");
