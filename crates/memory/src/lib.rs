@@ -1,4 +1,4 @@
-//! Requests to the processor and to the system about memory. They have no effect but on time.
+//! Requests to the processor and to the system about memory, which have no effect but on time, and how much of it there is.
 //!
 //! The memory that the next event of a simulation needs is requested, so that it arrives in the caches while the present one is handled.
 //! In a network of a hundred thousand flows nearly every event is at a port and an endpoint whose memory is not in any cache. Their addresses are
@@ -82,4 +82,57 @@ fn request<T>(value: &T, line: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (value, line);
+}
+
+/// Bytes that this process can still take, as the system estimates it: `MemAvailable` of Linux, or less if a control group of the process
+/// (cgroup v2) limits it; `None` where no system says it.
+pub fn available() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let mut bytes = field(&read("/proc/meminfo")?, "MemAvailable:")? * 1024;
+    let group = read("/proc/self/cgroup").unwrap_or_default();
+    let mut group = group.lines().find_map(|line| line.strip_prefix("0::"));
+    while let Some(path) = group {
+        let folder = format!("/sys/fs/cgroup{}", path.trim_end_matches('/'));
+        let file = |name: &str| read(&format!("{folder}/{name}"));
+        if let (Some(max), Some(used)) = (number(file("memory.max")), number(file("memory.current"))) {
+            // files that were read are dropped when there is need
+            let files = file("memory.stat").and_then(|text| field(&text, "inactive_file"));
+            bytes = bytes.min(max.saturating_sub(used.saturating_sub(files.unwrap_or(0))));
+        }
+        group = path.rsplit_once('/').map(|(parent, _)| parent).filter(|_| path.len() > 1);
+    }
+    Some(bytes)
+}
+
+/// The number after a word at the beginning of a line.
+fn field(text: &str, word: &str) -> Option<u64> {
+    let mut rows = text.lines().map(str::split_whitespace);
+    rows.find_map(|mut row| (row.next() == Some(word)).then(|| row.next()?.parse().ok())?)
+}
+
+/// A number in a file of its own; `max` is none.
+fn number(text: Option<String>) -> Option<u64> {
+    text?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_the_number_after_its_word() {
+        let text = "MemTotal:       24610212 kB\nMemFree: 1 kB\nMemAvailable:   23068672 kB\n";
+        assert_eq!(field(text, "MemAvailable:"), Some(23_068_672));
+        assert_eq!(field(text, "Mem"), None);
+        assert_eq!((number(Some("4096\n".into())), number(Some("max\n".into()))), (Some(4096), None));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_available_is_less_than_what_there_is() {
+        let all =
+            field(&std::fs::read_to_string("/proc/meminfo").expect("a file"), "MemTotal:").expect("a row");
+        let bytes = available().expect("Linux says it");
+        assert!(bytes > 0 && bytes <= all * 1024, "{bytes} of {all} kB");
+    }
 }

@@ -37,6 +37,34 @@ pub(super) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item
     (unnamed.min(MAX_FLOWS as u64) as u32).max(named.min(MAX_FLOWS as u32))
 }
 
+/// Bytes of memory that a run takes for a flow, and for a pair of hosts with their links: measured with 10⁴ to 3 × 10⁵ flows of TCP.
+const FLOW_BYTES: u64 = 2_500;
+const PAIR_BYTES: u64 = 6_500;
+
+/// Notes flows for whose run this host has not the memory. `pairs` are the hosts that are made for them; `available` bytes are left, if that is known.
+pub(super) fn check_memory(flows: &[At<Flow>], pairs: u32, available: Option<u64>, notes: &mut Notes) {
+    // the count of arrivals is a limit, which they seldom reach
+    let count = |flow: &At<Flow>| if flow.arrivals.is_missing() { u64::from(flow.count.or(1)) } else { 1 };
+    let total: u64 = flows.iter().map(count).sum();
+    let needed = total * FLOW_BYTES + u64::from(pairs) * PAIR_BYTES;
+    let (Some(available), Some(largest)) = (available, flows.iter().max_by_key(|flow| count(flow))) else {
+        return;
+    };
+    if needed > available && total <= MAX_FLOWS as u64 {
+        let gb = |bytes: u64| bytes as f64 / 1e9;
+        notes
+            .wrong(
+                largest.location,
+                format!(
+                    "a run with {total} flows needs about {:.1} GB of memory, and {:.1} GB are left",
+                    gb(needed),
+                    gb(available)
+                ),
+            )
+            .hint("take fewer flows, or a host with more memory");
+    }
+}
+
 /// `7` of `left7` or `right7`.
 fn host_number(name: &str) -> Option<u32> {
     name.strip_prefix("left").or_else(|| name.strip_prefix("right"))?.parse().ok()
@@ -227,4 +255,28 @@ fn receivers(
     }
     // a node that a refused entry may have named is no receiver yet
     (notes.count() == before && !list.is_empty()).then_some(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_that_need_more_memory_than_is_left_are_refused_before_they_are_made() {
+        let table = |count: u32| At::from(Flow { count: count.into(), ..Flow::default() });
+        let refused = |counts: &[u32], pairs: u32, available: Option<u64>| {
+            let mut notes = Notes::default();
+            let flows: Vec<_> = counts.iter().map(|count| table(*count)).collect();
+            check_memory(&flows, pairs, available, &mut notes);
+            notes.count() > 0
+        };
+        let one_gb = Some(1_000_000_000);
+        assert!(!refused(&[50_000, 50_000], 100_000, one_gb));
+        assert!(refused(&[50_000, 70_000], 120_000, one_gb));
+        assert!(!refused(&[50_000, 70_000], 1, one_gb));
+        assert!(refused(&[500_000], 1, one_gb));
+        assert!(!refused(&[1_000_000], 1_000_000, None));
+        // they are too many in any memory, which is another message
+        assert!(!refused(&[u32::MAX, u32::MAX], 1_000_000, one_gb));
+    }
 }

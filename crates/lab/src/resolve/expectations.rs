@@ -98,10 +98,7 @@ fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), 
         }
         "flows" => {
             if !name.is_empty() && !traffic.has_group(name) && !traffic.refused(name) {
-                return nothing(
-                    "group of flows",
-                    traffic.groups.iter().map(|(group, _)| group.as_str()).collect(),
-                );
+                return nothing("group of flows", traffic.groups.keys().map(String::as_str).collect());
             }
             ("flows", OF_FLOWS)
         }

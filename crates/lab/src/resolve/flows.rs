@@ -68,7 +68,7 @@ pub(super) struct Traffic {
     /// By [`FlowId`].
     pub(super) flows: Vec<Placed>,
     /// The groups with their flows.
-    pub(super) groups: Vec<(String, Vec<FlowId>)>,
+    pub(super) groups: IndexMap<String, Vec<FlowId>>,
     traces: BTreeMap<String, Trace>,
     ids: IndexMap<String, FlowId>,
     /// Names of entries, and of their groups, that were to make flows and did not, because something about them is noted.
@@ -80,7 +80,7 @@ pub(super) struct Traffic {
 impl Traffic {
     /// Names of flows and of groups.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.groups.iter().map(|(group, _)| group.as_str()).chain(self.flow_names())
+        self.groups.keys().map(String::as_str).chain(self.flow_names())
     }
 
     /// The flow of that name, or all flows of the group of that name.
@@ -88,7 +88,7 @@ impl Traffic {
         if let Some(id) = self.ids.get(name) {
             return Some(vec![*id]);
         }
-        self.groups.iter().find(|(group, _)| group == name).map(|(_, flows)| flows.clone())
+        self.groups.get(name).cloned()
     }
 
     /// Names of flows in alphabetical order.
@@ -107,7 +107,7 @@ impl Traffic {
     }
 
     pub(super) fn has_group(&self, name: &str) -> bool {
-        self.groups.iter().any(|(group, _)| group == name)
+        self.groups.contains_key(name)
     }
 
     /// Names of applications.
@@ -195,10 +195,10 @@ impl Traffic {
 
     /// Index of the group of that name, which is made where there is none.
     fn group(&mut self, name: &str) -> usize {
-        self.groups.iter().position(|(group, _)| group == name).unwrap_or_else(|| {
-            self.groups.push((name.to_owned(), Vec::new()));
-            self.groups.len() - 1
-        })
+        let group = self.groups.entry(name.to_owned());
+        let index = group.index();
+        group.or_default();
+        index
     }
 
     fn add(&mut self, flow: Placed, group: usize, location: Location, notes: &mut Notes) {
@@ -209,7 +209,7 @@ impl Traffic {
                 .hint("give each a name of its own, or write count = 2 in one table");
             return;
         }
-        self.groups[group].1.push(id);
+        self.groups[group].push(id);
         self.flows.push(flow);
     }
 
@@ -220,7 +220,7 @@ impl Traffic {
             none.map(|(name, _)| Flow { name: name.clone().into(), count: 0.into(), ..Flow::default() });
         let mut tables: Vec<At<Flow>> = self.flows.into_iter().map(|flow| flow.table.into()).collect();
         tables.extend(none.map(At::from));
-        (tables, self.groups.into_iter().map(|(name, _)| name).collect(), self.traces)
+        (tables, self.groups.into_keys().collect(), self.traces)
     }
 }
 
@@ -292,7 +292,8 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             check_endpoints(table, setting.net, paths, notes);
             continue;
         };
-        let group = traffic.group(&table.group.or(model.name.value.clone()));
+        let group_name = table.group.or(model.name.value.clone());
+        let group = traffic.group(&group_name);
         if !names.insert(model.name.value.clone()) {
             notes
                 .wrong(model.name.location, format!("two flows are called `{}`", shortened(model.name)))
@@ -377,7 +378,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
                 from: Senders(vec![setting.net.nodes[from.index()].clone().into()]).into(),
                 start: Instant(start_of(table, if shared { model.name } else { &name }, setting)).into(),
                 stop: table.stop.clone().filled(Instant(Time::NEVER)),
-                group: traffic.groups[group].0.clone().into(),
+                group: group_name.clone().into(),
                 name: Field::Present(At { value: name, location: model.name.location }),
                 ..model.table.clone()
             };

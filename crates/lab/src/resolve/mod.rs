@@ -103,7 +103,9 @@ pub(crate) fn build(
     let net = match file.topology.present() {
         Some(at) => {
             let pairs = endpoints::pairs_needed(flow_tables, ndn::nodes_named(file));
-            topology::build(at, pairs, folder, notes)
+            let before = notes.count();
+            endpoints::check_memory(flow_tables, pairs, memory::available(), notes);
+            if notes.count() == before { topology::build(at, pairs, folder, notes) } else { None }
         }
         None => None,
     };
