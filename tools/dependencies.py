@@ -42,6 +42,7 @@ ALLOWED = {
         "drill",
         "units",
         "graph",
+        "memory",
         "contract",
         "wire",
         "stack",
