@@ -51,7 +51,7 @@ that pass.
 """
 PICTURE = ROOT / "docs" / "images" / "report-cards.svg"
 COLOURS = {"pass": "#2e7d4f", "undecided": "#d9b13b", "fail": "#c0392b"}
-SHORT = {"TCP Evaluation Suite": "TCP suite", "RFC 8867 and RFC 8869": "RFC 8867, 8869"}
+SHORT = {"TCP Evaluation Suite": "TCP suite", "RFC 8867 and RFC 8869": "RFC 8867/9"}
 WIDTH, HEIGHT, LEFT, TOP = 96, 15, 116, 56
 """Of a bar with its gap, of a row, and of the names at the side and above."""
 BATTERIES = ROOT / "python" / "thalweg" / "evaluation"

@@ -149,7 +149,7 @@ export function rowsOfLabels(labels: readonly (readonly [number, string])[], wid
   const most = Math.max(Math.floor(room / (9 * CHARACTER)), 3);
   return labels.map(([, words]) => {
     const rows: string[] = [];
-    for (const piece of words.length > most ? words.split(/(?<=[ _])/) : [words]) {
+    for (const piece of words.length > most ? words.split(/(?<=[ _.])/) : [words]) {
       const last = rows.at(-1);
       if (last !== undefined && (last + piece).trimEnd().length <= most) rows[rows.length - 1] = last + piece;
       else rows.push(piece);

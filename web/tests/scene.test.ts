@@ -13,6 +13,12 @@ test("a label that is wider than the room is broken at spaces, and cut after the
   expect(rowsOfLabels([[60, "one two three four five six seven eight nine ten"], [100, "b"]])[0]!.at(-1)).toMatch(/…$/);
 });
 
+test("labels of copies of one flow can be told apart where there is little room", () => {
+  const labels = Array.from({ length: 10 }, (_, index) => [20 * index, `download.${index + 1}`] as const);
+  const rows = rowsOfLabels(labels, 260);
+  expect(new Set(rows.map((row) => row.join(" "))).size).toBe(10);
+});
+
 test("a chart in a narrow place has its text within it, in the usual size", () => {
   const lines = [{ label: "reno", colour: "#000000", runs: [[0, 1, 100, 5]] }];
   const narrow = scene({ title: "", xLabel: "buffer (packets)", yLabel: "rate", x: [0, 100], y: [0, 5], lines, marks: [], shade: null }, widthFor(320));

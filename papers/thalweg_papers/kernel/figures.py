@@ -21,10 +21,14 @@ def mean(samples: Sequence[Sample], key: str) -> float:
     return float(np.mean([sample[key] for sample in samples]))
 
 
-def spread(samples: Sequence[Sample], key: str) -> float:
-    """Half of the difference between the largest and the smallest run."""
-    values = [sample[key] for sample in samples]
-    return float(max(values) - min(values)) / 2
+def in_words(samples: Sequence[Sample], key: str, factor: float) -> str:
+    """Mean, smallest and largest run, `4.41 (4.37 to 4.44)`; the mean alone if the others print the same."""
+    from thalweg.report.numbers import number
+
+    values = [sample[key] * factor for sample in samples]
+    low, high = number(min(values), 3), number(max(values), 3)
+    middle = number(mean(samples, key) * factor, 3)
+    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def agreed(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, bool]:
@@ -78,16 +82,16 @@ def rows(samples: Samples) -> list[dict[str, Any]]:
         for column, key, factor in SHOWN.values():
             for name, world in WORLDS.items():
                 runs = samples.by_case.get((world, variant))
-                row[column.format(name)] = (
-                    f"{mean(runs, key) * factor:.4g} ± {spread(runs, key) * factor:.2g}" if runs else "–"
-                )
+                row[column.format(name)] = in_words(runs, key, factor) if runs else "–"
         found.append((-len(out["ours"] or ()), row))
     return [row for _, row in sorted(found, key=lambda pair: pair[0])]
 
 
 def cells(samples: Samples, _scale: Scale) -> Table:
     """Every cell."""
-    return table("Cell by cell, disagreements first; ± is half the range of the runs", rows(samples))
+    return table(
+        "Cell by cell, disagreements first; in parentheses the smallest and the largest run", rows(samples)
+    )
 
 
 def summary(samples: Samples, _scale: Scale) -> Table:
@@ -155,11 +159,15 @@ def scatter(samples: Samples, scale: Scale) -> Figure:
         _plot.finish(axes, title, f"simulated ({unit})", x=f"Linux kernel ({unit})", legend=False)
         ticks = (2, 5, 10, 20) if quantity == "goodput" else (0.1, 1, 10, 100, 1000, 10_000)
         _plot.whole_ticks(axes, ticks, "xy")
+        if quantity != "goodput":
+            # zero has no place on a logarithmic axis: smaller values are at the first tick
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter(lambda value, _, first=floor: f"{'≤ ' if value <= first else ''}{value:,g}")
     _plot.legend(figure, panels[0])
     title = "Each cell beside the Linux kernel"
     words = (
         "Means of three runs per cell, of the simulator and of ns-3 over those of the kernel. The shade is the band in "
-        "which a cell agrees."
+        "which a cell agrees; values below the first tick are drawn at it."
     )
     return Figure(title, words, _plot.svg(figure, "kernel", title), {"cells": cells(samples, scale)})
 

@@ -340,7 +340,7 @@ def _print_links(result: Result, *, full: bool) -> None:
         whole=full,
     )
     if idle := used.height - shown.height:
-        links = "1 link is" if idle == 1 else f"{idle} links are"
+        links = "1 direction of a link is" if idle == 1 else f"{idle} directions of links are"
         console().print(
             f"{links} used below {100 * IDLE:g} % without drops: `--full` prints all", style="dim"
         )
@@ -375,11 +375,14 @@ def print_violations(sentences: Sequence[str]) -> None:
 def _print_expectations(result: Result) -> None:
     from rich.text import Text
 
+    from ..report.columns import expected_text
+
     if result.expect.is_empty():
         return
     rows = [
         {
             **row,
+            "expected": expected_text(row["key"], row["expected"]),
             "measured": format_metric(row["key"], row["measured"]),
             "verdict": Text("✓ holds", style="green") if row["pass"] else Text("✗ fails", style="red"),
         }

@@ -105,6 +105,20 @@ USE = Limit("at least 80 % in each network (ours)", low=0.8)
 LITTLE = Limit("at most 5 % in each network (ours)", high=0.05)
 
 
+def _described(networks: tuple[Network, ...]) -> str:
+    """`40 networks: 1 to 1000 Mbit/s, 2 to 600 ms, queues of 0.5 to 8 BDP, 10 of them with a step of the rate`."""
+
+    def ends(name: str) -> str:
+        values = [getattr(network, name) for network in networks]
+        return f"{min(values):g} to {max(values):g}"
+
+    steps = sum(bool(network.step) for network in networks)
+    return (
+        f"{len(networks)} networks: {ends('rate_mbps')} Mbit/s, {ends('rtt_ms')} ms, queues of {ends('bdp')} BDP, "
+        f"{steps or 'none'} of them with half or twice the rate from the middle on"
+    )
+
+
 def networks(lab: Lab) -> tuple[Network, ...]:
     """Those of a card."""
     return NETWORKS[:QUICK] if lab.quick else NETWORKS
@@ -120,10 +134,7 @@ def _cases(tcp: str) -> Callable[[Subject, Lab], dict[str, Tree]]:
 
 def _rows(tcp: str, words: str) -> tuple[Row, Row]:
     traits = frozenset({"endpoint"}) if tcp == "standard" else frozenset({"endpoint", "tcp"})
-    what = (
-        "One flow alone, 40 networks: 1 to 1000 Mbit/s, 2 to 600 ms, a queue of 0.5 to 8 BDP, and in ten of them half or "
-        f"twice the rate from the middle on (a quick card has four); {words}"
-    )
+    what = f"One flow alone, {_described(NETWORKS)} (with --quick {_described(NETWORKS[:QUICK])}); {words}"
     source = "RFC 5166 §2.1, §2.3"
     cases = _cases(tcp)
     return (

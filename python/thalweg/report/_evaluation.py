@@ -62,6 +62,7 @@ def page(folder: Path) -> str:
         version=record["version"],
         record=record,
         only=record.get("only"),
+        pictures=any(row["strip"] for battery in batteries for row in battery["rows"]),
         counts=applying(record["counts"]),
         label=label,
         lead=_lead(record),

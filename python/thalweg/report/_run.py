@@ -12,7 +12,18 @@ from ..sweep import value_text
 from . import _charts, _panels
 from ._page import cell, render
 from ._topology import drawing, rate_text, time_text
-from .columns import APPS, FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, table_rows, unit_of
+from .columns import (
+    APPS,
+    FLOWS,
+    GROUPS,
+    LINKS,
+    NODES,
+    RECEIVERS,
+    drops_by_reason,
+    expected_text,
+    table_rows,
+    unit_of,
+)
 from .numbers import number
 
 if TYPE_CHECKING:
@@ -166,10 +177,14 @@ def lead(run: Result) -> str:
         text += f" to {receivers} receivers"
     how = "in real time" if "emulation" in run.record else "simulated"
     text += f" over {run.links['link'].n_unique()} links, {cell(run.record['duration_s'])} s {how}"
-    warmup = run.plan.get("warmup")
-    if warmup and not str(warmup).startswith("0 "):
-        text += f"; the first {warmup} are left out of every mean"
+    if has_warmup(run):
+        text += f"; the first {run.plan['warmup']} are left out of every mean"
     return text + "."
+
+
+def has_warmup(run: Result) -> bool:
+    """Whether the first part of the run is left out of the means."""
+    return not str(run.plan.get("warmup") or "0 s").startswith("0 ")
 
 
 def overview(run: Result) -> list[tuple[str, str, str]]:
@@ -210,9 +225,8 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
         (
             "dropped packets",
             cell(dropped),
-            f"on all links, after the warm-up; by reason: {reasons}"
-            if reasons
-            else "on all links, after the warm-up",
+            f"on all links{', after the warm-up' if has_warmup(run) else ''}"
+            + (f"; by reason: {reasons}" if reasons else ""),
         )
     )
     rows.append(("trace hash", run.trace_hash, ""))
@@ -221,7 +235,10 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
 
 def expectations(run: Result) -> list[Content]:
     """The expectations of the scenario, with the measured values."""
-    return [{**row, "measured": _measured(row)} for row in run.expect.to_dicts()]
+    return [
+        {**row, "expected": expected_text(row["key"], row["expected"]), "measured": _measured(row)}
+        for row in run.expect.to_dicts()
+    ]
 
 
 def flows_table(run: Result) -> Content:
@@ -269,6 +286,7 @@ def _flows(run: Result) -> Content:
         "groups": _listed(run.groups, GROUPS) if run.groups.height < run.flows.height else None,
         "flows": flows_table(run),
         "consumers": (run.flows["transport"] == "ndn").any(),
+        "other_samples": bool((run.flows["rtt_s"] < run.flows["owd_s"]).any()),
         "receivers": _listed(receivers, RECEIVERS) if run.receivers.height > run.flows.height else None,
     }
 

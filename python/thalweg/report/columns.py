@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..stats import interval_text
+from .numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -295,9 +296,21 @@ def columns_called(words: str, *, exactly: bool = False) -> list[tuple[str, str]
     return []
 
 
+BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\s*[A-Za-z%µ]|[.\d])")
+"""A number without a unit."""
+
+
 def unit_of(key: str) -> tuple[str, float]:
     """Unit and factor for output of a key of the summary."""
     return UNITS.get(key.rsplit(".", 1)[-1], ("", 1.0))
+
+
+def expected_text(key: str, expected: str) -> str:
+    """What a scenario expects of a key, with shares in percent, as its value is shown: `>= 0.9` is `>= 90 %`."""
+    unit, factor = unit_of(key)
+    if unit != "%":
+        return expected
+    return BARE_NUMBER.sub(lambda found: f"{number(float(found[0]) * factor, 6)} %", expected)
 
 
 def columns_shown(frame: polars.DataFrame, columns: Sequence[Column], *, full: bool = True) -> list[Column]:

@@ -20,7 +20,7 @@ from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
 from ._page import render
 from ._topology import time_text
-from .columns import unit_of
+from .columns import expected_text, unit_of
 from .numbers import number
 
 if TYPE_CHECKING:
@@ -409,7 +409,15 @@ def failed_cells(failures: Iterable[Row], keys: list[str]) -> list[Row]:
         point = {key: row[key] for key in keys}
         cell, values = found.setdefault(
             repr((point, row["key"])),
-            ({**point, "key": row["key"], "expected": row["expected"], "runs": 0}, []),
+            (
+                {
+                    **point,
+                    "key": row["key"],
+                    "expected": expected_text(row["key"], row["expected"]),
+                    "runs": 0,
+                },
+                [],
+            ),
         )
         cell["runs"] += 1
         if row["measured"] is not None:
