@@ -5,7 +5,7 @@ use contract::ParamValue;
 /// Parameters with which a scheme does what the kernel's does.
 pub fn like_linux(scheme: &str) -> Vec<(&'static str, ParamValue)> {
     match scheme {
-        "reno" | "tcp_lp" | "bic" => vec![("variant", "linux".into())],
+        "reno" | "tcp_lp" | "bic" | "dctcp" => vec![("variant", "linux".into())],
         "cubic" => vec![
             ("variant", "linux".into()),
             ("hystart", "linux".into()),

@@ -134,6 +134,8 @@ impl LinuxCubic {
         let lowered = (window * (1.0 + self.beta) / 2.0) as u64;
         self.w_max = if self.fast_convergence && w < self.w_max { lowered } else { w };
         self.epoch = Time::NEVER;
+        // what was acknowledged before a reduction does not count after it                 [Linux: tcp_init_cwnd_reduction, tcp_enter_loss]
+        self.credit.clear();
         if cause == Cause::Timeout {
             // a timeout resets the state
             self.w_max = 0;

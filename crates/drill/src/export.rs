@@ -87,17 +87,21 @@ pub fn export(recorded: &Recorded) -> Result<Exported, String> {
         ));
     }
     let mut text = head;
-    let mut last = None;
+    let (mut last, mut held_back, mut open) = (None, None, false);
     // the drill passes, so that each line has its result; those of the head come first
     let first = report.lines.len() - lines.len();
     for (line, result) in lines.iter().zip(&report.lines[first..]) {
         let _ = writeln!(text, "{line}");
         let cwnd = result.window.as_ref().map(|window| window.cwnd);
         if cwnd.is_some() && cwnd != last && result.text.starts_with('<') && !result.text.starts_with("< S") {
+            (held_back, last) = (cwnd, cwnd);
+        }
+        // a kernel is asked through the socket, which there is after `accept`
+        open |= line.contains(" write(4,");
+        if let Some(cwnd) = held_back.take_if(|_| open) {
             let time = line.split_whitespace().next().unwrap_or("*");
-            let cwnd = cwnd.unwrap_or(0);
+            let time = if time.starts_with('+') { "+0" } else { time };
             let _ = writeln!(text, "{time} %{{ assert tcpi_snd_cwnd == {cwnd}, tcpi_snd_cwnd }}%");
-            last = Some(cwnd);
         }
     }
     Ok(Exported { text, packets: shown, shortened: shown < recorded.packets.len() })
@@ -159,6 +163,7 @@ fn different(a: &Config, b: &Config) -> Vec<&'static str> {
         ("tail_probe", a.tail_probe == b.tail_probe),
         ("reduction", a.reduction == b.reduction),
         ("undo", a.undo == b.undo),
+        ("frto", !a.sack || a.frto == b.frto),
         ("idle_restart", a.idle_restart == b.idle_restart),
         ("ecn_feedback", !a.ecn || a.ecn_feedback == b.ecn_feedback),
         ("l4s", a.l4s == b.l4s),
@@ -196,19 +201,20 @@ fn head(recorded: &Recorded, like: Like, settings: &Settings) -> String {
     );
     let _ = writeln!(
         settings_text,
-        "sysctl -q net.ipv4.tcp_slow_start_after_idle={} net.ipv4.tcp_early_retrans={} net.ipv4.tcp_recovery={}",
+        "sysctl -q net.ipv4.tcp_slow_start_after_idle={} net.ipv4.tcp_early_retrans={} net.ipv4.tcp_recovery={} net.ipv4.tcp_frto={}",
         on(config.idle_restart),
         if config.tail_probe { 3 } else { 0 },
         on(like == Like::Standard || config.loss_detection == LossDetection::Time),
+        if config.frto { 2 } else { 0 },
     );
     settings_text.push_str(&settings.written());
     if config.pacing == WindowPacing::Linux {
         settings_text.push_str("tc qdisc replace dev tun0 root fq\n");
     }
-    settings_text.push_str("ethtool -K tun0 tso off gso off\n");
+    // one segment per packet that the program sees, and no threshold of an earlier connection
+    settings_text.push_str("sysctl -q net.ipv4.tcp_no_metrics_save=1\nip link set dev tun0 gso_max_segs 1\n");
     format!(
         "// {line}\n// Drilled by: thalweg drill FILE --scheme {scheme}{standard}{set}\n\
-         // On a kernel, PSH of segments may differ: a program writes the data in one call here.\n\
          --tolerance_usecs=4000\n\n`{settings_text}`\n\n\
          0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
          0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n\
@@ -259,9 +265,24 @@ fn lines(recorded: &Recorded, shown: usize) -> Result<Vec<String>, String> {
         flags.0,
         config.segment.as_u64()
     )];
-    let seconds = |at: Time| seconds(at.saturating_since(opened));
+    let (mut arrived_at, mut before, mut late) = (opened, opened, false);
+    let push = Push {
+        every: u64::from((window(&packets[answered]) << scale) / 2),
+        segment: config.segment.as_u64(),
+        written,
+    };
     for (number, packet) in packets.iter().enumerate() {
-        let at = seconds(packet.at);
+        // the timers of a kernel have ticks: from the first segment on that a timer sends, times count from the line before
+        late |= packet.left && packet.at > arrived_at;
+        let at = if late {
+            format!("+{}", seconds(packet.at.saturating_since(before)))
+        } else {
+            seconds(packet.at.saturating_since(opened))
+        };
+        before = packet.at;
+        if !packet.left {
+            arrived_at = packet.at;
+        }
         match (packet.left, packet.header.flags.syn) {
             (true, true) => lines.push(format!("{at} > {} 0:0(0) ack 1 <...>", flags.1)),
             (false, true) if number == answered => {
@@ -270,20 +291,38 @@ fn lines(recorded: &Recorded, shown: usize) -> Result<Vec<String>, String> {
                 lines.push(format!("{at} < {first} 1:1(0) ack 1 win {}", window(packet)));
                 lines.push(format!("{at} accept(3, ..., ...) = 4"));
                 lines.push(format!(
-                    "{at} setsockopt(4, SOL_SOCKET, SO_SNDBUFFORCE, [{}], 4) = 0",
+                    "{at} setsockopt(4, SOL_SOCKET, {SO_SNDBUFFORCE}, [{}], 4) = 0",
                     2 * written
                 ));
                 lines.push(format!("{at} write(4, ..., {written}) = {written}"));
             }
             (false, true) => return Err("the answer to the flow's SYN arrived twice".to_owned()),
-            (true, false) => lines.push(departure(&at, packet, config, written)),
+            (true, false) => lines.push(departure(&at, packet, config, &push)),
             (false, false) => lines.push(arrival(&at, packet, config, window(packet))),
         }
     }
     Ok(lines)
 }
 
-fn departure(at: &str, packet: &Passed, config: &Config, written: u64) -> String {
+/// Which segments of data that a program writes in one call have PSH.
+struct Push {
+    /// More bytes than this since the last PSH have it again: half of the largest window that the other end announced before the call.
+    every: u64,
+    /// Payload of a full segment, in bytes.
+    segment: u64,
+    /// Bytes of the call.
+    written: u64,
+}
+
+impl Push {
+    /// Whether the segment that ends before byte `end` has it [Linux: forced_push, tcp_mark_push].
+    fn at(&self, end: u64) -> bool {
+        let apart = (self.every / self.segment + 1) * self.segment;
+        end == self.written || end.is_multiple_of(apart)
+    }
+}
+
+fn departure(at: &str, packet: &Passed, config: &Config, push: &Push) -> String {
     let (start, end) = (packet.header.seq + 1, packet.header.seq + packet.payload + 1);
     let accurate = config.ecn && config.ecn_feedback == EcnFeedback::Accurate;
     let mark = match (config.ecn, packet.ecn) {
@@ -295,7 +334,7 @@ fn departure(at: &str, packet: &Passed, config: &Config, written: u64) -> String
         (true, Ecn::Marked) => "[ect0] ",
         (true, Ecn::NotCapable) => "[noecn] ",
     };
-    let push = if end == written + 1 { "P" } else { "" };
+    let push = if push.at(end - 1) { "P" } else { "" };
     // nothing arrives with a mark, so the counter of the sender's end stays at 5
     let bits = match () {
         () if accurate => "5",
@@ -334,6 +373,8 @@ fn seconds(time: Duration) -> String {
 /// Packets of a script.
 const MAX_PACKETS: usize = 20_000;
 /// Bytes that a flow without end has at the end of its script.
-const BEYOND: u64 = 1 << 24;
+const BEYOND: u64 = 1 << 20;
+/// The socket option, of which packetdrill has no name.
+const SO_SNDBUFFORCE: u32 = 32;
 /// The largest shift of a window [RFC7323 §2.3].
 const MAX_SHIFT: u32 = 14;

@@ -22,6 +22,7 @@ pub(crate) struct Settings {
     ecn: u32,
     idle_restart: bool,
     tail_probe: bool,
+    frto: bool,
     rack: bool,
     pacing: bool,
     /// Of the timeout, if the script sets them.
@@ -66,6 +67,7 @@ const SYSCTLS: [(&str, Effect); 55] = [
     ("tcp_slow_start_after_idle", Effect::Applied),
     ("tcp_early_retrans", Effect::Applied),
     ("tcp_recovery", Effect::Applied),
+    ("tcp_frto", Effect::Applied),
     ("tcp_rto_min_us", Effect::Applied),
     ("tcp_rto_max_ms", Effect::Applied),
     ("tcp_comp_sack_delay_ns", Effect::Applied),
@@ -80,7 +82,6 @@ const SYSCTLS: [(&str, Effect); 55] = [
     ("tcp_shrink_window", Effect::Only(&["0"])),
     ("tcp_limit_output_bytes", Effect::Nothing),
     ("tcp_dsack", Effect::Nothing),
-    ("tcp_frto", Effect::Nothing),
     ("tcp_ecn_option", Effect::Nothing),
     ("tcp_ecn_option_beacon", Effect::Nothing),
     ("tcp_ecn_fallback", Effect::Nothing),
@@ -154,6 +155,7 @@ impl Settings {
             ecn: 2,
             idle_restart: true,
             tail_probe: true,
+            frto: true,
             rack: true,
             pacing: false,
             min_rto: None,
@@ -242,6 +244,7 @@ impl Settings {
             "tcp_slow_start_after_idle" => self.idle_restart = number > 0,
             // 1 and 2 were early retransmit, which Linux has no more           [Linux: tcp_schedule_loss_probe]
             "tcp_early_retrans" => self.tail_probe = number >= 3,
+            "tcp_frto" => self.frto = number > 0,
             "tcp_recovery" => self.rack = number & 1 > 0,
             "tcp_rto_min_us" if number <= 120_000_000 => self.min_rto = Some(Duration::from_micros(number)),
             "tcp_rto_max_ms" if (1000..=120_000).contains(&number) => {
@@ -335,6 +338,7 @@ impl Settings {
             sack: agreed.sack,
             loss_detection: if rack { LossDetection::Time } else { LossDetection::Count },
             tail_probe: base.tail_probe && self.tail_probe && rack,
+            frto: base.frto && self.frto && agreed.sack,
             idle_restart: self.idle_restart,
             sack_compression: self.sack_compression.unwrap_or(base.sack_compression),
             ecn: agreed.ecn.is_some(),
@@ -357,6 +361,7 @@ impl Settings {
         self.sack = config.sack;
         self.idle_restart = config.idle_restart;
         self.tail_probe = config.tail_probe;
+        self.frto = config.frto;
         self.rack = config.loss_detection == LossDetection::Time || self.like == Like::Standard;
         self.pacing = config.pacing == WindowPacing::Linux;
         let base = match self.like {

@@ -31,7 +31,7 @@ fn fate(byte: Option<u8>) -> Fate {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = any::<[bool; 12]>();
+    let switches = any::<[bool; 13]>();
     (switches, 1u64..60_000, prop::option::of(500u64..9000)).prop_map(|(on, size, receive_window)| Config {
         sack: on[0],
         delayed_ack: on[1],
@@ -40,6 +40,7 @@ fn config() -> impl Strategy<Value = Config> {
         fast_recovery: on[11],
         recovery_timer: if on[4] { RecoveryTimer::Steady } else { RecoveryTimer::Impatient },
         undo: on[5],
+        frto: on[12],
         handshake: on[6],
         idle_restart: on[7],
         loss_detection: if on[9] { LossDetection::Time } else { LossDetection::Count },

@@ -2,7 +2,7 @@
 
 mod net;
 
-use contract::{Cause, Count};
+use contract::{Cause, Count, Input, Request};
 use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
 use stack::tcp::{Config, Demand, LossDetection, RtoFloor};
 use units::{Bytes, Duration, Time};
@@ -118,7 +118,8 @@ fn a_tail_loss_probe_detects_a_lost_tail() {
     assert_eq!(net.flows[0].sender.controller().window, 2.0, "the controller is told");
 }
 
-/// RFC 8985 §7.4: if the probe repairs the only loss, the controller is informed of it.
+/// RFC 8985 §7.4.2: if the probe repairs the only loss, the controller is informed of it when data sent after the probe are acknowledged; until then another copy may
+/// arrive.
 #[test]
 fn a_probe_that_repairs_a_loss_is_a_congestion_event() {
     let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
@@ -126,21 +127,28 @@ fn a_probe_that_repairs_a_loss_is_a_congestion_event() {
     net.run(Time::ZERO + Duration::from_secs(3));
     // one segment is in flight, whose acknowledgement may be delayed: 200 ms more
     assert_eq!(again(&net), [(9, ms(500))]);
+    assert!(net.flows[0].sender.controller().events.is_empty());
+    net.input(0, true, Input::App(Request::Send(Bytes::new(SEGMENT))));
+    net.run(Time::ZERO + Duration::from_secs(6));
     let events = &net.flows[0].sender.controller().events;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].cause, Cause::Loss);
 }
 
-/// RFC 8985 §7.4: a probe for a segment that was only late repairs none.
+/// RFC 8985 §7.4.2: a probe for a segment that was only late repairs none. Its second copy is acknowledged again, with D-SACK or without.
 #[test]
 fn a_probe_of_late_data_is_no_congestion_event() {
-    let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
-    net.on_data(|s| {
-        if s.segment == 9 && s.nth == 0 { Fate::Late(Duration::from_millis(450)) } else { Fate::Pass }
-    });
-    net.run(Time::ZERO + Duration::from_secs(3));
-    assert_eq!(again(&net).len(), 1);
-    assert!(net.flows[0].sender.controller().events.is_empty());
+    for dsack in [false, true] {
+        let mut net = Net::one(&finite(10, Config { dsack, ..timed(true) }), Fixed::window(10));
+        net.on_data(|s| {
+            if s.segment == 9 && s.nth == 0 { Fate::Late(Duration::from_millis(450)) } else { Fate::Pass }
+        });
+        net.run(Time::ZERO + Duration::from_secs(3));
+        net.input(0, true, Input::App(Request::Send(Bytes::new(SEGMENT))));
+        net.run(Time::ZERO + Duration::from_secs(6));
+        assert_eq!(again(&net).len(), 1);
+        assert!(net.flows[0].sender.controller().events.is_empty(), "D-SACK: {dsack}");
+    }
 }
 
 /// If there is more data to send, the probe is new data.
@@ -220,4 +228,30 @@ fn the_timer_restarts_with_each_retransmission_of_the_oldest_segment() {
     net.run(Time::ZERO + Duration::from_secs(5));
     assert_eq!(again(&net), [(3, ms(100)), (3, ms(200)), (3, ms(300)), (3, ms(400))]);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}
+
+/// RFC 8985 §6.2, step 2: the round-trip time is that of what the acknowledgement acknowledges, even if data sent later arrived before. 3 arrives in time, 1 is 20 ms late, 2 is 40 ms
+/// late. The arrival of 3 lets both be lost at 125 ms; that of 1 at 120 ms shows that the path takes longer, so 2 has until 145 ms.
+#[test]
+fn late_arrivals_lengthen_the_wait_for_others() {
+    let mut net = Net::one(&finite(4, timed(false)), Fixed::window(4));
+    net.on_data(|s| match s.segment {
+        1 => Fate::Late(Duration::from_millis(20)),
+        2 => Fate::Late(Duration::from_millis(40)),
+        _ => Fate::Pass,
+    });
+    net.run(Time::ZERO + Duration::from_secs(2));
+    assert_eq!(again(&net), []);
+}
+
+/// RFC 8985 §6.2, step 5: the timer is for the last that may be lost, so that one check finds all. A segment leaves each 8 ms, and 1 and 2 are lost: they are due at 133 ms and 141 ms, and
+/// both are declared lost at the latter.
+#[test]
+fn one_check_finds_all_losses() {
+    let mut controller = Fixed::window(4);
+    controller.allowance.rate = units::Rate::from_bps(8 * (SEGMENT + 40) * 125);
+    let mut net = Net::one(&finite(4, timed(false)), controller);
+    net.drop_once(&[1, 2]);
+    net.run(Time::ZERO + Duration::from_secs(2));
+    assert_eq!(again(&net), [(1, ms(141)), (2, ms(149))]);
 }

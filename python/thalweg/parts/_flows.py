@@ -106,6 +106,7 @@ if TYPE_CHECKING:
         tail_probe: bool | None
         reduction: str | None
         undo: bool | None
+        frto: bool | None
         idle_restart: bool | None
         idle_decay: bool | None
         delayed_ack: bool | None
@@ -408,6 +409,9 @@ class Tcp(Part):
       and marks. Default: halt; Linux: proportional.
     - `undo` (true or false): Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of
       the window. Default: true.
+    - `frto` (true or false): Forward RTO recovery (F-RTO, RFC 5682): after a timeout, new data are sent
+      before lost data once an acknowledgement advances, and the timeout is undone if data arrive that were
+      never retransmitted. Requires `sack`. Default: false; Linux: true.
     - `idle_restart` (true or false): Inform the congestion controller when the connection resumes sending
       after an idle period. Default: true.
     - `idle_decay` (true or false): After an idle period, halve the window once per retransmission timeout
@@ -470,6 +474,7 @@ class Tcp(Part):
         "tail_probe": ("bool | None", ""),
         "reduction": ("str | None", "halt"),
         "undo": ("bool | None", ""),
+        "frto": ("bool | None", ""),
         "idle_restart": ("bool | None", ""),
         "idle_decay": ("bool | None", ""),
         "delayed_ack": ("bool | None", ""),

@@ -36,11 +36,13 @@ const WRITES: [&str; 7] = ["write", "writev", "send", "sendto", "sendmsg", "send
 const FLAGS: [&str; 5] = ["MSG_MORE", "MSG_EOR", "MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_OOB"];
 
 /// Socket options without an effect here.
-const IDLE_SOCKET_OPTIONS: [&str; 30] = [
+const IDLE_SOCKET_OPTIONS: [&str; 31] = [
     "SO_REUSEADDR",
     "SO_REUSEPORT",
     "SO_SNDBUF",
     "SO_SNDBUFFORCE",
+    // its number, which packetdrill needs
+    "32",
     "SO_RCVBUF",
     "SO_RCVBUFFORCE",
     "SO_RCVLOWAT",

@@ -32,6 +32,9 @@ tables! {
         reduction: ReductionWord,
         /// Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of the window. Default: true.
         undo: bool,
+        /// Forward RTO recovery (F-RTO, RFC 5682): after a timeout, new data are sent before lost data once an acknowledgement advances, and the
+        /// timeout is undone if data arrive that were never retransmitted. Requires `sack`. Default: false; Linux: true.
+        frto: bool,
         /// Inform the congestion controller when the connection resumes sending after an idle period. Default: true.
         idle_restart: bool,
         /// After an idle period, halve the window once per retransmission timeout rather than restart at the initial window, and let a window

@@ -51,6 +51,9 @@ pub struct Config {
     /// Detects spurious retransmissions by the echoed timestamp [RFC3522], notifies the controller, and resumes sending where the connection was
     /// [RFC4015].
     pub undo: bool,
+    /// Forward RTO recovery, with `sack`: after a timeout, once an acknowledgement advances, new data are sent before lost data; if data arrive that were never
+    /// retransmitted, the timeout was spurious and is undone, without time stamps [RFC5682 §3; Linux: tcp_frto].
+    pub frto: bool,
     /// Notifies the controller when the sender resumes after an idle time of one retransmission timeout [RFC5681 §4.1].
     pub idle_restart: bool,
     /// How a window that was not used is taken back, with `idle_restart`. If true, it is halved once for each retransmission timeout of an idle time, and while the
@@ -197,6 +200,7 @@ impl Config {
             tail_probe: true,
             reduction: Reduction::Proportional,
             dsack: true,
+            frto: true,
             idle_decay: true,
             unpaced: 10,
             timer_slack: Duration::from_millis(2),
@@ -228,6 +232,7 @@ impl Default for Config {
             tail_probe: false,
             reduction: Reduction::Halt,
             undo: true,
+            frto: false,
             idle_restart: true,
             idle_decay: false,
             delayed_ack: true,

@@ -6,6 +6,7 @@
 
 mod app_data;
 mod delivery;
+mod frto;
 mod gso;
 mod inspect;
 mod marks;
@@ -140,6 +141,7 @@ struct Settings {
     limited_transmit: bool,
     fast_recovery: bool,
     undo: bool,
+    frto: bool,
     steady_timer: bool,
     pacing: WindowPacing,
 }
@@ -169,6 +171,7 @@ impl<C: CongestionControl> Sender<C> {
                 limited_transmit: config.limited_transmit,
                 fast_recovery: config.fast_recovery || config.sack,
                 undo: config.undo,
+                frto: config.frto && config.sack,
                 steady_timer: config.recovery_timer == RecoveryTimer::Steady,
                 pacing: config.pacing,
             },
@@ -245,6 +248,7 @@ impl<C: CongestionControl> Sender<C> {
             cx.count(Count::Ignored, 1);
             return;
         }
+        let (una, edge) = (self.seq.una, self.seq.edge);
         self.seq.open(header.ack, header.window_bytes);
         if self.recovery.by_pipe && header.ack > self.seq.una {
             self.check_reordering(header.ack);
@@ -258,6 +262,14 @@ impl<C: CongestionControl> Sender<C> {
             self.on_cumulative_ack(header, newly_sacked, packet, cx);
         } else if duplicate && self.scoreboard.is_none() {
             self.on_duplicate(cx);
+        } else if let Some(rack) = &mut self.rack
+            && newly_sacked == 0
+            && self.seq.edge == edge
+        {
+            rack.on_answer_twice(header.ack, None);
+        }
+        if self.recovery.frto.active && header.ack == una && (duplicate || newly_sacked > 0) {
+            self.check_timeout(newly_sacked, false, cx);
         }
         if newly_sacked > 0 {
             self.on_sack(duplicate, cx);
@@ -304,18 +316,29 @@ impl<C: CongestionControl> Sender<C> {
             cx.probe("rtt", rtt.as_secs_f64());
         }
         if let Some(rack) = &mut self.rack {
-            rack.on_arrival(self.seq.una, header.ack, self.timer.rtt().min(), cx.now());
+            let scoreboard = self.scoreboard.as_deref().filter(|_| self.recovery.by_pipe);
+            rack.on_acknowledged(self.seq.una, header.ack, scoreboard, self.timer.rtt().min(), cx.now());
         }
         self.seq.acknowledge(header.ack);
         if self.seq.una >= self.app_data.last {
             cx.complete();
         }
+        if self.recovery.frto.active
+            && let Some(scoreboard) = &self.scoreboard
+        {
+            self.recovery
+                .frto
+                .on_arrival(scoreboard.first_sent_once(), header.ack.min(self.recovery.recover));
+        }
         let counted = self.recovery.by_pipe && self.advance_scoreboard();
         if self.recovery.suspect_sent_at != Time::NEVER {
             self.check_spurious(header.echo, cx);
         }
+        if self.recovery.frto.active {
+            self.check_timeout(newly_sacked, true, cx);
+        }
         if self.rack.is_some() {
-            self.check_probe(header.echo, cx);
+            self.check_probe(cx);
         }
         let reducing = self.recovery.reducing;
         let round_ended = self.seq.end_round(header.ack);

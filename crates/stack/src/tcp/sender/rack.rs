@@ -15,15 +15,15 @@ pub(super) struct Rack {
     first: VecDeque<(u64, Transmission)>,
     /// Retransmissions that have not arrived: by the first byte, one past the last byte and the departure.
     retransmissions: BTreeMap<u64, (u64, Transmission)>,
-    /// First bytes of retransmissions in the order of departure; some are not in `retransmissions` any more, or left again later.
-    departed: VecDeque<(u64, Transmission)>,
+    /// The first bytes of these in the order of departure.
+    departed: BTreeMap<Transmission, u64>,
     /// Number of segments sent.
     segments_sent: u64,
     /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
     newest: Transmission,
-    /// The most recently sent of all retransmissions that have arrived.
+    /// The most recently sent of the segments that the present acknowledgement newly acknowledges, by SACK or not.
     arrived: Transmission,
-    /// The round-trip time of that segment [RFC8985 §5.2: RACK.rtt].
+    /// The round-trip time of that segment, or of the last acknowledgement that had one [RFC8985 §5.2: RACK.rtt].
     rtt: Duration,
     /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
     reordered: bool,
@@ -44,9 +44,9 @@ pub(super) struct Rack {
     /// Whether new data were acknowledged (`advanced`) or sent (`sent_new`) since a probe was last considered.
     advanced: bool,
     sent_new: bool,
-    /// The probe that is not yet answered: one past the last byte sent at that time, and when it was sent if it was a retransmission
+    /// The probe that is not yet answered: one past the last byte sent at that time, and whether it was a retransmission
     /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
-    probe: Option<(u64, Option<Time>)>,
+    probe: Option<(u64, bool)>,
     probes: bool,
     /// Added to the deadlines of checks for losses and of probes [Linux: TCP_TIMEOUT_MIN].
     slack: Duration,
@@ -67,7 +67,7 @@ pub(super) enum EarlyTimer {
 pub(super) struct Losses {
     /// Bytes newly declared lost.
     pub(super) bytes: u64,
-    /// When to check again; [`Time::NEVER`] if no segment can become lost by time.
+    /// When to check again, for the last that may be lost; [`Time::NEVER`] if no segment can become lost by time.
     pub(super) reordering_deadline: Time,
 }
 
@@ -82,10 +82,10 @@ impl Rack {
         Self {
             first: VecDeque::new(),
             retransmissions: BTreeMap::new(),
-            departed: VecDeque::new(),
+            departed: BTreeMap::new(),
             segments_sent: 0,
-            newest: (Time::ZERO, 0),
-            arrived: (Time::ZERO, 0),
+            newest: NOTHING,
+            arrived: NOTHING,
             rtt: Duration::ZERO,
             reordered: false,
             quarters: 1,
@@ -109,27 +109,75 @@ impl Rack {
         let transmission = (now, self.segments_sent);
         if retransmission {
             // the last departure of a segment counts: it replaces that of a probe             [RFC8985 §6.1]
-            while let Some((&low, _)) =
+            while let Some((&low, &(_, at))) =
                 self.retransmissions.range(..end).next_back().filter(|(_, sent)| sent.0 > start)
             {
                 self.retransmissions.remove(&low);
+                self.departed.remove(&at);
             }
             self.retransmissions.insert(start, (end, transmission));
-            self.departed.push_back((start, transmission));
+            self.departed.insert(transmission, start);
         } else {
             self.first.push_back((end, transmission));
             self.sent_new = true;
         }
     }
 
-    /// Records that `[start, end)` has arrived, of which the newest departure may be that of a retransmission [RFC8985 §6.2, step 2]. `min` is the minimum
-    /// round-trip time.
-    pub(super) fn on_arrival(&mut self, start: u64, end: u64, min: Duration, now: Time) {
+    /// Records that all bytes below `ack` are acknowledged, those of `scoreboard` before; `una` was the oldest byte in flight, and `min` is the minimum round-trip time
+    /// [RFC8985 §6.2, step 2].
+    #[inline]
+    pub(super) fn on_acknowledged(
+        &mut self,
+        una: u64,
+        ack: u64,
+        scoreboard: Option<&Scoreboard>,
+        min: Duration,
+        now: Time,
+    ) {
+        while let Some(&(end, at)) = self.first.front()
+            && end <= ack
+        {
+            let arrived_before = scoreboard.is_some_and(|scoreboard| scoreboard.is_sacked(end - 1));
+            if !arrived_before && self.was_sent_once(end, scoreboard) {
+                self.arrived = self.arrived.max(at);
+            }
+            self.first.pop_front();
+        }
+        self.take_retransmissions(una, ack, min, now);
+    }
+
+    /// The same of `[start, end)`, which is newly acknowledged above a gap.
+    pub(super) fn on_sacked(
+        &mut self,
+        start: u64,
+        end: u64,
+        scoreboard: &Scoreboard,
+        min: Duration,
+        now: Time,
+    ) {
+        let within = self.first.partition_point(|&(last, _)| last <= end);
+        let first = self.first.range(..within).rev().take_while(|&&(last, _)| last > start);
+        let newest = first.copied().find(|&(last, _)| self.was_sent_once(last, Some(scoreboard)));
+        if let Some((_, at)) = newest {
+            self.arrived = self.arrived.max(at);
+        }
+        self.take_retransmissions(start, end, min, now);
+    }
+
+    /// Whether the segment that ends before `end` was never retransmitted.
+    fn was_sent_once(&self, end: u64, scoreboard: Option<&Scoreboard>) -> bool {
+        let covered = self.retransmissions.range(..end).next_back().is_some_and(|(_, sent)| sent.0 >= end);
+        !covered && scoreboard.is_none_or(|scoreboard| scoreboard.never_retransmitted(end - 1))
+    }
+
+    /// Records that the retransmissions of `[start, end)` have arrived.
+    fn take_retransmissions(&mut self, start: u64, end: u64, min: Duration, now: Time) {
         // a part of a segment is no arrival
         while let Some((&low, &(_, at))) =
             self.retransmissions.range(start..end).next().filter(|(_, sent)| sent.0 <= end)
         {
             self.retransmissions.remove(&low);
+            self.departed.remove(&at);
             // an arrival within less than the minimum round-trip time is that of the first transmission
             if now - at.0 >= min {
                 self.arrived = self.arrived.max(at);
@@ -184,26 +232,13 @@ impl Rack {
         self.reordering_deadline != Time::NEVER
     }
 
-    /// Updates the most recently sent segment among those that have arrived [RFC8985 §6.2, step 2].
-    pub(super) fn update_newest(&mut self, scoreboard: &Scoreboard, una: u64, now: Time) {
-        let mut newest = self.newest.max(self.arrived);
-        while let Some(&(end, at)) = self.first.front()
-            && end <= una
-        {
-            newest = newest.max(at);
-            self.first.pop_front();
-        }
-        if let Some(highest) = scoreboard.highest_sacked() {
-            let index = self.first.partition_point(|&(end, _)| end < highest);
-            if let Some(&(end, at)) = self.first.get(index)
-                && end == highest
-            {
-                newest = newest.max(at);
-            }
-        }
-        if newest > self.newest {
-            self.newest = newest;
-            self.rtt = now - newest.0;
+    /// Updates the most recently sent segment among those that have arrived, and the round-trip time, which is that of the present acknowledgement even if segments sent
+    /// later arrived before: so late data are waited for as long as late data take [RFC8985 §6.2, step 2; Linux: tcp_rack_advance].
+    pub(super) fn update_newest(&mut self, now: Time) {
+        let arrived = std::mem::replace(&mut self.arrived, NOTHING);
+        if arrived != NOTHING {
+            self.newest = self.newest.max(arrived);
+            self.rtt = now - arrived.0;
         }
     }
 
@@ -216,7 +251,8 @@ impl Rack {
         }
     }
 
-    /// One past the last byte whose first transmission is lost by now (0 for none), and when the next will be [RFC8985 §6.2, step 5].
+    /// One past the last byte whose first transmission is lost by now (0 for none), and when the last of those that may be lost will be, so that one check
+    /// finds all of them [RFC8985 §6.2, step 5; Linux: tcp_rack_detect_loss].
     fn first_lost_by_time(
         &self,
         scoreboard: &Scoreboard,
@@ -224,46 +260,38 @@ impl Rack {
         now: Time,
     ) -> (u64, Time) {
         let wait = self.rtt + reordering_window;
-        let before = |sent: &(u64, Transmission)| sent.1 < self.newest;
-        let lost = self.first.partition_point(|sent| before(sent) && sent.1.0 + wait <= now);
+        let before = self.first.partition_point(|sent| sent.1 < self.newest);
+        let lost = self.first.partition_point(|sent| sent.1 < self.newest && sent.1.0 + wait <= now);
         let end = if lost > 0 { self.first[lost - 1].0 } else { 0 };
-        // the next segment of which the last byte has not arrived
-        let mut next = lost;
-        while let Some(sent) = self.first.get(next).filter(|sent| before(sent)) {
-            let missing = scoreboard.first_missing_from(sent.0 - 1);
-            if missing < sent.0 {
-                return (end, sent.1.0 + wait);
+        // the last segment of which the last byte has not arrived
+        let mut next = before;
+        while next > lost {
+            let (last, at) = self.first[next - 1];
+            if last <= scoreboard.lost_end() {
+                break;
             }
-            next = self.first.partition_point(|sent| sent.0 <= missing);
+            let Some(start) = scoreboard.arrived_from(last - 1) else { return (end, at.0 + wait) };
+            next = self.first.partition_point(|sent| sent.0 <= start);
         }
         (end, Time::NEVER)
     }
 
-    /// Removes and returns the first retransmission that is lost by now; otherwise returns when the next will be.
+    /// Removes and returns the first retransmission that is lost by now; otherwise returns when the last of those that may be lost will be.
     fn take_lost_retransmission(
         &mut self,
         reordering_window: Duration,
         now: Time,
     ) -> Result<(u64, u64), Time> {
-        loop {
-            let Some(&(start, at)) = self.departed.front() else { return Err(Time::NEVER) };
-            let present = self.retransmissions.get(&start).filter(|sent| sent.1 == at);
-            let Some(&(end, _)) = present else {
-                // it has arrived, or left again
-                self.departed.pop_front();
-                continue;
-            };
-            let due = at.0 + self.rtt + reordering_window;
-            if at >= self.newest {
-                return Err(Time::NEVER);
-            }
-            if due > now {
-                return Err(due);
-            }
-            self.departed.pop_front();
-            self.retransmissions.remove(&start);
-            return Ok((start, end));
+        let wait = self.rtt + reordering_window;
+        let mut before = self.departed.range(..self.newest);
+        let Some((&at, &start)) = before.next() else { return Err(Time::NEVER) };
+        if at.0 + wait > now {
+            let (last, _) = before.next_back().unwrap_or((&at, &start));
+            return Err(last.0 + wait);
         }
+        self.departed.remove(&at);
+        let (end, _) = self.retransmissions.remove(&start).unwrap_or((start, at));
+        Ok((start, end))
     }
 }
 
@@ -304,7 +332,10 @@ impl Rack {
             match self.take_lost_retransmission(reordering_window, now) {
                 Ok((start, end)) => losses.bytes += scoreboard.mark_retransmission_lost(start, end),
                 Err(next) => {
-                    losses.reordering_deadline = losses.reordering_deadline.min(next);
+                    losses.reordering_deadline = match (losses.reordering_deadline, next) {
+                        (Time::NEVER, one) | (one, Time::NEVER) => one,
+                        (first, again) => first.max(again),
+                    };
                     return losses;
                 }
             }
@@ -338,8 +369,8 @@ impl Rack {
             // the timer was restarted, or has its own deadline
             self.expires_at = timer.expires_at();
         }
-        if let Some((end, _)) = self.probe
-            && una >= end
+        if let Some((end, retransmitted)) = self.probe
+            && (una > end || una == end && !retransmitted)
         {
             self.probe = None;
         }
@@ -360,17 +391,23 @@ impl Rack {
         if std::mem::take(&mut self.probe_due) && clear { EarlyTimer::Probe } else { EarlyTimer::Timeout }
     }
 
-    /// Records that a probe is sent when all bytes below `end` are. `retransmitted_at` is the time if it is a retransmission.
-    pub(super) fn on_probe(&mut self, end: u64, retransmitted_at: Option<Time>) {
-        self.probe = Some((end, retransmitted_at));
+    /// Records that a probe is sent when all bytes below `end` are.
+    pub(super) fn on_probe(&mut self, end: u64, retransmitted: bool) {
+        self.probe = Some((end, retransmitted));
     }
 
-    /// Called when all bytes below `una` are acknowledged. Returns whether that answers a probe by retransmission that repaired a loss
-    /// which no other signal shows: then the echoed time stamp is the probe's [RFC8985 §7.4, which uses duplicate SACK].
-    pub(super) fn check_probe(&mut self, una: u64, echo: Time) -> bool {
+    /// Called when all bytes below `una` are newly acknowledged. Returns whether that answers a probe by retransmission that repaired a loss: then the
+    /// acknowledgement is of data sent after it, and none before said that the probe had arrived twice [RFC8985 §7.4.2].
+    pub(super) fn check_probe(&mut self, una: u64) -> bool {
         self.advanced = true;
-        let Some((_, retransmitted_at)) = self.probe.take_if(|probe| una >= probe.0) else { return false };
-        retransmitted_at.is_some_and(|at| echo >= at)
+        let answered = |probe: &mut (u64, bool)| una > probe.0 || una == probe.0 && !probe.1;
+        self.probe.take_if(answered).is_some_and(|(_, retransmitted)| retransmitted)
+    }
+
+    /// Called with an acknowledgement of all bytes below `ack` that acknowledges nothing new, or reports that the bytes before `duplicate` arrived twice: if it
+    /// answers a probe by retransmission, the probe was not needed [RFC8985 §7.4.2].
+    pub(super) fn on_answer_twice(&mut self, ack: u64, duplicate: Option<u64>) {
+        self.probe.take_if(|probe| probe.1 && ack >= probe.0 && duplicate.is_none_or(|end| end == probe.0));
     }
 }
 
@@ -378,6 +415,9 @@ impl Rack {
 const MAX_QUARTERS: u32 = 255;
 /// Recoveries after which the reordering window shrinks [RFC8985 §6.2, step 4; Linux: TCP_RACK_RECOVERY_THRESH].
 const PERSISTENCE: u32 = 16;
+
+/// Before the first segment.
+const NOTHING: Transmission = (Time::ZERO, 0);
 
 /// The assumed maximum delay of an acknowledgement [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same value].
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);

@@ -6,6 +6,7 @@ use contract::{Cause, Congestion, CongestionControl, Count, Cx};
 use units::{Bytes, Time};
 
 use super::Sender;
+use super::frto::Frto;
 use super::scoreboard::Scoreboard;
 use super::sequence::SendSequence;
 
@@ -33,6 +34,8 @@ pub(super) struct Recovery {
     /// First byte in flight when the last recovery began, and the number of its retransmissions that have not arrived twice; `None` if nothing is to be undone
     /// [Linux: undo_marker, undo_retrans].
     undo: Option<(u64, u64)>,
+    /// Whether the last timeout may be spurious.
+    pub(super) frto: Frto,
 }
 
 impl Default for Recovery {
@@ -49,6 +52,7 @@ impl Default for Recovery {
             episode_end: 0,
             suspect_sent_at: Time::NEVER,
             undo: None,
+            frto: Frto::default(),
         }
     }
 }
@@ -296,7 +300,8 @@ impl<C: CongestionControl> Sender<C> {
         // the threshold does not change for repeated timeouts of the same segment [RFC5681 §3.1], nor, in Linux, during a reduction
         // [Linux: tcp_enter_loss]
         let spreading = self.prr.is_some() && self.recovery.reducing;
-        let first = !self.timer.rtt().backed_off() && !spreading;
+        let again = self.timer.rtt().backed_off();
+        let first = !again && !spreading;
         self.timer.back_off();
         // all but one window of the data sent before the recovery has left the network
         let repairing = self.repairing();
@@ -304,6 +309,9 @@ impl<C: CongestionControl> Sender<C> {
             if repairing { self.flight().min(self.limits.window) } else { self.seq.next - self.seq.una };
         // a timeout during a recovery is not spurious, and the segment may have been retransmitted just before
         let may_be_spurious = first && self.settings.undo && !repairing && !self.first_was_retransmitted();
+        // not after retransmissions of a recovery, whose originals may arrive
+        let undecided = if again { self.recovery.frto.active } else { !repairing };
+        self.recovery.frto.begin(self.settings.frto && undecided);
         self.enter_loss(in_flight, first, may_be_spurious, cx);
     }
 

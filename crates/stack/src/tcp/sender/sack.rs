@@ -26,6 +26,9 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
         let Some(scoreboard) = &mut self.scoreboard else { return 0 };
+        if let (Some(rack), Some((_, end))) = (&mut self.rack, header.sack.duplicate(header.ack)) {
+            rack.on_answer_twice(header.ack, Some(end));
+        }
         scoreboard.advance(self.seq.una);
         let (mut newly_sacked, mut reordered) = (0, false);
         let highest_sacked = scoreboard.highest_sacked();
@@ -35,7 +38,16 @@ impl<C: CongestionControl> Sender<C> {
                     scoreboard.for_each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
                 }
                 if let Some(rack) = &mut self.rack {
-                    rack.on_arrival(start, end, self.timer.rtt().min(), now);
+                    let min = self.timer.rtt().min();
+                    scoreboard.for_each_missing(start, end, |low, high| {
+                        rack.on_sacked(low, high, scoreboard, min, now);
+                    });
+                }
+                if self.recovery.frto.active {
+                    let recover = self.recovery.recover;
+                    scoreboard.for_each_missing(start, end, |low, high| {
+                        self.recovery.frto.on_arrival(scoreboard.sent_once_from(low), high.min(recover));
+                    });
                 }
                 let new = scoreboard.mark_sacked(start, end);
                 reordered |= new > 0 && Some(end) < highest_sacked && scoreboard.never_retransmitted(start);
@@ -231,7 +243,10 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn transmit_by_pipe(&mut self, cx: &mut Cx<'_>) {
         let begin = self.seq.next;
-        let full = self.send_by_pipe(cx);
+        let mut full = self.send_by_pipe(cx);
+        if self.recovery.frto.holds_back() && self.give_up_frto() {
+            full = self.send_by_pipe(cx);
+        }
         if full || self.seq.next > begin {
             self.record_usage(full, cx);
         }
@@ -244,7 +259,8 @@ impl<C: CongestionControl> Sender<C> {
         loop {
             let Some(scoreboard) = &self.scoreboard else { return false };
             let room = self.limits.window.saturating_sub(scoreboard.pipe(self.seq.high));
-            let lost = if self.repairing() { scoreboard.next_lost(segment) } else { None };
+            let repairs = self.repairing() && !self.recovery.frto.holds_back();
+            let lost = if repairs { scoreboard.next_lost(segment) } else { None };
             if let Some((seq, len)) = lost {
                 if room < len || self.waits_for_pacer(cx.now()) {
                     return room < len || self.is_window_short();
@@ -324,7 +340,7 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn detect_losses_by_time(&mut self, cx: &mut Cx<'_>) {
         let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
         let (Some(rack), Some(scoreboard)) = (&mut self.rack, &mut self.scoreboard) else { return };
-        rack.update_newest(scoreboard, self.seq.una, now);
+        rack.update_newest(now);
         rack.release(&mut self.timer);
         if !self.recovery.by_pipe {
             return;
@@ -380,16 +396,16 @@ impl<C: CongestionControl> Sender<C> {
     fn send_probe(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         let len = self.unsent(now).min(self.segment());
-        let (start, retransmitted_at) = if len > 0 && self.seq.next + len <= self.seq.edge {
+        let start = if len > 0 && self.seq.next + len <= self.seq.edge {
             self.emit_next(len, cx);
-            (None, None)
+            None
         } else if self.seq.high > self.seq.una {
-            (Some(self.last_segment_start()), Some(now))
+            Some(self.last_segment_start())
         } else {
             return;
         };
         if let Some(rack) = &mut self.rack {
-            rack.on_probe(self.seq.high, retransmitted_at);
+            rack.on_probe(self.seq.high, start.is_some());
         }
         if let Some(start) = start {
             self.emit(start, self.seq.high - start, true, cx);
@@ -404,9 +420,9 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Called when new data are acknowledged. Notifies the controller if they answer a probe that repaired a loss.
     #[cold]
-    pub(super) fn check_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
+    pub(super) fn check_probe(&mut self, cx: &mut Cx<'_>) {
         let Some(rack) = &mut self.rack else { return };
-        if rack.check_probe(self.seq.una, echo) && !self.recovery.recovering {
+        if rack.check_probe(self.seq.una) && !self.recovery.recovering {
             self.congested(Cause::Loss, self.segment(), self.flight(), cx);
         }
     }

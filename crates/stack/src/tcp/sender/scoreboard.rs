@@ -60,9 +60,14 @@ impl Scoreboard {
         self.sacked.end()
     }
 
-    /// The lowest byte from `at` on that has not arrived.
-    pub(super) fn first_missing_from(&self, at: u64) -> u64 {
-        self.sacked.gap_from(at).0
+    /// The first of the bytes up to `at` that have arrived above a gap in one piece; `None` if `at` has not.
+    pub(super) fn arrived_from(&self, at: u64) -> Option<u64> {
+        self.sacked.range_containing(at).map(|range| range.0)
+    }
+
+    /// One past the last byte that is declared lost unless it has arrived.
+    pub(super) const fn lost_end(&self) -> u64 {
+        self.lost_end
     }
 
     /// Whether byte `at` has arrived above a gap.
@@ -78,6 +83,11 @@ impl Scoreboard {
     /// Bytes that have arrived above gaps.
     pub(super) fn sacked_bytes(&self) -> u64 {
         self.sacked.bytes()
+    }
+
+    /// The first byte from `at` on that was never retransmitted.
+    pub(super) fn sent_once_from(&self, at: u64) -> u64 {
+        at.max(self.retransmitted_end)
     }
 
     /// Whether byte `at` was never retransmitted.
