@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,11 @@ def in_words(samples: Sequence[Sample], key: str, factor: float) -> str:
     low, high = number(min(values), 3), number(max(values), 3)
     middle = number(mean(samples, key) * factor, 3)
     return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def _tick(first: float, value: float, _position: int | None = None) -> str:
+    """The label of a tick; at the first one are smaller values too."""
+    return f"{'≤ ' if value <= first else ''}{value:,g}"
 
 
 def agreed(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, bool]:
@@ -162,7 +168,7 @@ def scatter(samples: Samples, scale: Scale) -> Figure:
         if quantity != "goodput":
             # zero has no place on a logarithmic axis: smaller values are at the first tick
             for axis in (axes.xaxis, axes.yaxis):
-                axis.set_major_formatter(lambda value, _, first=floor: f"{'≤ ' if value <= first else ''}{value:,g}")
+                axis.set_major_formatter(partial(_tick, floor))
     _plot.legend(figure, panels[0])
     title = "Each cell beside the Linux kernel"
     words = (
