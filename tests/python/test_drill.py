@@ -134,6 +134,26 @@ def test_mistakes_in_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert ".pkt" in refused_after(capsys, "drill", str(tmp_path / "empty"))
 
 
+def test_after_a_timer_times_of_a_script_are_relative(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A kernel's timers are late by a tick, and what follows is as late."""
+    monkeypatch.chdir(tmp_path)
+    outage = "".join(
+        f'[[events]]\nat = "{at}"\nlink = "bottleneck"\nup = {up}\n'
+        for at, up in (("200 ms", "false"), ("900 ms", "true"))
+    )
+    (tmp_path / "one.toml").write_text(FLOW + outage, encoding="utf-8")
+    asked(capsys, "run", "one.toml", "--export-drill", "bulk", "--out", "made")
+    lines = (tmp_path / "made" / "bulk.pkt").read_text(encoding="utf-8").splitlines()
+    packets = [line for line in lines if line[:1] in "+0123456789" and " > " in line or " < " in line]
+    kinds = [line.startswith("+") for line in packets]
+    first = kinds.index(True)
+    assert " > " in packets[first]
+    assert all(kinds[first:])
+    asked(capsys, "drill", "made/bulk.pkt")
+
+
 def test_an_exported_flow_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,6 +165,12 @@ def test_an_exported_flow_passes(
     assert answer["drill"]["packets"] > 100
     drilled = asked(capsys, "drill", "made/bulk.pkt", "--scheme", "cubic")
     assert drilled["scripts"][0]["assertions"] > 10
+    # what a kernel's packetdrill needs: no question to a socket before there is one, no names that it lacks, segments of one MSS
+    lines = (tmp_path / "made" / "bulk.pkt").read_text(encoding="utf-8").splitlines()
+    wrote = next(number for number, line in enumerate(lines) if " write(4" in line)
+    assert not any("%{" in line for line in lines[:wrote])
+    assert not any("SO_SNDBUFFORCE" in line or "ethtool" in line for line in lines)
+    assert any("gso_max_segs 1" in line for line in lines[:wrote])
     # without the scheme: that of the script
     asked(capsys, "drill", "made/bulk.pkt")
     # without a handshake there is no script, and the run is kept
