@@ -103,7 +103,7 @@ def test_disagreements_are_listed_first():
     assert [row["tcp"] for row in rows] == ["cubic", "reno"]
     assert [row["ours_differs"] for row in rows] == ["drops", "–"]
     assert [row["ns3_differs"] for row in rows] == ["goodput", "not run"]
-    assert rows[1]["drops_kernel"] == "110 ± 10"
+    assert rows[1]["drops_kernel"] == "110 (100 to 120)"
     assert rows[1]["drops_ns3"] == "–"
     *_, total = figures.summary(samples, Scale()).rows()
     assert (total["cells"], total["agree"], total["ns3_cells"], total["ns3_agree"]) == (2, 1, 1, 0)

@@ -70,7 +70,7 @@ def test_links_that_are_nearly_idle_are_counted_unless_they_drop(capsys: pytest.
     output = printed(capsys, HEAD + LONG)
     links = part(output, "Links, by utilisation")
     assert len([line for line in links if line.startswith(("bottleneck", "left", "right"))]) == 1
-    assert "5 links are used below 5 % without drops" in output
+    assert "5 directions of links are used below 5 % without drops" in output
     lossy = HEAD.replace('buffer = "0.3 bdp"', 'buffer = "0.3 bdp", backward = { loss = 0.05 }')
     drops = part(printed(capsys, lossy + LONG), "Links, by utilisation")
     assert any("backward" in line for line in drops), "it drops acknowledgements"
@@ -126,9 +126,9 @@ def test_a_sweep_says_where_an_expectation_does_not_hold(capsys: pytest.CaptureF
     )
     output = printed(capsys, text, "--runs", "2", code=1)
     listed = part(output, "Expectations that do not hold")
-    (row,) = [line for line in listed if ">= 0.9" in line or "<= 5000" in line]
+    (row,) = [line for line in listed if ">= 90 %" in line or "<= 5000" in line]
     assert row.split()[:3] == ["0.1", "bdp", "link.bottleneck.utilisation"]
-    assert ">= 0.9" in row
+    assert ">= 90 %" in row
     assert row.split()[-1] == "2"
     assert "2 of them did not meet" in output
     assert call(["run", "tables.toml", "--runs", "2", "--json"]) == 1
