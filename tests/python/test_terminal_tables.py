@@ -141,4 +141,4 @@ def test_a_sweep_says_where_an_expectation_does_not_hold(capsys: pytest.CaptureF
     assert call(["report", "out/tables"]) == 0
     page = Path("out/tables/report.html").read_text(encoding="utf-8")
     assert "failed runs" in page
-    assert "&gt;= 0.9" in page
+    assert "&gt;= 90 %" in page
