@@ -146,7 +146,7 @@ def test_after_a_timer_times_of_a_script_are_relative(
     (tmp_path / "one.toml").write_text(FLOW + outage, encoding="utf-8")
     asked(capsys, "run", "one.toml", "--export-drill", "bulk", "--out", "made")
     lines = (tmp_path / "made" / "bulk.pkt").read_text(encoding="utf-8").splitlines()
-    packets = [line for line in lines if line[:1] in "+0123456789" and " > " in line or " < " in line]
+    packets = [line for line in lines if (line[:1] in "+0123456789" and " > " in line) or " < " in line]
     kinds = [line.startswith("+") for line in packets]
     first = kinds.index(True)
     assert " > " in packets[first]
@@ -165,7 +165,7 @@ def test_an_exported_flow_passes(
     assert answer["drill"]["packets"] > 100
     drilled = asked(capsys, "drill", "made/bulk.pkt", "--scheme", "cubic")
     assert drilled["scripts"][0]["assertions"] > 10
-    # what a kernel's packetdrill needs: no question to a socket before there is one, no names that it lacks, segments of one MSS
+    # for a packetdrill of a kernel: no question before there is a socket, no names that it lacks, segments of one MSS
     lines = (tmp_path / "made" / "bulk.pkt").read_text(encoding="utf-8").splitlines()
     wrote = next(number for number, line in enumerate(lines) if " write(4" in line)
     assert not any("%{" in line for line in lines[:wrote])
