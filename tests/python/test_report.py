@@ -19,7 +19,7 @@ from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._charts import _common_warmup
 from thalweg.report._page import cell, part, template_macro
-from thalweg.report.columns import FLOWS, table_rows, unit_of
+from thalweg.report.columns import FLOWS, expected_text, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
 from thalweg.report.sweeps import MAX_SEEDS, _durations, _seeds, _spans
@@ -593,3 +593,21 @@ def test_a_comparison_shades_the_warm_up_only_if_all_runs_have_the_same(
     plans = [{} if text is None else {"warmup": text} for text in warmups]
     runs: Any = [(str(number), SimpleNamespace(plan=plan)) for number, plan in enumerate(plans)]
     assert _common_warmup(runs) == shaded_s
+
+
+@pytest.mark.parametrize(
+    ("key", "expected", "shown"),
+    [
+        ("link.b.utilisation", ">= 0.9", ">= 90 %"),
+        ("link.b.utilisation", ">= 90 %", ">= 90 %"),
+        ("link.b.utilisation", "<= 1e-3", "<= 0.1 %"),
+        ("link.b.utilisation", "0.4 .. 0.65", "40 % .. 65 %"),
+        ("link.b.utilisation", "0.4..0.65", "40 %..65 %"),
+        ("link.b.utilisation", "40 % .. 0.65", "40 % .. 65 %"),
+        ("link.b.utilisation", ">= 1", ">= 100 %"),
+        ("flow.f.missing", "<= 50", "<= 50"),
+        ("flow.f.throughput", ">= 3 Mbit/s", ">= 3 Mbit/s"),
+    ],
+)
+def test_shares_are_expected_in_percent_as_they_are_shown(key: str, expected: str, shown: str) -> None:
+    assert expected_text(key, expected) == shown

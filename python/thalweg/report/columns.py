@@ -296,7 +296,7 @@ def columns_called(words: str, *, exactly: bool = False) -> list[tuple[str, str]
     return []
 
 
-BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\s*[A-Za-z%µ]|[.\d])")
+BARE_NUMBER = re.compile(r"(?<!\w)(?<!\d\.)\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\s*[A-Za-z%µ]|\.?\d)")
 """A number without a unit."""
 
 
