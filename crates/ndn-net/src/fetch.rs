@@ -212,7 +212,7 @@ fn run<C: Transport>(
     let controller = controller(settings, &config)?;
     let mut machine = StateMachine::new(
         Consumer::new(&config, controller),
-        Address { node: NodeId(0), endpoint: EndpointId(0) },
+        ME,
         FlowId(0),
         Random::new(settings.seed, "ndn", "consumer"),
     );
@@ -361,15 +361,18 @@ fn arrived(segment: u64, data: &Data<'_>, header: &LinkHeader) -> Packet {
     packet_of(Header::Data(content), data.packet().len() as u32, header, ecn)
 }
 
+/// The address of the consumer, and that of whoever answers: another node as far as it knows.
+const ME: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
+const FORWARDER: Address = Address { node: NodeId(1), endpoint: EndpointId(0) };
+
 fn packet_of(header: Header, size_bytes: u32, link: &LinkHeader, ecn: Ecn) -> Packet {
-    let here = Address { node: NodeId(0), endpoint: EndpointId(0) };
     let label = Label(link.label.0);
     let (flow, sent_at) = (FlowId(0), Time::ZERO);
     Packet {
         flow,
         size_bytes,
-        source: here,
-        to: here.into(),
+        source: FORWARDER,
+        to: ME.into(),
         sent_at,
         label,
         header,

@@ -192,7 +192,7 @@ impl App {
         let packet = Packet {
             flow: FlowId(0),
             size_bytes: size.len() as u32,
-            source: Address::default(),
+            source: FORWARDER,
             to: ME.into(),
             sent_at: now,
             label: header.label,
@@ -268,3 +268,5 @@ impl App {
 }
 
 const ME: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
+/// What it hears comes from another node as far as it knows.
+const FORWARDER: Address = Address { node: NodeId(1), endpoint: EndpointId(0) };

@@ -412,12 +412,8 @@ impl<C: CongestionControl> Consumer<C> {
         cx.deliver(Bytes::new(u64::from(data.payload_bytes)));
         self.progress.got += 1;
         self.progress.high = self.progress.high.max(segment.order);
-        if now == segment.sent_at {
-            // served by the own node: it carries no information about the network
-            if self.limits.rate == Rate::UNLIMITED {
-                self.deadlines.pause_until = self.deadlines.pause_until.max(now + OWN_NODE);
-            }
-            self.forget(slot);
+        if now == segment.sent_at || packet.source.node == cx.me().node {
+            self.on_data_of_own_node(slot, cx);
         } else if self.sources.is_some() {
             self.on_data_by_source(slot, packet, cx);
         } else {
@@ -432,6 +428,21 @@ impl<C: CongestionControl> Consumer<C> {
             cx.probe("delay", delay.as_secs_f64());
             self.probe(cx);
         }
+    }
+
+    /// Handles Data of a store or a producer of the own node, which carry no information about the network: the controller does not see them.
+    #[cold]
+    fn on_data_of_own_node(&mut self, slot: u32, cx: &mut Cx<'_>) {
+        let (now, segment) = (cx.now(), self.waiting.get(slot));
+        if segment.tries == 1 && now > segment.sent_at {
+            let rtt = now - segment.sent_at;
+            self.timeout.sample(rtt);
+            measured(rtt, cx);
+        }
+        if self.limits.rate == Rate::UNLIMITED {
+            self.deadlines.pause_until = self.deadlines.pause_until.max(now + OWN_NODE);
+        }
+        self.forget(slot);
     }
 
     /// Updates estimator and controller from Data that crossed the network.
@@ -621,6 +632,6 @@ const SHORTEST_GAP: Duration = Duration::from_nanos(1);
 /// Maximum number of consecutive requests whose segments are in flight already, before the consumer waits for the next Data. Our choice:
 /// without a bound, the draws from a catalogue smaller than the window would not end.
 const MAX_JOINED: u32 = 16;
-/// Processing time of Data that the own node had in its store. Our choice: the cost of an Interest and its Data in a public forwarder (ndnd
+/// Processing time of Data that the own node had. Our choice: the cost of an Interest and its Data in a public forwarder (ndnd
 /// 1.5.3: 52 µs of CPU time). Without it virtual time would not advance for a consumer that its own store serves.
 const OWN_NODE: Duration = Duration::from_micros(50);
