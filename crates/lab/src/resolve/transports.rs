@@ -361,7 +361,7 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
     let without_sack = !sack;
     let timer = if without_sack { default.recovery_timer } else { tcp::Config::default().recovery_timer };
     let entry = table.scheme.present().and_then(|scheme| schemes::find(&scheme.value.0));
-    // RACK and its probes need SACK; a probe without RACK would look like a wish as well
+    // RACK, its probes and F-RTO need SACK; a probe without RACK would look like a wish as well
     let rack =
         default.loss_detection == LossDetection::Time || entry.is_some_and(|entry| entry.scheme.has_rack());
     let detection = if rack && sack { LossDetection::Time } else { LossDetection::Count };
@@ -372,6 +372,7 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
         loss_detection: detection,
         tail_probe: probes,
         recovery_timer: timer,
+        frto: default.frto && sack,
         ecn: default.ecn || ecn.is_some(),
         ecn_feedback: needs.feedback,
         l4s: needs.l4s,

@@ -158,6 +158,7 @@ impl Whole<'_> {
                     "loss_detection",
                     "sack = true",
                 ),
+                (location_of(&tcp.frto), config.frto && !config.sack, "frto", "sack = true"),
                 (location_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
                 (
                     location_of(&tcp.fast_recovery),
