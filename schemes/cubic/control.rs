@@ -199,6 +199,9 @@ impl WindowUpdate for Cubic {
     /// Excludes time in which the window may not grow [RFC9438 §5.8].
     #[inline]
     fn pause(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.observe(ack);
+        }
         if let Some(kernel) = &mut self.kernel {
             return kernel.sample(ack, cx.now());
         }

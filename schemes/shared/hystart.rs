@@ -82,6 +82,15 @@ impl HyStart {
         (!self.found).then_some(step)
     }
 
+    /// An acknowledgement for which the window does not grow: its round-trip time can be the minimum [Linux: cubictcp_acked].
+    pub fn observe(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt
+            && !self.plus
+        {
+            self.min = self.min.min(rtt);
+        }
+    }
+
     fn hystart(&mut self, window: f64, ack: &Ack, now: Time) {
         let Some(rtt) = ack.rtt else { return };
         self.min = self.min.min(rtt);

@@ -83,6 +83,8 @@ pub(crate) struct Connection {
     recent: Time,
     /// The acknowledgement number that arrived last, from 0.
     last_ack: u64,
+    /// The latest time stamp of the other end, and when its last acknowledgement came that is known to be new.
+    heard: (Option<u32>, Time),
     /// Minimum time from the departure of a segment to its acknowledgement.
     min_rtt: Duration,
     /// Marked packets that arrived [RFC9768 §3.2.1: r.cep, from 0].
@@ -94,8 +96,9 @@ pub(crate) struct Connection {
     pub(crate) data_packets_out: u64,
     pub(crate) payload_out: u64,
     pub(crate) payload_again: u64,
-    /// Timeouts in a row, without an acknowledgement of new data.
+    /// Timeouts since the last sample of the round-trip time, and since new data were last acknowledged.
     pub(crate) backoff: u64,
+    pub(crate) retransmits: u64,
     timeouts: u64,
     /// The measured reordering, in segments, and how often there was some [Linux: tcp_check_sack_reordering].
     pub(crate) reordering: u64,
@@ -142,6 +145,7 @@ impl Connection {
             opened: Vec::new(),
             recent: Time::ZERO,
             last_ack: 0,
+            heard: (None, Time::ZERO),
             min_rtt: Duration::MAX,
             marks_arrived: 0,
             retransmissions: 0,
@@ -150,6 +154,7 @@ impl Connection {
             payload_out: 0,
             payload_again: 0,
             backoff: 0,
+            retransmits: 0,
             timeouts: 0,
             reordering: DUPLICATES,
             reordered: 0,
@@ -290,20 +295,27 @@ impl Connection {
             self.min_rtt = self.now.saturating_since(echo);
             self.recent = echo;
             self.last_ack = ack;
+            self.heard.0 = packet.time_stamp;
             let answer = self.packet(0, Ecn::NotCapable, header);
             return self.give_sender(Input::Packet(&answer));
         }
         if ack <= before.high && ack > before.una {
             self.min_rtt = self.min_rtt.min(self.now.saturating_since(echo));
-            self.backoff = 0;
+            self.retransmits = 0;
         }
         if ack <= before.high {
             self.last_ack = ack;
         }
-        let sent = {
-            let arrival = self.packet(0, Ecn::NotCapable, header);
-            self.give_sender(Input::Packet(&arrival))
-        };
+        // without a later time stamp or progress, an acknowledgement may be an old one
+        if packet.time_stamp > self.heard.0 || ack > before.una || !header.sack.is_empty() {
+            self.heard = (packet.time_stamp.max(self.heard.0), self.now);
+        }
+        let arrival = Packet { sent_at: self.heard.1, ..self.packet(0, Ecn::NotCapable, header) };
+        let sent = self.give_sender(Input::Packet(&arrival));
+        let after = self.inspect();
+        if after.una > before.una && !after.backed_off {
+            self.backoff = 0;
+        }
         let delivered = self.note_arrivals(&before);
         if packet.ace & TcpFlags::ECE > 0
             && self.config.ecn
@@ -387,7 +399,9 @@ impl Connection {
         let mut cx = Cx::new(self.now, HERE, FLOW, &mut self.random, &mut self.meter, &mut self.out);
         self.sender.handle(input, &mut cx);
         let timeouts = self.meter.count(Count::Timeouts);
-        self.backoff += timeouts - std::mem::replace(&mut self.timeouts, timeouts);
+        let expired = timeouts - std::mem::replace(&mut self.timeouts, timeouts);
+        self.backoff += expired;
+        self.retransmits += expired;
         self.drain()
     }
 
@@ -546,6 +560,8 @@ pub(crate) struct Arrival {
     pub(crate) blocks: Vec<(u64, u64)>,
     /// The receive window in bytes.
     pub(crate) window: Option<u32>,
+    /// The value of its time stamp, where both ends have them.
+    pub(crate) time_stamp: Option<u32>,
 }
 
 /// The measured reordering of a new connection [Linux: tcp_reordering], and its maximum [Linux: tcp_max_reordering].

@@ -159,7 +159,8 @@ fn value(connection: &Connection, name: &str) -> Option<i128> {
         "tcpi_lost" => count.lost,
         "tcpi_retrans" => count.retransmitted,
         "tcpi_total_retrans" => connection.retransmissions.into(),
-        "tcpi_retransmits" | "tcpi_backoff" => connection.backoff.into(),
+        "tcpi_retransmits" => connection.retransmits.into(),
+        "tcpi_backoff" => connection.backoff.into(),
         "tcpi_total_rto" => connection.timeouts().into(),
         "tcpi_rto" => micros(state.rto),
         // zero before the first sample

@@ -338,6 +338,7 @@ impl Settings {
             sack: agreed.sack,
             loss_detection: if rack { LossDetection::Time } else { LossDetection::Count },
             tail_probe: base.tail_probe && self.tail_probe && rack,
+            time_stamps: agreed.time_stamps,
             frto: base.frto && self.frto && agreed.sack,
             idle_restart: self.idle_restart,
             sack_compression: self.sack_compression.unwrap_or(base.sack_compression),

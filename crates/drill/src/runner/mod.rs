@@ -264,7 +264,8 @@ impl Drill<'_> {
         let ack = ack.saturating_sub(1).min(limit);
         let scale = if packet.flags.syn { 0 } else { connection.agreed.window_scale };
         let window = packet.window.map(|window| (u64::from(window) << scale).min(u64::from(u32::MAX)) as u32);
-        let echo = packet.time_stamps().map(|(_, echo)| echo).filter(|_| connection.agreed.time_stamps);
+        let stamps = packet.time_stamps().filter(|_| connection.agreed.time_stamps);
+        let echo = stamps.map(|(_, echo)| echo);
         let echoed = self.first_tick.zip(echo).and_then(|(first, echo)| {
             echo.checked_sub(first).map(|ticks| connection.sent_at_tick(ticks, self.settings.tick))
         });
@@ -278,6 +279,7 @@ impl Drill<'_> {
             ack: Some(ack),
             blocks: packet.blocks().iter().map(|block| (block.0.saturating_sub(1), block.1 - 1)).collect(),
             window,
+            time_stamp: stamps.map(|(value, _)| value),
         };
         connection.arrive(&arrival, echoed);
         if packet.flags.fin {

@@ -127,7 +127,7 @@ macro_rules! settings {
 
 settings! {
     Tcp for TcpConfig {
-        sack, dsack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, frto, idle_restart, idle_decay,
+        sack, dsack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, time_stamps, frto, idle_restart, idle_decay,
         delayed_ack, ack_delay, quick_acks, sack_compression, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
         receive_buffer, send_buffer, gso, pacing, unpaced, timer_slack, handshake, acks, header
     }

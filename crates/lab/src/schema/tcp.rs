@@ -32,6 +32,9 @@ tables! {
         reduction: ReductionWord,
         /// Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of the window. Default: true.
         undo: bool,
+        /// Time stamps (RFC 7323), which tell a retransmission from the first transmission. Without them an acknowledgement of retransmitted data
+        /// has no round-trip time, and `undo` needs `dsack` or `frto`. They do not change `header`. Default: true.
+        time_stamps: bool,
         /// Forward RTO recovery (F-RTO, RFC 5682): after a timeout, new data are sent before lost data once an acknowledgement advances, and the
         /// timeout is undone if data arrive that were never retransmitted. Requires `sack`. Default: false; Linux: true.
         frto: bool,

@@ -51,6 +51,9 @@ pub struct Config {
     /// Detects spurious retransmissions by the echoed timestamp [RFC3522], notifies the controller, and resumes sending where the connection was
     /// [RFC4015].
     pub undo: bool,
+    /// Time stamps (RFC 7323): a retransmission is told from the first transmission. Without them an acknowledgement of retransmitted data has no round-trip time
+    /// [RFC6298 §3], and only what arrives twice, or F-RTO, shows that a retransmission was spurious.
+    pub time_stamps: bool,
     /// Forward RTO recovery, with `sack`: after a timeout, once an acknowledgement advances, new data are sent before lost data; if data arrive that were never
     /// retransmitted, the timeout was spurious and is undone, without time stamps [RFC5682 §3; Linux: tcp_frto].
     pub frto: bool,
@@ -200,6 +203,7 @@ impl Config {
             tail_probe: true,
             reduction: Reduction::Proportional,
             dsack: true,
+            time_stamps: true,
             frto: true,
             idle_decay: true,
             unpaced: 10,
@@ -232,6 +236,7 @@ impl Default for Config {
             tail_probe: false,
             reduction: Reduction::Halt,
             undo: true,
+            time_stamps: true,
             frto: false,
             idle_restart: true,
             idle_decay: false,

@@ -49,6 +49,8 @@ pub struct Inspection {
     pub rtt_min: Duration,
     /// Retransmission timeout, exponential backoff included.
     pub rto: Duration,
+    /// Whether it has backed off since the last sample of the round-trip time.
+    pub backed_off: bool,
     /// When a timer of the connection expires: retransmission, tail loss probe or reordering; [`Time::NEVER`] for none.
     pub timer_at: Time,
 }
@@ -95,6 +97,7 @@ impl<C: CongestionControl> Sender<C> {
             rttvar: rtt.variation(),
             rtt_min: rtt.min(),
             rto: rtt.rto(),
+            backed_off: self.timer.rtt().backed_off(),
             timer_at: self.timer.expires_at(),
         }
     }

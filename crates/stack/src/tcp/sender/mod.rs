@@ -141,6 +141,7 @@ struct Settings {
     limited_transmit: bool,
     fast_recovery: bool,
     undo: bool,
+    time_stamps: bool,
     frto: bool,
     steady_timer: bool,
     pacing: WindowPacing,
@@ -171,6 +172,7 @@ impl<C: CongestionControl> Sender<C> {
                 limited_transmit: config.limited_transmit,
                 fast_recovery: config.fast_recovery || config.sack,
                 undo: config.undo,
+                time_stamps: config.time_stamps,
                 frto: config.frto && config.sack,
                 steady_timer: config.recovery_timer == RecoveryTimer::Steady,
                 pacing: config.pacing,
@@ -287,6 +289,9 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(cause) = self.recovery.ongoing {
             self.end_episode(cause, cx);
         }
+        if newly_sacked > 0 && header.ack == una {
+            self.report_disorder(newly_sacked, packet, cx);
+        }
         if self.recovery.reducing {
             self.apply_prr();
         }
@@ -308,17 +313,7 @@ impl<C: CongestionControl> Sender<C> {
         } else {
             bytes
         };
-        // the echo identifies the transmission, so the sample is never ambiguous             [RFC6298 §3, RFC7323 §4]
-        let rtt = cx.now().saturating_since(header.echo);
-        self.timer.sample(rtt);
-        cx.measured_rtt(rtt);
-        if cx.probing() {
-            cx.probe("rtt", rtt.as_secs_f64());
-        }
-        if let Some(rack) = &mut self.rack {
-            let scoreboard = self.scoreboard.as_deref().filter(|_| self.recovery.by_pipe);
-            rack.on_acknowledged(self.seq.una, header.ack, scoreboard, self.timer.rtt().min(), cx.now());
-        }
+        let rtt = self.sample_rtt(header, cx);
         self.seq.acknowledge(header.ack);
         if self.seq.una >= self.app_data.last {
             cx.complete();
@@ -358,7 +353,7 @@ impl<C: CongestionControl> Sender<C> {
             in_flight: Bytes::new(in_flight),
             sent_at: header.echo,
             ack_sent_at: packet.sent_at,
-            rtt: Some(rtt),
+            rtt,
             rtt_smoothed: self.timer.rtt().smoothed(),
             rtt_min: self.timer.rtt().min(),
             app_limited: !self.is_window_limited(),
@@ -370,8 +365,38 @@ impl<C: CongestionControl> Sender<C> {
             from: packet.source.endpoint,
             label: Label::default(),
         };
+        if !reducing {
+            self.usage.postpone_decay(cx.now());
+        }
         self.controller.on_ack(&ack, cx);
         self.read_allowance();
+    }
+
+    /// Takes a sample of the round-trip time from an acknowledgement of data in sequence. Returns that for the controller.
+    #[inline]
+    fn sample_rtt(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) -> Option<Duration> {
+        let now = cx.now();
+        // the echo identifies the transmission                                               [RFC7323 §4]
+        let echoed = now.saturating_since(header.echo);
+        cx.measured_rtt(echoed);
+        if cx.probing() {
+            cx.probe("rtt", echoed.as_secs_f64());
+        }
+        let ambiguous =
+            !self.settings.time_stamps && self.recovery.covers_retransmission(self.seq.una, header.ack);
+        let mut sample = (!ambiguous).then_some((echoed, echoed));
+        if let Some(rack) = &mut self.rack {
+            let scoreboard = self.scoreboard.as_deref().filter(|_| self.recovery.by_pipe);
+            rack.on_acknowledged(self.seq.una, header.ack, scoreboard, self.timer.rtt().min(), now);
+            let samples = rack.take_samples();
+            if self.prr.is_some() {
+                sample = samples.round_trips(self.settings.time_stamps.then_some(echoed), now);
+            }
+        }
+        if let Some((first, _)) = sample {
+            self.timer.sample(first);
+        }
+        sample.map(|(_, last)| last)
     }
 
     /// Reads the ECN feedback of an acknowledgement that left the receiver at `ack_sent_at` and reports `newly_sacked` bytes above gaps, and reduces the
@@ -605,7 +630,7 @@ impl<C: CongestionControl> Sender<C> {
             self.pacer.charge(size, self.limits.rate, now, self.settings.late_credit);
         }
         if retransmission {
-            self.recovery.retransmitted(seq);
+            self.recovery.retransmitted(self.seq.una, seq, seq + len);
         }
         if std::mem::take(&mut self.departures.persists) {
             self.timer.start(now);

@@ -4,8 +4,9 @@
 /// The counters of PRR in one recovery, in bytes. They exist only with [`crate::tcp::Reduction::Proportional`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
-    /// Data not yet delivered when the recovery began, lost data included [RFC9937 §6.1: RecoverFS].
-    flight: u64,
+    /// The window when the recovery began [Linux: prior_cwnd]. RFC 9937 §6.1 has the data in flight then (RecoverFS), which are less only where the window was
+    /// not used.
+    window: u64,
     /// Delivered since the recovery began [RFC9937 §6.1: prr_delivered].
     delivered: u64,
     /// Retransmitted since the recovery began. Together with new data this is prr_out [RFC9937 §6.1].
@@ -27,16 +28,9 @@ pub(super) struct Prr {
 }
 
 impl Prr {
-    /// Starts a recovery. `high` is one past the highest byte sent, `missing` the bytes that had not arrived before the present
-    /// acknowledgement. Without SACK, `duplicated` is the number of bytes counted for the duplicate acknowledgements before it.
-    pub(super) fn open(&mut self, missing: u64, duplicated: u64, high: u64) {
-        *self = Self {
-            flight: missing,
-            duplicated,
-            high,
-            newly_delivered: self.newly_delivered,
-            ..Self::default()
-        };
+    /// Starts a recovery from the window `window`. `high` is one past the highest byte sent. Without SACK, `duplicated` is the number of bytes counted for the duplicate acknowledgements before it.
+    pub(super) fn open(&mut self, window: u64, duplicated: u64, high: u64) {
+        *self = Self { window, duplicated, high, newly_delivered: self.newly_delivered, ..Self::default() };
     }
 
     /// Sets the bytes that the present acknowledgement delivers.
@@ -47,11 +41,6 @@ impl Prr {
     /// Adds to the bytes that the present acknowledgement delivers.
     pub(super) fn add_newly_delivered(&mut self, bytes: u64) {
         self.newly_delivered += bytes;
-    }
-
-    /// Bytes that the present acknowledgement delivers, as counted up to now.
-    pub(super) const fn newly_delivered(&self) -> u64 {
-        self.newly_delivered
     }
 
     /// Notes that the present acknowledgement is cumulative for new data.
@@ -111,10 +100,10 @@ impl Prr {
         let prr_out = self.retransmitted - forced + (high - self.high);
         let pipe = pipe.saturating_sub(forced);
         let sndcnt = if pipe > target {
-            // sndcnt = CEIL(prr_delivered·ssthresh/RecoverFS) − prr_out            [RFC9937 §6.2]
+            // sndcnt = CEIL(prr_delivered·ssthresh/prior_cwnd) − prr_out           [RFC9937 §6.2; Linux: tcp_cwnd_reduction]
             // in whole segments, as in the examples of RFC 6937 and in Linux
             let share = u128::from(self.delivered) * u128::from(target);
-            let share = share.div_ceil(u128::from(self.flight.max(1)) * u128::from(segment));
+            let share = share.div_ceil(u128::from(self.window.max(1)) * u128::from(segment));
             u64::try_from(share).unwrap_or(u64::MAX).saturating_mul(segment).saturating_sub(prr_out)
         } else {
             // sndcnt = MAX(prr_delivered − prr_out, DeliveredData), + SMSS if it is a SafeACK; at most ssthresh − inflight

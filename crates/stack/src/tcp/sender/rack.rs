@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::{Duration, Time};
 
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{Scoreboard, THRESHOLD};
 use super::timer::RetransmissionTimer;
 use crate::parts::Rtt;
 
@@ -21,12 +21,17 @@ pub(super) struct Rack {
     segments_sent: u64,
     /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
     newest: Transmission,
-    /// The most recently sent of the segments that the present acknowledgement newly acknowledges, by SACK or not.
-    arrived: Transmission,
+    /// Of the segments that the present acknowledgement newly acknowledges, the one that counts for the round-trip time: one past its last byte (0: none), and its
+    /// departure. It is the last in sequence of those acknowledged by number, or else of those by SACK, as Linux reads them.
+    arrived: (u64, Transmission),
+    /// What it says of the round-trip time.
+    samples: Samples,
     /// The round-trip time of that segment, or of the last acknowledgement that had one [RFC8985 §5.2: RACK.rtt].
     rtt: Duration,
     /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
     reordered: bool,
+    /// The most segments that such data were behind the highest that had arrived [Linux: tp->reordering].
+    degree: u64,
     /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one again [RFC8985 §5.3: RACK.reo_wnd_mult,
     /// RACK.reo_wnd_persist].
     quarters: u32,
@@ -50,6 +55,39 @@ pub(super) struct Rack {
     probes: bool,
     /// Added to the deadlines of checks for losses and of probes [Linux: TCP_TIMEOUT_MIN].
     slack: Duration,
+}
+
+/// When the segments left that an acknowledgement newly acknowledges, of those that were sent once: the oldest and the newest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Samples {
+    /// Of those in sequence.
+    acked: Option<(Time, Time)>,
+    /// Of those above a gap.
+    sacked: Option<(Time, Time)>,
+    /// Some of those in sequence were retransmitted.
+    retransmitted: bool,
+}
+
+impl Samples {
+    /// Notes the oldest and the newest segment of a block.
+    fn add_sacked(&mut self, oldest: Time, newest: Time) {
+        let (first, last) = self.sacked.get_or_insert((oldest, newest));
+        (*first, *last) = ((*first).min(oldest), (*last).max(newest));
+    }
+
+    /// Samples of the round-trip time: for the timer, and for the controller. An acknowledgement of retransmitted data is ambiguous [RFC6298 §3], unless it also
+    /// acknowledges others above a gap, or `stamped` is known by its time stamp [RFC7323 §4; Linux: tcp_ack_update_rtt].
+    pub(super) fn round_trips(&self, stamped: Option<Duration>, now: Time) -> Option<(Duration, Duration)> {
+        let acked = self.acked.filter(|_| !self.retransmitted);
+        let first = acked.or(self.sacked).map(|(first, _)| now - first);
+        let last = self.sacked.or(acked).map(|(_, last)| now - last);
+        first.zip(last).or(stamped.map(|rtt| (rtt, rtt)))
+    }
+
+    /// Whether segments above a gap were sent before `at`.
+    pub(super) fn is_older_than(&self, at: Time) -> bool {
+        self.sacked.is_some_and(|(first, _)| first < at)
+    }
 }
 
 /// The purpose of the timer that expired.
@@ -85,9 +123,11 @@ impl Rack {
             departed: BTreeMap::new(),
             segments_sent: 0,
             newest: NOTHING,
-            arrived: NOTHING,
+            arrived: <_>::default(),
+            samples: Samples::default(),
             rtt: Duration::ZERO,
             reordered: false,
+            degree: 0,
             quarters: 1,
             persists: 0,
             widened_until: 0,
@@ -134,16 +174,24 @@ impl Rack {
         min: Duration,
         now: Time,
     ) {
+        let sacked = std::mem::take(&mut self.arrived);
+        self.samples.retransmitted = self.retransmissions.range(una..ack).next().is_some();
         while let Some(&(end, at)) = self.first.front()
             && end <= ack
         {
             let arrived_before = scoreboard.is_some_and(|scoreboard| scoreboard.is_sacked(end - 1));
-            if !arrived_before && self.was_sent_once(end, scoreboard) {
-                self.arrived = self.arrived.max(at);
+            if !self.was_sent_once(end, scoreboard) {
+                self.samples.retransmitted = true;
+            } else if !arrived_before {
+                self.on_arrival(end, at);
+                self.samples.acked.get_or_insert((at.0, at.0)).1 = at.0;
             }
             self.first.pop_front();
         }
         self.take_retransmissions(una, ack, min, now);
+        if self.arrived.0 == 0 {
+            self.arrived = sacked;
+        }
     }
 
     /// The same of `[start, end)`, which is newly acknowledged above a gap.
@@ -157,11 +205,34 @@ impl Rack {
     ) {
         let within = self.first.partition_point(|&(last, _)| last <= end);
         let first = self.first.range(..within).rev().take_while(|&&(last, _)| last > start);
-        let newest = first.copied().find(|&(last, _)| self.was_sent_once(last, Some(scoreboard)));
-        if let Some((_, at)) = newest {
-            self.arrived = self.arrived.max(at);
+        let last = first.copied().find(|&(last, _)| self.was_sent_once(last, Some(scoreboard)));
+        if let Some((last, at)) = last {
+            self.on_arrival(last, at);
+            let oldest =
+                self.first.partition_point(|&(last, _)| last <= start.max(scoreboard.sent_once_from(start)));
+            let (_, first) = self.first[oldest];
+            self.samples.add_sacked(first.0, at.0);
         }
         self.take_retransmissions(start, end, min, now);
+    }
+
+    /// What the present acknowledgement says of the round-trip time.
+    pub(super) fn take_samples(&mut self) -> Samples {
+        std::mem::take(&mut self.samples)
+    }
+
+    /// When the oldest segment in flight last left; `una` is its first byte.
+    pub(super) fn head_left_at(&self, una: u64) -> Option<Time> {
+        self.retransmissions.get(&una).map(|&(_, at)| at.0).or_else(|| self.oldest_sent_at())
+    }
+
+    /// Records that the segment that ends before `end` has arrived, which left at `at`.
+    #[inline]
+    fn on_arrival(&mut self, end: u64, at: Transmission) {
+        self.newest = self.newest.max(at);
+        if end > self.arrived.0 {
+            self.arrived = (end, at);
+        }
     }
 
     /// Whether the segment that ends before `end` was never retransmitted.
@@ -173,21 +244,32 @@ impl Rack {
     /// Records that the retransmissions of `[start, end)` have arrived.
     fn take_retransmissions(&mut self, start: u64, end: u64, min: Duration, now: Time) {
         // a part of a segment is no arrival
-        while let Some((&low, &(_, at))) =
+        while let Some((&low, &(last, at))) =
             self.retransmissions.range(start..end).next().filter(|(_, sent)| sent.0 <= end)
         {
             self.retransmissions.remove(&low);
             self.departed.remove(&at);
             // an arrival within less than the minimum round-trip time is that of the first transmission
             if now - at.0 >= min {
-                self.arrived = self.arrived.max(at);
+                self.on_arrival(last, at);
             }
         }
     }
 
-    /// Records that data that were sent once arrived out of order.
-    pub(super) fn on_reordering(&mut self) {
+    /// Records that data that were sent once arrived out of order, `degree` segments behind the highest that had arrived.
+    pub(super) fn on_reordering(&mut self, degree: u64) {
         self.reordered = true;
+        self.degree = self.degree.max(degree);
+    }
+
+    /// Whether data arrived so far out of order that three later segments are no sign of a loss [Linux: tcp_may_raise_cwnd].
+    pub(super) const fn is_disorder_usual(&self) -> bool {
+        self.degree > THRESHOLD
+    }
+
+    /// A timeout came although as much had arrived above a gap as shows a loss: three later segments are a sign of one again [Linux: tcp_enter_loss].
+    pub(super) fn forget_degree(&mut self) {
+        self.degree = self.degree.min(THRESHOLD);
     }
 
     /// Records that data arrived twice: a retransmission was not needed, so the reordering window grows by a quarter of the minimum round-trip time, once
@@ -232,13 +314,12 @@ impl Rack {
         self.reordering_deadline != Time::NEVER
     }
 
-    /// Updates the most recently sent segment among those that have arrived, and the round-trip time, which is that of the present acknowledgement even if segments sent
-    /// later arrived before: so late data are waited for as long as late data take [RFC8985 §6.2, step 2; Linux: tcp_rack_advance].
-    pub(super) fn update_newest(&mut self, now: Time) {
-        let arrived = std::mem::replace(&mut self.arrived, NOTHING);
-        if arrived != NOTHING {
-            self.newest = self.newest.max(arrived);
-            self.rtt = now - arrived.0;
+    /// Updates the round-trip time, which is that of the present acknowledgement even if segments sent later arrived before: so late data are waited for as long as
+    /// late data take [RFC8985 §6.2, step 2; Linux: tcp_rack_advance].
+    pub(super) fn update_rtt(&mut self, now: Time) {
+        let (end, at) = std::mem::take(&mut self.arrived);
+        if end > 0 {
+            self.rtt = now - at.0;
         }
     }
 

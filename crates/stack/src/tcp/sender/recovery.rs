@@ -34,6 +34,8 @@ pub(super) struct Recovery {
     /// First byte in flight when the last recovery began, and the number of its retransmissions that have not arrived twice; `None` if nothing is to be undone
     /// [Linux: undo_marker, undo_retrans].
     undo: Option<(u64, u64)>,
+    /// The bytes between the first and the last of the present retransmissions.
+    resent: (u64, u64),
     /// Whether the last timeout may be spurious.
     pub(super) frto: Frto,
 }
@@ -52,6 +54,7 @@ impl Default for Recovery {
             episode_end: 0,
             suspect_sent_at: Time::NEVER,
             undo: None,
+            resent: (0, 0),
             frto: Frto::default(),
         }
     }
@@ -79,8 +82,15 @@ impl Recovery {
         self.deflate(seq);
     }
 
-    /// Records a retransmission of byte `seq`.
-    pub(super) fn retransmitted(&mut self, seq: u64) {
+    /// Whether an acknowledgement of the bytes from `una` to `ack` may be of retransmissions.
+    pub(super) const fn covers_retransmission(&self, una: u64, ack: u64) -> bool {
+        ack > self.resent.0 && una < self.resent.1
+    }
+
+    /// Records a retransmission of the bytes from `seq` to `end`, where `una` is the oldest byte in flight.
+    pub(super) fn retransmitted(&mut self, una: u64, seq: u64, end: u64) {
+        let (first, last) = self.resent;
+        self.resent = if una >= last { (seq, end) } else { (first.min(seq), last.max(end)) };
         if let Some((start, count)) = &mut self.undo
             && seq >= *start
         {
@@ -144,7 +154,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn enter_recovery(&mut self, cx: &mut Cx<'_>) {
-        let marked = self.recovery.reducing;
+        let (marked, window) = (self.recovery.reducing, self.controller.allowance().window.as_u64());
         self.begin_recovery(cx);
         // the window is inflated by the segments that have left the network             [RFC5681 §3.2 step 3]
         let (segment, duplicated) = (self.segment(), u64::from(self.recovery.duplicates) * self.segment());
@@ -152,9 +162,8 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(prr) = &mut self.prr
             && !marked
         {
-            let missing = (self.seq.high - self.seq.una + segment).saturating_sub(duplicated);
             prr.set_newly_delivered(segment);
-            prr.open(missing, duplicated, self.seq.high);
+            prr.open(window, duplicated, self.seq.high);
             prr.force(segment.min(self.seq.high - self.seq.una));
         }
         self.retransmit_first(cx);
@@ -165,7 +174,7 @@ impl<C: CongestionControl> Sender<C> {
     /// TcpAgent::dupack_action].
     fn retransmit_all(&mut self, cx: &mut Cx<'_>) {
         let in_flight = self.flight_at_loss();
-        self.enter_loss(in_flight, true, self.settings.undo, cx);
+        self.enter_loss(in_flight, true, self.detects_spurious(), cx);
     }
 
     /// Data in flight when duplicate acknowledgements show a loss, without the segments of limited transmit [RFC5681 §3.2 step 2].
@@ -188,7 +197,8 @@ impl<C: CongestionControl> Sender<C> {
         }
         (self.recovery.recovering, self.recovery.reducing) = (true, true);
         self.recovery.ongoing = Some(Cause::Loss);
-        self.recovery.suspect_sent_at = if self.settings.undo && !marked { cx.now() } else { Time::NEVER };
+        self.recovery.suspect_sent_at =
+            if self.detects_spurious() && !marked { cx.now() } else { Time::NEVER };
         self.recovery.undo = (!marked).then_some((self.seq.una, 0));
     }
 
@@ -308,7 +318,8 @@ impl<C: CongestionControl> Sender<C> {
         let in_flight =
             if repairing { self.flight().min(self.limits.window) } else { self.seq.next - self.seq.una };
         // a timeout during a recovery is not spurious, and the segment may have been retransmitted just before
-        let may_be_spurious = first && self.settings.undo && !repairing && !self.first_was_retransmitted();
+        let may_be_spurious =
+            first && self.detects_spurious() && !repairing && !self.first_was_retransmitted();
         // not after retransmissions of a recovery, whose originals may arrive
         let undecided = if again { self.recovery.frto.active } else { !repairing };
         self.recovery.frto.begin(self.settings.frto && undecided);
@@ -343,6 +354,11 @@ impl<C: CongestionControl> Sender<C> {
         }
         self.timer.start(cx.now());
         self.read_allowance();
+    }
+
+    /// Whether an acknowledgement tells a spurious retransmission from one that was needed.
+    fn detects_spurious(&self) -> bool {
+        self.settings.undo && self.settings.time_stamps
     }
 
     /// Called when new data are acknowledged after a retransmission. If the echoed time stamp is older than the retransmission, it was
@@ -400,7 +416,6 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(prr) = &mut self.prr
             && self.controller.ssthresh() != Bytes::UNLIMITED
         {
-            // prior_cwnd                                                            [Linux: tcp_init_cwnd_reduction]
             prr.set_newly_delivered(0);
             prr.open(before, 0, self.seq.high);
             self.recovery.reducing = true;

@@ -1,8 +1,8 @@
 //! TCP loss recovery with SACK (RFC 2018, RFC 6675), optionally with RACK-TLP (RFC 8985). It updates `scoreboard.rs`, calls the loss detection and the
 //! timers of `rack.rs`, and retransmits.
 
-use contract::{Cause, CongestionControl, Cx, TcpHeader};
-use units::Time;
+use contract::{Ack, Cause, CongestionControl, Cx, Label, Packet, TcpHeader};
+use units::{Bytes, Time};
 
 use super::Sender;
 use super::delivery::ConnectionState;
@@ -14,43 +14,44 @@ impl<C: CongestionControl> Sender<C> {
     /// before, those were reordered [RFC8985 §6.2, step 3; Linux: tcp_clean_rtx_queue, prior_fack].
     #[cold]
     pub(super) fn check_reordering(&mut self, ack: u64) {
+        let segment = self.segment();
         if let (Some(rack), Some(scoreboard)) = (&mut self.rack, &self.scoreboard)
             && let Some(highest_sacked) = scoreboard.highest_sacked()
             && scoreboard.first_sent_once() < ack.min(highest_sacked)
         {
-            rack.on_reordering();
+            rack.on_reordering((highest_sacked - scoreboard.first_sent_once()).div_ceil(segment));
         }
     }
 
     /// Reads the SACK blocks of an acknowledgement. Returns the number of bytes that are newly known to have arrived.
     #[cold]
     pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
+        let segment = self.segment();
         let Some(scoreboard) = &mut self.scoreboard else { return 0 };
         if let (Some(rack), Some((_, end))) = (&mut self.rack, header.sack.duplicate(header.ack)) {
             rack.on_answer_twice(header.ack, Some(end));
         }
         scoreboard.advance(self.seq.una);
-        let (mut newly_sacked, mut reordered) = (0, false);
+        let (mut newly_sacked, mut behind) = (0, 0);
         let highest_sacked = scoreboard.highest_sacked();
+        let (min, recover) = (self.timer.rtt().min(), self.recovery.recover);
         for (start, end) in header.sack.arrived(header.ack) {
             if end <= self.seq.high {
-                if let Some(sampler) = &mut self.sampler {
-                    scoreboard.for_each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
-                }
-                if let Some(rack) = &mut self.rack {
-                    let min = self.timer.rtt().min();
-                    scoreboard.for_each_missing(start, end, |low, high| {
+                scoreboard.for_each_missing(start, end, |low, high| {
+                    if let Some(sampler) = &mut self.sampler {
+                        sampler.on_arrival(low, high, now);
+                    }
+                    if let Some(rack) = &mut self.rack {
                         rack.on_sacked(low, high, scoreboard, min, now);
-                    });
-                }
-                if self.recovery.frto.active {
-                    let recover = self.recovery.recover;
-                    scoreboard.for_each_missing(start, end, |low, high| {
-                        self.recovery.frto.on_arrival(scoreboard.sent_once_from(low), high.min(recover));
-                    });
-                }
+                    }
+                    self.recovery.frto.on_arrival(scoreboard.sent_once_from(low), high.min(recover));
+                });
                 let new = scoreboard.mark_sacked(start, end);
-                reordered |= new > 0 && Some(end) < highest_sacked && scoreboard.never_retransmitted(start);
+                if let Some(highest) = highest_sacked.filter(|highest| new > 0 && end < *highest)
+                    && scoreboard.never_retransmitted(start)
+                {
+                    behind = (highest - start).max(behind);
+                }
                 newly_sacked += new;
             }
         }
@@ -59,9 +60,9 @@ impl<C: CongestionControl> Sender<C> {
             prr.set_newly_delivered(newly_sacked);
         }
         if let Some(rack) = &mut self.rack
-            && reordered
+            && behind > 0
         {
-            rack.on_reordering();
+            rack.on_reordering(behind.div_ceil(segment));
         }
         newly_sacked
     }
@@ -80,6 +81,50 @@ impl<C: CongestionControl> Sender<C> {
         if self.settings.undo && self.recovery.arrived_twice(start, (end - start).div_ceil(self.segment())) {
             self.undo(cx);
         }
+    }
+
+    /// An acknowledgement reports `newly_sacked` bytes above gaps and nothing in sequence. As in Linux, their round-trip times count, and where data are often late they
+    /// count for the growth of the window as those in sequence do [Linux: tcp_ack_update_rtt, tcp_may_raise_cwnd].
+    #[cold]
+    pub(super) fn report_disorder(&mut self, newly_sacked: u64, packet: &Packet, cx: &mut Cx<'_>) {
+        let (Some(rack), true) = (&mut self.rack, self.prr.is_some()) else { return };
+        let grows = rack.is_disorder_usual() && !self.recovery.reducing;
+        let samples = rack.take_samples();
+        let sample = samples.round_trips(None, cx.now());
+        if let Some((first, _)) = sample {
+            self.timer.sample(first);
+            if rack.head_left_at(self.seq.una).is_some_and(|at| samples.is_older_than(at))
+                && !rack.reordering_timer_armed()
+            {
+                // they left before the oldest segment did again                              [Linux: tcp_clean_rtx_queue]
+                self.timer.start(cx.now());
+            }
+        }
+        if grows {
+            self.usage.postpone_decay(cx.now());
+        } else if sample.is_none() {
+            return;
+        }
+        let rtt = self.timer.rtt();
+        let ack = Ack {
+            bytes: Bytes::ZERO,
+            packets: if grows { newly_sacked.div_ceil(self.segment()) as u32 } else { 0 },
+            marked: false,
+            marked_packets: 0,
+            in_flight: Bytes::new(self.flight()),
+            sent_at: Time::ZERO,
+            ack_sent_at: packet.sent_at,
+            rtt: sample.map(|(_, last)| last),
+            rtt_smoothed: rtt.smoothed(),
+            rtt_min: rtt.min(),
+            app_limited: !self.is_window_limited(),
+            recovering: !grows,
+            round_ended: false,
+            from: packet.source.endpoint,
+            label: Label::default(),
+        };
+        self.controller.on_ack(&ack, cx);
+        self.read_allowance();
     }
 
     /// Bytes that an acknowledgement of all bytes below `ack` delivers, of which its blocks report `newly_sacked`. As in Linux, those that were selectively
@@ -177,15 +222,14 @@ impl<C: CongestionControl> Sender<C> {
     /// Begins a recovery [RFC6675 §5 step 4].
     pub(super) fn enter_repair(&mut self, cx: &mut Cx<'_>) {
         let segment = self.segment();
-        let marked = self.recovery.reducing;
+        let (marked, window) = (self.recovery.reducing, self.controller.allowance().window.as_u64());
         self.begin_recovery(cx);
         let Some(scoreboard) = &mut self.scoreboard else { return };
         self.recovery.by_pipe = true;
         if let Some(prr) = &mut self.prr
             && !marked
         {
-            let missing = scoreboard.missing(self.seq.high) + prr.newly_delivered();
-            prr.open(missing, 0, self.seq.high);
+            prr.open(window, 0, self.seq.high);
         }
         // differs: data that the last recovery retransmitted are not retransmitted again
         if let Some((seq, len)) = scoreboard.first_hole(self.seq.high, segment) {
@@ -210,8 +254,14 @@ impl<C: CongestionControl> Sender<C> {
     /// them: a receiver that had them would have acknowledged them, so it has discarded all of them [RFC2018 §8; Linux:
     /// tcp_timeout_mark_lost].
     pub(super) fn mark_all_lost(&mut self) {
+        let segment = self.segment();
         if let Some(scoreboard) = &mut self.scoreboard {
             scoreboard.advance(self.seq.una);
+            if let Some(rack) = &mut self.rack
+                && scoreboard.sacked_bytes() >= THRESHOLD * segment
+            {
+                rack.forget_degree();
+            }
             if scoreboard.is_sacked(self.seq.una) {
                 scoreboard.forget_arrivals();
             }
@@ -232,7 +282,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         if let Some(rack) = &mut self.rack {
             rack.reset();
-            rack.on_reordering();
+            rack.on_reordering(0);
         }
         if let Some(sampler) = &mut self.sampler {
             sampler.unmark_lost();
@@ -340,7 +390,7 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn detect_losses_by_time(&mut self, cx: &mut Cx<'_>) {
         let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
         let (Some(rack), Some(scoreboard)) = (&mut self.rack, &mut self.scoreboard) else { return };
-        rack.update_newest(now);
+        rack.update_rtt(now);
         rack.release(&mut self.timer);
         if !self.recovery.by_pipe {
             return;
@@ -382,7 +432,15 @@ impl<C: CongestionControl> Sender<C> {
             EarlyTimer::Timeout => return false,
             EarlyTimer::Reordering => {
                 self.timer.start(now);
+                let (segment, before) = (self.segment(), self.recovery.recovering);
                 self.detect_losses_by_time(cx);
+                if let Some(prr) = &mut self.prr
+                    && self.recovery.recovering
+                    && !before
+                {
+                    // no acknowledgement began the recovery: one segment counts as delivered        [Linux: tcp_rack_reo_timeout]
+                    prr.set_newly_delivered(segment);
+                }
             }
             EarlyTimer::Probe => {
                 self.timer.start(now);

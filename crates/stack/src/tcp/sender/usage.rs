@@ -34,6 +34,13 @@ impl Usage {
         Self { decay: decays.then(Box::default), ..Self::default() }
     }
 
+    /// An acknowledgement came for which the window may grow, whether or not it did [Linux: tcp_cong_avoid].
+    pub(super) fn postpone_decay(&mut self, now: Time) {
+        if let Some(decay) = &mut self.decay {
+            decay.since = now;
+        }
+    }
+
     /// The window has changed, or was used.
     pub(super) fn restart_decay(&mut self, now: Time) {
         if let Some(decay) = &mut self.decay {
