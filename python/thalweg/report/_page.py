@@ -137,7 +137,9 @@ def unit_after(row: Mapping[str, Any]) -> str:
     return f" {row['unit']}" if row.get("unit") and row["unit"] != "1" else ""
 
 
-NUMBER = re.compile(r"–|same|[−-]?\d[\d\u202f.]*(e[−+-]?\d+)?(\s±\s\d[\d\u202f.]*(e[−+-]?\d+)?)?(\s%)?")
+_ONE = r"[−-]?\d[\d\u202f.]*(e[−+-]?\d+|·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?"
+_INTERVAL = rf"{_ONE}(\s±\s{_ONE}|\s\[{_ONE},\s{_ONE}\])?"
+NUMBER = re.compile(rf"–|same|({_INTERVAL}|\({_INTERVAL}\)·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)(\s%)?")
 """What `number` writes, with an interval or without, a change in percent, and the word for none."""
 
 
