@@ -215,7 +215,7 @@ def test_a_page_without_its_data_has_less_than_400_kilobytes(kind, pages):
     ("kind", "expected"),
     [
         ("run", {"rate", "shares", "times", "scatter", "delays"}),
-        ("sweep", {"flows.short.throughput", "throughput-over-delay", "times-short"}),
+        ("sweep", {"flows.short.fct", "throughput-over-delay", "times-short"}),
         ("comparison", {"rate", "throughput-of-groups", "throughput-over-delay"}),
     ],
 )

@@ -55,7 +55,7 @@ def grid(
                 places,
                 [row[metric][0] for row in part],
                 label=", ".join(map(str, rest)) or None,
-                **look.points(index, COLOURS[index % len(COLOURS)])
+                **look.points(index, COLOURS[index % len(COLOURS)], lines=len(lines))
                 | ({} if axis_x.joined else {"linestyle": "none"}),
             )
             intervals(

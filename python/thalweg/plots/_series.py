@@ -108,7 +108,7 @@ def series(
         for subject in names:
             part = rows.filter(pl.col("subject") == subject)
             colour = kept.get(subject) or given[subject]
-            line = look.line(order.index(colour), colour, part.height)
+            line = look.line(order.index(colour), colour, part.height, lines=len(names))
             axes.plot(part["time_s"], part["value"] * factor, label=_label(subject, labels or {}), **line)
         rest = rows.filter(~pl.col("subject").is_in(names))
         for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from .. import plots
 from ..event_labels import seconds
 from ..stats import possible_range
+from ..styles import MANY_LINES
 from .columns import unit_of
 from .comparison import DASHES, lines, marks
 
@@ -240,7 +241,7 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
     means = {subject: _mean(wide[subject]) for subject in subjects}
     highest = max(means.values(), default=0.0)
     colours = _colours(subjects, run.colours)
-    dashes = _dashes(colours)
+    dashes = _dashes(colours, run.colours)
     unit, factor = plots.unit_of(name)
     return {
         "name": chart,
@@ -296,7 +297,9 @@ def grids(
     charts = []
     for metric, label in metrics.items():
         lines = []
-        for index, (rest, part) in enumerate(plots.group_lines(rows, keys, metric).items()):
+        groups = plots.group_lines(rows, keys, metric)
+        for index, (rest, part) in enumerate(groups.items()):
+            again = index // len(plots.COLOURS)
             points = sorted(
                 (
                     [
@@ -311,7 +314,7 @@ def grids(
                 {
                     "label": ", ".join(map(str, rest)),
                     "colour": plots.COLOURS[index % len(plots.COLOURS)],
-                    "dash": list(DASHES[index // len(plots.COLOURS) % len(DASHES)]),
+                    "dash": list(DASHES[(again + index * (len(groups) >= MANY_LINES)) % len(DASHES)]),
                     "points": points,
                 }
             )
@@ -503,12 +506,18 @@ def _colours(subjects: Sequence[str], kept: Mapping[str, str]) -> dict[str, str]
     return {subject: kept.get(subject) or given[subject] for subject in subjects}
 
 
-def _dashes(colours: Mapping[str, str]) -> dict[str, tuple[float, ...]]:
-    """A kind of line per subject: solid, and others for those whose colour is taken."""
+def _dashes(colours: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, tuple[float, ...]]:
+    """A kind of line per subject: solid if they are few, and others for those whose colour is taken.
+
+    From `styles.MANY_LINES` on, lines differ by their dashes too; the colours that are `kept` on the page have the same ones
+    in each of its charts.
+    """
+    order = list(dict.fromkeys([*kept.values(), *colours.values()]))
     taken: dict[str, int] = {}
     given = {}
     for subject, colour in colours.items():
-        given[subject] = DASHES[taken.get(colour, 0) % len(DASHES)]
+        first = order.index(colour) if len(colours) >= MANY_LINES else 0
+        given[subject] = DASHES[(first + taken.get(colour, 0)) % len(DASHES)]
         taken[colour] = taken.get(colour, 0) + 1
     return given
 
