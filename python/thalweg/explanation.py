@@ -21,7 +21,7 @@ from .errors import ResultError
 from .event_labels import seconds
 from .plots import COLOURS, SCHEME_COLOURS
 from .result import Result
-from .scenario import Scenario
+from .scenario import Plan, Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -411,15 +411,7 @@ def explain(run: Result | Scenario, flow: str) -> Explanation:
     Raises `ResultError` for an emulation, which cannot be repeated, for an unknown flow with the nearest names, and for a
     flow without a congestion controller of this library.
     """
-    if isinstance(run, Result):
-        if "emulation" in run.record:
-            raise ResultError("an emulation cannot be repeated: explain a simulated run")
-        scenario, seed = Scenario.from_toml(run.plan_toml, "plan.toml"), run.seed
-    else:
-        scenario, seed = run, None
-    tree = scenario.tree
-    tree["record"] = {**tree.get("record", {}), "drops": True, "events": True}
-    plan = Scenario.from_tree({key: value for key, value in tree.items() if key != "sweep"}).plan(seed)
+    plan = _logging_plan(run)
     names = [row["name"] for row in plan.tree["flows"]]
     known = plan.controlled()
     if flow not in known:
@@ -432,6 +424,27 @@ def explain(run: Result | Scenario, flow: str) -> Explanation:
     spec = next((row for row in plan.tree["flows"] if row["name"] == flow), None) or plan.tree["flows"][0]
     spans, congestion, spurious = _read(log, result, flow, spec)
     return Explanation(flow, result, spans, congestion, spurious)
+
+
+def explainable(run: Result | Scenario) -> list[str]:
+    """The flows that `explain` can explain: those with a congestion controller of this library.
+
+    Raises `ResultError` for an emulation, which cannot be repeated.
+    """
+    return list(_logging_plan(run).controlled())
+
+
+def _logging_plan(run: Result | Scenario) -> Plan:
+    """The plan of the run, with drops and events recorded."""
+    if isinstance(run, Result):
+        if "emulation" in run.record:
+            raise ResultError("an emulation cannot be repeated: explain a simulated run")
+        scenario, seed = Scenario.from_toml(run.plan_toml, "plan.toml"), run.seed
+    else:
+        scenario, seed = run, None
+    tree = scenario.tree
+    tree["record"] = {**tree.get("record", {}), "drops": True, "events": True}
+    return Scenario.from_tree({key: value for key, value in tree.items() if key != "sweep"}).plan(seed)
 
 
 def _read(
