@@ -125,10 +125,14 @@ def short(value: float | None) -> float | None:
 def columns(name: str, found: Quantity | Interval) -> dict[str, float | None]:
     """Cells of a table: a mean, and as `name_low` and `name_high` the ends of its interval."""
     if isinstance(found, Quantity):
-        low, high = in_range(name, found).interval or (None, None)
-        return {name: short(found.mean), f"{name}_low": short(low), f"{name}_high": short(high)}
-    mean, low, high = (float(value) for value in found)
-    return {name: short(mean), f"{name}_low": short(low), f"{name}_high": short(high)}
+        mean, (low, high) = found.mean, in_range(name, found).interval or (math.nan, math.nan)
+    else:
+        mean, low, high = (float(value) for value in found)
+    # more digits than are printed: rounded ends would lie on different sides of the mean at different distances
+    return {
+        key: None if math.isnan(value) else float(f"{value:.9g}")
+        for key, value in ((name, mean), (f"{name}_low", low), (f"{name}_high", high))
+    }
 
 
 def plain(found: Quantity | Interval) -> str:

@@ -156,8 +156,8 @@ def test_rows_are_means_over_seeds_with_intervals():
         {
             "scheme": "AIMD",
             "throughput_mbps": 3.0,
-            "throughput_mbps_low": 0.516,
-            "throughput_mbps_high": 5.484,
+            "throughput_mbps_low": 0.515862288,
+            "throughput_mbps_high": 5.48413771,
         }
     ]
 

@@ -366,6 +366,10 @@ def column_heading(column: str) -> str:
     return column.replace("_", " ")
 
 
+DIGITS = 4
+"""Significant digits of means with an interval."""
+
+
 def with_intervals(
     rows: Sequence[dict[str, Any]], number: Callable[[float | None], str]
 ) -> list[dict[str, Any]]:
@@ -390,11 +394,7 @@ def _with_interval(mean: Any, low: Any, high: Any, number: Callable[[float | Non
     # none for a single seed, or too narrow to be visible
     if mean is None or low is None or high is None or low == high:
         return number(mean)
-    return interval_text(
-        mean,
-        (low, high),
-        lambda value, digits: number(value if value == mean else float(f"{value:.{digits}g}")),
-    )
+    return interval_text(mean, (low, high), lambda value, _: number(value), DIGITS)
 
 
 def _has_information(frame: polars.DataFrame, name: str) -> bool:
