@@ -233,3 +233,19 @@ def test_the_python_of_every_chart_makes_it(kind, expected, pages, tmp_path, mon
             assert capsys.readouterr().out.strip(), name
         else:
             assert ".svg" in python, name
+
+
+def test_utilisation_has_one_scale_in_tables_and_charts() -> None:
+    from thalweg import plots
+    from thalweg.report import columns
+
+    heading = next(column for column in columns.TABLES["links"] if column[0] == "utilisation")
+    assert heading[1:] == ("utilisation (%)", 100.0)
+    assert columns.unit_of("link.bottleneck.utilisation") == ("%", 100.0)
+    assert plots.unit_of("utilisation") == ("%", 100.0)
+    frame = pl.DataFrame(
+        {"time_s": [1.0, 2.0], "subject": "link.a", "series": "utilisation", "value": [0.25, 0.5]}
+    )
+    axes = plots.series(frame, "utilisation").axes[0]
+    assert axes.get_ylabel() == "utilisation (%)"
+    assert axes.lines[0].get_ydata().tolist() == [25, 50]

@@ -40,6 +40,10 @@ UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "bytes": ("kB", 1e-3), "1": 
 """Unit and factor of values of a unit in figures."""
 
 
+PERCENT = frozenset({"utilisation", "target_utilisation"})
+"""Shares that figures show in percent, as tables do."""
+
+
 def series_title(series: str) -> str:
     """The label of a series."""
     return TITLES.get(series) or series.replace("_", " ").capitalize()
@@ -49,6 +53,8 @@ def unit_of(series: str) -> tuple[str, float]:
     """Unit and factor of a series in figures."""
     from ..catalogue import series as known
 
+    if series in PERCENT:
+        return "%", 100.0
     unit = next((row["unit"] for row in known() if row["name"] == series), "")
     return UNITS.get(unit, (unit, 1.0))
 
