@@ -143,8 +143,12 @@ def bars(
     *,
     colours: Sequence[str] | None = None,
     size: tuple[float, float] = (8.2, 2.4),
+    x: str = "",
 ) -> Figure:
-    """One bar per label and group, side by side; `colours` are of the groups, or of the labels if there is one group."""
+    """One bar per label and group, side by side; `colours` are of the groups, or of the labels if there is one group.
+
+    `axis` is the title of the vertical axis, `x` that of the horizontal one.
+    """
     from matplotlib import rc_context
     from matplotlib.ticker import MaxNLocator
 
@@ -160,6 +164,7 @@ def bars(
         axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
         edge = max(0.6, 2.4 - len(labels) / 2)
         axes.set_xlim(-edge, len(labels) - 1 + edge)
+        axes.set_xlabel(x)
         axes.set_ylabel(axis)
         # a tick above every bar
         if (highest := axes.dataLim.y1) > 0 and axes.dataLim.y0 >= 0:

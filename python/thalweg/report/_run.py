@@ -73,7 +73,8 @@ plots.cdf(samples, "time (s)", logarithmic=True).savefig("times.svg")
         """rows = run.flows
 colours = [run.colours[f"flow.{flow}"] for flow in rows["flow"]]
 values = {"throughput": rows["throughput_bps"].fill_null(0.0) / 1e6}
-plots.bars(rows["flow"].to_list(), values, "throughput (Mbit/s)", colours=colours).savefig("shares.svg")
+chart = plots.bars(rows["flow"].to_list(), values, "throughput (Mbit/s)", colours=colours, x="flow")
+chart.savefig("shares.svg")
 """,
     ),
     "delays": (
@@ -301,6 +302,7 @@ def _shares(run: Result) -> Drawing | None:
         {"throughput": [(row.get("throughput_bps") or 0.0) for row in rows]},
         "throughput (Mbit/s)",
         colours=[run.colours[f"flow.{row['flow']}"] for row in rows],
+        x="flow",
     )
     return plots.svg(chart, "shares")
 
