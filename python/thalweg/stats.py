@@ -244,17 +244,19 @@ def interval_text(
         scale = 10.0**-exponent
         inner = interval_text(mean * scale, (low * scale, high * scale), number, digits)
         return f"({inner})·10{raised(exponent)}"
+    equal = abs((high - mean) - (mean - low)) <= 0.02 * half
     of_mean = digits - 1 - _exponent(max(abs(mean), half), digits)
     places = 1 - _exponent(half, 2)
     if places > of_mean:
         places = -_exponent(half, 1)
     if places > of_mean + 2:
-        # too narrow for these digits: the half width is rounded up
+        # too narrow for these digits: it is rounded outwards
         places = of_mean + 2
-        half = math.ceil(half * 10.0**places) / 10.0**places
+        scale = 10.0**places
+        half = math.ceil(half * scale) / scale
+        low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
     middle, width = round(mean, places), round(half, places)
     rounding = 1e-9 * 10.0**-places
-    equal = abs((high - mean) - (mean - low)) <= 0.02 * half
     below = low >= 0 and width > middle + rounding
     above = any(high <= limit < middle + width - rounding for limit in (1, 100))
     if equal and not below and not above:

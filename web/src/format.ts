@@ -40,17 +40,19 @@ export function meanWords(mean: number, low: number | null, high: number | null,
     const scale = 10 ** -power;
     return `(${meanWords(mean * scale, low * scale, high * scale, digits)})e${power}`.replace("e-", "e−");
   }
+  const equal = Math.abs(high - mean - (mean - low)) <= 0.02 * half;
   const ofMean = digits - 1 - exponent(Math.max(Math.abs(mean), half), digits);
   let places = 1 - exponent(half, 2);
   if (places > ofMean) places = -exponent(half, 1);
   if (places > ofMean + 2) {
-    // too narrow for these digits: the half width is rounded up
+    // too narrow for these digits: it is rounded outwards
     places = ofMean + 2;
-    half = Math.ceil(half * 10 ** places) / 10 ** places;
+    const scale = 10 ** places;
+    half = Math.ceil(half * scale) / scale;
+    [low, high] = [Math.floor(low * scale) / scale, Math.ceil(high * scale) / scale];
   }
   const [middle, width] = [rounded(mean, places), rounded(half, places)];
   const rounding = 1e-9 * 10 ** -places;
-  const equal = Math.abs(high - mean - (mean - low)) <= 0.02 * half;
   const below = low >= 0 && width > middle + rounding;
   const above = [1, 100].some((limit) => high <= limit && limit < middle + width - rounding);
   if (equal && !below && !above) return sameDecimals([middle, width], places).join(" ± ");

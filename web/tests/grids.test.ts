@@ -64,6 +64,7 @@ test("a mean and its interval have the same decimals, and never leave what its n
     [-0.24, -1.24, 0.76, 3, "−0.2 ± 1.0"],
     [0.5, 0.499_999_999, 0.500_000_001, 4, "0.500000 ± 0.000001"],
     [2.34e-5, 2.22e-5, 2.46e-5, 4, "(2.34 ± 0.12)e−5"],
+    [1, 0.999_999_99, 1, 4, "1.00000 [0.99999, 1.00000]"],
     [0.3, 0.3, 0.3, 4, "0.3 ± 0.0"],
   ];
   for (const [mean, low, high, digits, text] of cases) expect(meanWords(mean, low, high, digits)).toBe(text);

@@ -160,7 +160,7 @@ def bars(
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
             given = list(colours or COLOURS)
             colour = given if colours and len(groups) == 1 else given[index % len(given)]
-            axes.bar(at, list(values), width * 0.92, color=colour, label=group)
+            axes.bar(at, list(values), width * 0.92, color=colour, label=group if len(groups) > 1 else None)
         axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
         edge = max(0.6, 2.4 - len(labels) / 2)
         axes.set_xlim(-edge, len(labels) - 1 + edge)

@@ -127,8 +127,14 @@ def prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
+SHORT = 14
+"""Names of at most this length have no place for a break: `cubic.1` stays in one line."""
+
+
 def breakable(text: str) -> Markup:
-    """A dotted key that can be broken after its dots and its underscores."""
+    """A dotted key that can be broken after its dots and its underscores, if it is long."""
+    if len(text) <= SHORT:
+        return escape(text)
     return Markup("").join(
         part if part not in "._" else Markup("{}<wbr>").format(part)
         for part in re.split(r"([._])", text)

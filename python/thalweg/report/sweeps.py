@@ -198,11 +198,13 @@ def relative_folder(result: Result, beside: Path) -> str | None:
 
 
 def key_metrics(result: Result) -> list[str]:
-    """Metrics with a column: expectations, throughput, fairness, completion times, fullest link, feedback."""
+    """Metrics with a column: expectations, throughput, delay, fairness, completion times, fullest link, feedback."""
     expected: list[str] = result.expect["key"].to_list()
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
     each = groups if 2 <= len(groups) <= MAX_GROUPS else []
     throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput"]
+    waits = [f"flows.{group}.queueing_delay" for group in groups[:MAX_GROUPS]]
+    delays = [key for key in waits if result.get(key) is not None]
     done = [f"flows.{group}" for group in groups if result.get(f"flows.{group}.completions")]
     times = [
         key
@@ -221,6 +223,7 @@ def key_metrics(result: Result) -> list[str]:
             [
                 *expected,
                 *throughput,
+                *delays,
                 *fairness,
                 *times,
                 *transfers,
