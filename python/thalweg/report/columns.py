@@ -392,7 +392,7 @@ def with_intervals(
 
 def _with_interval(mean: Any, low: Any, high: Any, number: Callable[[float | None], str]) -> str:
     # none for a single seed, or too narrow to be visible
-    if mean is None or low is None or high is None or high - low <= 10.0**-DIGITS * abs(mean):
+    if mean is None or low is None or high is None or high - low <= 10.0 ** -(DIGITS + 1) * abs(mean):
         return number(mean)
     return interval_text(mean, (low, high), lambda value, _: number(value), DIGITS)
 
