@@ -249,3 +249,13 @@ def test_utilisation_has_one_scale_in_tables_and_charts() -> None:
     axes = plots.series(frame, "utilisation").axes[0]
     assert axes.get_ylabel() == "utilisation (%)"
     assert axes.lines[0].get_ydata().tolist() == [25, 50]
+
+
+def test_lines_that_are_not_shown_at_first_make_no_dashes() -> None:
+    from thalweg.report._charts import _dashes
+
+    colours = {f"link.{number}": f"#{number:06x}" for number in range(12)}
+    quiet = set(list(colours)[2:])
+    given = _dashes(colours, {}, quiet)
+    assert given["link.0"] == given["link.1"] == ()
+    assert len(set(_dashes(colours, {}).values())) == 4

@@ -13,6 +13,7 @@ import polars
 import pytest
 
 import thalweg as tw
+from conftest import ROOT
 from thalweg import plots, report
 from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
@@ -24,7 +25,7 @@ from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
 from thalweg.report.sweeps import MAX_SEEDS, _durations, _seeds, _spans, same_everywhere
 
-VOID = {"meta", "input", "br", "hr", "img", "link"}
+VOID = {"meta", "input", "br", "hr", "img", "link", "wbr"}
 
 
 class Tags(HTMLParser):
@@ -651,3 +652,16 @@ def test_a_comparison_shades_the_warm_up_only_if_all_runs_have_the_same(
 )
 def test_shares_are_expected_in_percent_as_they_are_shown(key: str, expected: str, shown: str) -> None:
     assert expected_text(key, expected) == shown
+
+
+def test_dropped_packets_are_the_sum_of_their_reasons(tmp_path: Path) -> None:
+    from thalweg.report._run import overview
+
+    result = tw.load(ROOT / "scenarios" / "name-multicast.toml").run(out=tmp_path)
+    rows = {name: (value, words) for name, value, words in overview(result)}
+    value, words = rows["dropped packets"]
+    counts = [int(count) for count in re.findall(r"(\d+) [a-z]", words.split("by reason: ")[1])]
+    # a router that is reset drops what it has no route for
+    assert len(counts) == 2
+    assert int(value) == sum(counts) == result.flows["drops"].sum()
+    assert "on links and at nodes" in words

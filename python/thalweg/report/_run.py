@@ -220,13 +220,18 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
         for group in run.groups.to_dicts()
         if group.get("completions")
     ][:MAX_GROUPS]
-    dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
+    on_links = int(run.links["drops"].sum() or 0) if run.links.height else 0
+    # nodes drop as well, for which the reasons of the flows have a count
+    of_flows = int(run.flows["drops"].sum() or 0) if "drops" in run.flows.columns else 0
+    dropped, where = (
+        (of_flows, "on links and at nodes") if of_flows > on_links else (on_links, "on all links")
+    )
     reasons = drops_by_reason(run.flows)
     rows.append(
         (
             "dropped packets",
             cell(dropped),
-            f"on all links{', after the warm-up' if has_warmup(run) else ''}"
+            f"{where}{', after the warm-up' if has_warmup(run) else ''}"
             + (f"; by reason: {reasons}" if reasons else ""),
         )
     )
