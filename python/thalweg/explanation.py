@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -71,6 +72,9 @@ CAUSE_COLOURS = {
     CAUSES["limit"]["flow_control"]: COLOURS[6],
 }
 """Colours of the causes; that of data in flight is another. The congestion window has the colour of its line."""
+
+NAME = 20
+"""Characters per line of a flow's name beside its bars."""
 
 UNREPORTED = 0.75
 """Share of QUIC's receive window that is in flight when the window is exhausted: a receiver grants more only after it has
@@ -374,7 +378,8 @@ class Explanation:
         for number, (label, colour) in enumerate(columns):
             places = [place - 0.2 + 0.4 * number for place in range(len(holders))]
             axes.barh(places, [100 * row[1 + number] for row in holders], 0.36, color=colour, label=label)
-        axes.set_yticks(range(len(holders)), [name for name, _, _ in holders])
+        names = [textwrap.fill(name, NAME, max_lines=2, placeholder="…") for name, _, _ in holders]
+        axes.set_yticks(range(len(holders)), names)
         for tick, (name, _, _) in zip(axes.get_yticklabels(), holders, strict=True):
             tick.set_fontweight("bold" if name == self.flow else "normal")
         axes.invert_yaxis()

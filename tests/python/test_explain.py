@@ -269,10 +269,16 @@ def test_causes_have_colours_of_their_own_that_can_be_seen() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["cubic", "tfrc", "bbr"])
-def test_rows_of_the_figure_have_names_and_each_cause_has_one_entry(scheme: str) -> None:
+def test_rows_of_the_figure_have_names_and_each_cause_has_one_entry(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = explain(alone(scheme=scheme), "bulk").plot()
+    answer = explain(alone(scheme=scheme), "bulk")
+    # names of any length leave room for the legend
+    other = "another-flow-with-a-very-long-name-of-many-words"
+    monkeypatch.setattr(type(answer), "holders", lambda _: [("bulk", 0.6, 0.5), (other, 0.4, 0.5)])
+    figure = answer.plot()
     axes = figure.axes[0]
     assert [tick.get_text() for tick in axes.get_yticklabels()][:2] == ["phase", "limit"]
     handles, labels = axes.get_legend_handles_labels()
@@ -282,7 +288,7 @@ def test_rows_of_the_figure_have_names_and_each_cause_has_one_entry(scheme: str)
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
     edge = figure.bbox
-    texts = [*axes.get_yticklabels(), *axes.get_legend().get_texts()]
+    texts = [*axes.get_yticklabels(), *axes.get_legend().get_texts(), *figure.axes[1].get_yticklabels()]
     for box in (text.get_window_extent(renderer) for text in texts if text.get_text()):
         assert edge.x0 <= box.x0 < box.x1 <= edge.x1
         assert edge.y0 <= box.y0 < box.y1 <= edge.y1
