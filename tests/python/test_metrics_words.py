@@ -95,6 +95,14 @@ def test_every_column_is_found_without_its_unit_and_by_its_words(capsys) -> None
             assert answer["metrics"] or answer["series"], words
 
 
+@pytest.mark.parametrize("words", ["p95", "95th percentile"])
+def test_a_percentile_alone_finds_all_columns_of_it(words, capsys) -> None:
+    found = {row["name"] for row in asked(capsys, "metrics", words)["metrics"]}
+    known = {row["name"] for row in catalogue.metrics() if re.search(r"_p95(_s)?$", row["name"])}
+    assert found == known
+    assert len(known) > 4
+
+
 def test_a_percentile_says_of_what_it_is_one(capsys) -> None:
     (row, *_) = asked(capsys, "metrics", "queueing_delay_p95")["metrics"]
     assert row["definition"].startswith("95th percentile of queueing_delay_s. queueing_delay_s: mean over")

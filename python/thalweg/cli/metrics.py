@@ -44,8 +44,9 @@ def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
     is_table = any(row["table"] == name for row in columns)
     if not called and not is_table and (headed := columns_called(name, exactly=bool(exact))):
         called = [row for table, column in headed for row in _definitions(table, column, columns)]
-    if not exact and not of_series and not called:
-        called = _by_words(name, columns)
+    if not exact and not of_series and (not called or re.fullmatch(r"p\d+", name.lower())):
+        # one heading is `p95` alone, but all percentiles are meant
+        called = [*called, *_by_words(name, columns)]
     if not exact and not of_series and not called:
         known = {word for row in columns for word in (row["table"], row["name"])}
         known |= {row["name"] for row in series}
