@@ -25,7 +25,7 @@ SCHEME_COLOURS = {
     "ecn_rate": "#c17f9d",
     "ecp": "#829c4a",
     "flecom": "#6a6a6a",
-    "gcc": "#c28373",
+    "gcc": "#7c8a10",
     "highspeed": "#2c8542",
     "his": "#399dc1",
     "hobhis": "#6f8f3a",
