@@ -133,10 +133,11 @@ class Quantity:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % confidence interval of the mean (Student's t) in the possible range; none for a single value."""
-        if len(self.values) < 2:
+        """The 95 % confidence interval of the mean (Student's t) in the possible range; none below three values."""
+        from thalweg.stats import ANY, MIN_SEEDS, estimate
+
+        if len(self.values) < MIN_SEEDS:
             return None
-        from thalweg.stats import ANY, estimate
 
         positive = (0.0, math.inf) if min(self.values) >= 0 else ANY
         return estimate(self.values, within=self.within or positive).interval

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,8 +55,15 @@ def mean_between(times: Any, values: Any, begin: float, end: float) -> float:
     return float(np.nanmean(values[inside(times, begin, end)]))
 
 
-MIN_SEEDS = 3
-"""Minimum number of seeds for an interval."""
+DIFFERENCE = re.compile(
+    r"(^|_)(less|more|above|below|beyond|higher|lower|longer|later|sooner|steadier|apart|by|gain|excess|drift|error|residue"
+    r"|slope|correlation|rise|rises|falls|grows|growth|change|changes|jump|deviation|reduction|left)(_|$)"
+)
+"""Names of quantities that may be negative."""
+SHARE = re.compile(r"(^|_)(share|jain|utilisation|used|received|generated)(_|$)")
+"""Names of quantities that are at most 1, if no seed has more."""
+PERCENT = re.compile(r"(^|_)(lost|loss|refused|hits|stores)(_\w+)?_percent(_|$)")
+"""Names of quantities that are at most 100, if no seed has more."""
 
 
 Interval = tuple[Any, Any, Any]
@@ -68,13 +77,27 @@ def over_seeds(values: Any) -> Interval:
     """
     stacked = np.asarray(values, dtype=float)
     mean = stacked.mean(axis=0)
+    from thalweg.stats import MIN_SEEDS, mean_interval
+
     if len(stacked) < MIN_SEEDS:
         nothing = np.full_like(mean, np.nan)
         return mean, nothing, nothing
-    from thalweg.stats import mean_interval
-
     low, high = mean_interval(len(stacked), mean, stacked.std(axis=0, ddof=1), within=(0.0, math.inf))
     return mean, low, high
+
+
+def in_range(name: str, quantity: Quantity) -> Quantity:
+    """A quantity with its possible range, by its name, if it has none yet."""
+    if quantity.within is not None:
+        return quantity
+    from thalweg.stats import ANY
+
+    if DIFFERENCE.search(name):
+        return replace(quantity, within=ANY)
+    for names, top in ((SHARE, 1.0), (PERCENT, 100.0)):
+        if names.search(name) and all(0 <= value <= top for value in quantity.values):
+            return replace(quantity, within=(0.0, top))
+    return quantity
 
 
 # --- tables and captions ---------------------------------------------------------------------------------------------
@@ -102,10 +125,14 @@ def short(value: float | None) -> float | None:
 def columns(name: str, found: Quantity | Interval) -> dict[str, float | None]:
     """Cells of a table: a mean, and as `name_low` and `name_high` the ends of its interval."""
     if isinstance(found, Quantity):
-        low, high = found.interval or (None, None)
-        return {name: short(found.mean), f"{name}_low": short(low), f"{name}_high": short(high)}
-    mean, low, high = (float(value) for value in found)
-    return {name: short(mean), f"{name}_low": short(low), f"{name}_high": short(high)}
+        mean, (low, high) = found.mean, in_range(name, found).interval or (math.nan, math.nan)
+    else:
+        mean, low, high = (float(value) for value in found)
+    # more digits than are printed: rounded ends would lie on different sides of the mean at different distances
+    return {
+        key: None if math.isnan(value) else float(f"{value:.9g}")
+        for key, value in ((name, mean), (f"{name}_low", low), (f"{name}_high", high))
+    }
 
 
 def plain(found: Quantity | Interval) -> str:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from thalweg.stats import ANY
-
 from ._base import VERDICTS, Measured, Quantity
 from ._claims import Check, Claim
+from ._common import in_range
 
 REQUIRED_SHARE = {"U": 1.0, "G": 1.0}
 """Share of seeds for which a check must hold, besides in the mean: all for rules and gates."""
 DEFAULT_REQUIRED_SHARE = 0.8
 
-DIFFERENCE = re.compile(
-    r"(^|_)(less|more|above|below|beyond|higher|lower|longer|later|sooner|steadier|apart|by|gain|excess|drift|error|residue"
-    r"|slope|correlation|rise|rises|falls|grows|growth|change|changes|jump|deviation|reduction|left)(_|$)"
-)
-"""Names of quantities that may be negative, such as differences."""
-SHARE = re.compile(r"(^|_)(share|jain|utilisation|used|received|generated)(_|$)")
-"""Names of quantities that are at most 1, if no seed has more."""
 UNITS = {
     "_kbps": "kbit/s",
     "_mbps": "Mbit/s",
@@ -104,11 +95,7 @@ def result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
 
 def _number(name: str, quantity: Quantity) -> dict[str, Any]:
     """A quantity in a record: mean, ends of the interval in the possible range, number of seeds, unit."""
-    if quantity.within is None and DIFFERENCE.search(name):
-        quantity = replace(quantity, within=ANY)
-    elif quantity.within is None and SHARE.search(name) and all(0 <= value <= 1 for value in quantity.values):
-        quantity = replace(quantity, within=(0.0, 1.0))
-    low, high = quantity.interval or (None, None)
+    low, high = in_range(name, quantity).interval or (None, None)
     return {
         "mean": _finite(quantity.mean),
         "low": _finite(low),

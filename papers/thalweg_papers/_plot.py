@@ -61,7 +61,7 @@ def colour_of(colour: int | str) -> str:
     if isinstance(colour, int):
         return COLOURS[colour]
     name, _, lighter = colour.partition(" ")
-    return plots.shade(SCHEME_COLOURS[name], 0.45) if lighter else SCHEME_COLOURS[name]
+    return plots.shades(SCHEME_COLOURS[name])[1] if lighter else SCHEME_COLOURS[name]
 
 
 def steps(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -19,9 +20,9 @@ from . import styles
 from ._names import unknown_name
 from .errors import ResultError
 from .event_labels import seconds
-from .plots import COLOURS
+from .plots import COLOURS, SCHEME_COLOURS
 from .result import Result
-from .scenario import Scenario
+from .scenario import Plan, Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +47,34 @@ LIMITS = {
     "application": "the application or the send buffer",
 }
 """What keeps a sender from sending more, each at a time."""
+
+BANDS = {"phase": -0.085, "limit": -0.205}
+"""Rows below the plot of `Explanation.plot`, and the middle of each, as a share of the height of the plot."""
+
+CAUSES = {
+    "phase": PHASES,
+    "limit": {name: f"limited by {words}" for name, words in LIMITS.items()}
+    | {"recovery": PHASES["recovery"], "application": PHASES["application_limited"]},
+}
+"""Names of phases and limits in the figure. What is the same cause in both rows has the same name."""
+
+CAUSE_COLOURS = {
+    CAUSES["limit"]["window"]: COLOURS[0],
+    PHASES["congestion_avoidance"]: COLOURS[4],
+    PHASES["slow_start"]: COLOURS[3],
+    PHASES["recovery"]: COLOURS[5],
+    PHASES["application_limited"]: COLOURS[2],
+    PHASES["opening"]: COLOURS[9],
+    PHASES["none"]: COLOURS[7],
+    CAUSES["limit"]["pacing"]: COLOURS[8],
+    CAUSES["limit"]["receiver"]: COLOURS[6],
+    # never in one flow with the one before
+    CAUSES["limit"]["flow_control"]: COLOURS[6],
+}
+"""Colours of the causes; that of data in flight is another. The congestion window has the colour of its line."""
+
+NAME = 20
+"""Characters per line of a flow's name beside its bars."""
 
 UNREPORTED = 0.75
 """Share of QUIC's receive window that is in flight when the window is exhausted: a receiver grants more only after it has
@@ -259,7 +288,13 @@ class Explanation:
             if windowed:
                 heights = [span.in_flight / 1e3 for span in self.spans]
                 axes.fill_between(
-                    times, heights, step="post", label="in flight", color=COLOURS[1], alpha=0.45, linewidth=0
+                    times,
+                    heights,
+                    step="post",
+                    label="in flight",
+                    facecolor=(COLOURS[1], 0.35),
+                    edgecolor=COLOURS[1],
+                    linewidth=0.8,
                 )
                 named = "window and data in flight (kB)"
             else:
@@ -275,25 +310,38 @@ class Explanation:
                 )
             top = max([*heights, *(span.window / 1e3 for span in self.spans if span.window), 1e-3])
             axes.set_ylim(-0.3 * top, 1.08 * top)
-            used: dict[str, str] = {}
-            for column, words, level in (("phase", PHASES, -0.12), ("limit", LIMITS, -0.25)):
-                colours = {name: COLOURS[(2 + place) % len(COLOURS)] for place, name in enumerate(words)}
+            named_causes: set[str] = set()
+            for column, level in BANDS.items():
+                by_cause: dict[str, list[tuple[float, float]]] = {}
                 for name, begin_s, end_s in self._bands(column):
-                    label = f"{column}: {words[name]}"
+                    by_cause.setdefault(CAUSES[column][name], []).append((begin_s, end_s - begin_s))
+                for cause, bands in by_cause.items():
                     axes.broken_barh(
-                        [(begin_s, end_s - begin_s)],
-                        (level * top, 0.09 * top),
-                        facecolors=colours[name],
+                        bands,
+                        ((level - 0.045) * top, 0.09 * top),
+                        facecolors=CAUSE_COLOURS[cause],
                         linewidth=0,
-                        label=None if label in used else label,
-                        hatch="////" if column == "limit" else None,
-                        edgecolor="white",
+                        label=None if cause in named_causes else cause,
                     )
-                    used[label] = name
+                named_causes |= by_cause.keys()
             drops = self._drop_times()
             if drops:
-                axes.plot(drops, [1.03 * top] * len(drops), "|", color="#c01515", markersize=5, label="drop")
-            axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= top])
+                axes.plot(
+                    drops,
+                    [1.03 * top] * len(drops),
+                    "|",
+                    color=SCHEME_COLOURS["scalable"],
+                    markersize=5,
+                    label="drop",
+                )
+            ticks = [tick for tick in axes.get_yticks() if 0 <= tick <= top]
+            axes.set_yticks(
+                [level * top for level in BANDS.values()] + ticks, [*BANDS, *(f"{tick:g}" for tick in ticks)]
+            )
+            for tick in axes.yaxis.get_major_ticks()[: len(BANDS)]:
+                # a row has a name, but no line of the grid
+                tick.gridline.set_visible(False)
+                tick.tick1line.set_visible(False)
             axes.set_xlabel("time (s)")
             axes.set_ylabel(named)
             place_legend(axes, rows=look.legend_rows)
@@ -326,11 +374,12 @@ class Explanation:
         """Two bars per flow; the flow that is explained is in bold."""
         from .plots import place_legend
 
-        columns = (("share of what waited in queues", COLOURS[0]), ("share of the goodput", styles.FAINT))
+        columns = (("share of what waited in queues", COLOURS[0]), ("share of the goodput", COLOURS[1]))
         for number, (label, colour) in enumerate(columns):
             places = [place - 0.2 + 0.4 * number for place in range(len(holders))]
             axes.barh(places, [100 * row[1 + number] for row in holders], 0.36, color=colour, label=label)
-        axes.set_yticks(range(len(holders)), [name for name, _, _ in holders])
+        names = [textwrap.fill(name, NAME, max_lines=2, placeholder="…") for name, _, _ in holders]
+        axes.set_yticks(range(len(holders)), names)
         for tick, (name, _, _) in zip(axes.get_yticklabels(), holders, strict=True):
             tick.set_fontweight("bold" if name == self.flow else "normal")
         axes.invert_yaxis()
@@ -367,15 +416,7 @@ def explain(run: Result | Scenario, flow: str) -> Explanation:
     Raises `ResultError` for an emulation, which cannot be repeated, for an unknown flow with the nearest names, and for a
     flow without a congestion controller of this library.
     """
-    if isinstance(run, Result):
-        if "emulation" in run.record:
-            raise ResultError("an emulation cannot be repeated: explain a simulated run")
-        scenario, seed = Scenario.from_toml(run.plan_toml, "plan.toml"), run.seed
-    else:
-        scenario, seed = run, None
-    tree = scenario.tree
-    tree["record"] = {**tree.get("record", {}), "drops": True, "events": True}
-    plan = Scenario.from_tree({key: value for key, value in tree.items() if key != "sweep"}).plan(seed)
+    plan = _logging_plan(run)
     names = [row["name"] for row in plan.tree["flows"]]
     known = plan.controlled()
     if flow not in known:
@@ -388,6 +429,27 @@ def explain(run: Result | Scenario, flow: str) -> Explanation:
     spec = next((row for row in plan.tree["flows"] if row["name"] == flow), None) or plan.tree["flows"][0]
     spans, congestion, spurious = _read(log, result, flow, spec)
     return Explanation(flow, result, spans, congestion, spurious)
+
+
+def explainable(run: Result | Scenario) -> list[str]:
+    """The flows that `explain` can explain: those with a congestion controller of this library.
+
+    Raises `ResultError` for an emulation, which cannot be repeated.
+    """
+    return list(_logging_plan(run).controlled())
+
+
+def _logging_plan(run: Result | Scenario) -> Plan:
+    """The plan of the run, with drops and events recorded."""
+    if isinstance(run, Result):
+        if "emulation" in run.record:
+            raise ResultError("an emulation cannot be repeated: explain a simulated run")
+        scenario, seed = Scenario.from_toml(run.plan_toml, "plan.toml"), run.seed
+    else:
+        scenario, seed = run, None
+    tree = scenario.tree
+    tree["record"] = {**tree.get("record", {}), "drops": True, "events": True}
+    return Scenario.from_tree({key: value for key, value in tree.items() if key != "sweep"}).plan(seed)
 
 
 def _read(

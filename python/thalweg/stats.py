@@ -36,6 +36,9 @@ FEW_SEEDS = 5
 ROUNDING = 1e-12
 """Observations that differ by at most this share of the largest are equal: they differ by rounding only."""
 
+MIN_SEEDS = 3
+"""Fewer observations than this have no interval where one is printed."""
+
 MANY = 1000
 """Degrees of freedom above which the quantile of Student's t is an expansion whose error is below 10⁻¹²."""
 
@@ -80,7 +83,7 @@ class Estimate:
         return self.n < FEW_SEEDS
 
     def __str__(self) -> str:
-        return interval_text(self.mean, self.interval)
+        return interval_text(self.mean, self.interval if self.n >= MIN_SEEDS else None)
 
 
 def estimate(
@@ -221,20 +224,67 @@ def interval_text(
     number: Callable[[float, int], str] = lambda value, digits: f"{value:.{digits}g}",
     digits: int = 6,
 ) -> str:
-    """`0.95 ± 0.01`; `0.95 [0.91, 0.97]` for an interval with unequal sides; the mean alone without an interval.
+    """`0.95 ± 0.01`, or `0.95 [0.91, 0.97]` for an interval with unequal sides; the mean alone without an interval.
 
-    `number` writes a number with so many significant digits; `digits` are those of the mean.
+    All numbers have the same decimals: those of the half width, which has two significant digits, or one where two would
+    give the mean more than `digits`. No `a ± b` that is printed leaves a range that the interval keeps: it has b ≤ a if no
+    part of the interval is negative, and a + b ≤ 1 (100 in percent) if none is above. `number` writes a number with so many
+    significant digits; it writes a mean without an interval.
     """
     if interval is None or math.isnan(mean):
         return number(mean, digits)
     low, high = interval
     half = (high - low) / 2
-    # what is printed of a half width has two digits; of equal values the ends differ from the mean by rounding
-    if half <= 1e-12 * abs(mean) or abs((high - mean) - (mean - low)) <= 0.02 * half:
-        return f"{number(mean, digits)} ± {number(half, 2)}"
-    step = 10.0 ** (math.floor(math.log10(half)) - 1)
-    ends = [number(round(end / step) * step, 6) for end in interval]
-    return f"{number(mean, digits)} [{ends[0]}, {ends[1]}]"
+    # of equal values the ends differ from the mean by rounding
+    if half <= 1e-12 * abs(mean):
+        text = number(mean, digits)
+        return f"{text} ± 0" if "e" in text or "·" in text else f"{text} ± {0:.{_decimals(text)}f}"
+    exponent = _exponent(max(abs(mean), abs(low), abs(high)), digits)
+    if not -4 <= exponent < 9:
+        scale = 10.0**-exponent
+        inner = interval_text(mean * scale, (low * scale, high * scale), number, digits)
+        return f"({inner})·10{raised(exponent)}"
+    equal = abs((high - mean) - (mean - low)) <= 0.02 * half
+    of_mean = digits - 1 - _exponent(max(abs(mean), half), digits)
+    places = 1 - _exponent(half, 2)
+    if places > of_mean:
+        places = -_exponent(half, 1)
+    if places > of_mean + 2:
+        # too narrow for these digits: it is rounded outwards
+        places = of_mean + 2
+        scale = 10.0**places
+        half = math.ceil(half * scale) / scale
+        low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
+    middle, width = round(mean, places), round(half, places)
+    rounding = 1e-9 * 10.0**-places
+    below = low >= 0 and width > middle + rounding
+    above = any(high <= limit < middle + width - rounding for limit in (1, 100))
+    if equal and not below and not above:
+        return " ± ".join(_same_decimals((middle, width), places))
+    texts = _same_decimals((middle, round(low, places), round(high, places)), places)
+    return f"{texts[0]} [{texts[1]}, {texts[2]}]"
+
+
+def raised(exponent: int) -> str:
+    """A whole number as a superscript: `⁻⁵`."""
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _exponent(value: float, digits: int) -> int:
+    """The power of ten of the first digit of a positive number that is rounded to so many digits."""
+    return int(f"{value:.{digits - 1}e}".split("e")[1])
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])
+
+
+def _same_decimals(values: Iterable[float], places: int) -> list[str]:
+    """Numbers with the same decimals, at most `places`, and narrow spaces between thousands."""
+    texts = [f"{value + 0.0:,.{max(places, 0)}f}" for value in values]
+    while "." in texts[0] and all(text.endswith("0") for text in texts):
+        texts = [text[:-1].removesuffix(".") for text in texts]
+    return [text.replace(",", "\u202f").replace("-", "−") for text in texts]
 
 
 def _binomial_masses(n: int, p: float) -> Iterator[float]:

@@ -32,7 +32,7 @@ COLOURS = (
     "#a98f12",
     "#d1495b",
     "#6f8f3a",
-    "#3aa0c4",
+    "#399dc1",
     "#8d7b6b",
 )
 """Colours of lines, in their order of use."""
@@ -81,6 +81,9 @@ DASHES: tuple[Any, ...] = (
     (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2)),
 )
 """Dashes of printed lines. Their number has no common factor with that of the colours: 35 lines differ."""
+
+MANY_LINES = 5
+"""From this number of lines on, those of pages differ by dashes too: colours alone are hard to tell apart."""
 
 MARKS = 6
 """Markers along a printed line of many points."""
@@ -150,10 +153,14 @@ class Style:
         share = HEIGHTS[self.width_in > COLUMN_MAX_IN]
         return self.width_in, round(self.width_in * share, 2)
 
-    def line(self, index: int, colour: str, count: int = 0) -> dict[str, Any]:
-        """Arguments for the line of this number, with this count of points; `colour` is that of pages."""
+    def line(self, index: int, colour: str, count: int = 0, *, lines: int = 0) -> dict[str, Any]:
+        """Arguments for the line of this number, with this count of points; `colour` is that of pages.
+
+        `lines` is the number of lines: many differ by their dashes on pages too.
+        """
         if not self.printed:
-            return {"color": colour}
+            dashed = lines >= MANY_LINES
+            return {"color": colour} | ({"linestyle": DASHES[index % len(DASHES)]} if dashed else {})
         step = max(count // MARKS, 1)
         return {
             "color": PRINT_COLOURS[index % len(PRINT_COLOURS)],
@@ -163,9 +170,9 @@ class Style:
             "markevery": (index % 5 * step // 5, step),
         }
 
-    def points(self, index: int, colour: str) -> dict[str, Any]:
-        """Arguments for points of this number, which have a marker in every style."""
-        line = self.line(index, colour)
+    def points(self, index: int, colour: str, *, lines: int = 0) -> dict[str, Any]:
+        """Arguments for points of this number, which have a marker in every style; `lines` as for `line`."""
+        line = self.line(index, colour, lines=lines)
         line.pop("markevery", None)
         return {**line, "marker": MARKERS[index % len(MARKERS)]}
 

@@ -339,8 +339,9 @@ def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
         found = re.fullmatch(r"(.+) · (\S+): (\S+) ± (\S+) \(n = 3\)", text)
         assert found, text
         mean, interval = expected[found[1], found[2]]
-        assert plain(found[3]) == pytest.approx(mean, rel=1e-3)
-        assert plain(found[4]) == pytest.approx(interval, rel=0.06)
+        # to the digits of the half width, which has one or two
+        assert plain(found[3]) == pytest.approx(mean, rel=1e-3, abs=0.05 * interval)
+        assert plain(found[4]) == pytest.approx(interval, rel=0.5)
     assert saw["drawn"] == [4, 2]
     # box plots over the three seeds of each point
     assert len(saw["boxes"]) == 4
@@ -497,8 +498,8 @@ def test_the_figures_of_a_paper_have_their_values_and_the_printed_ones(paper):
     found = re.search(r"(first|second), time \(s\) (\S+): (\S+)", saw["hover"])
     expected = plain(found[2]) + 1.0 if found[1] == "first" else 20.0 - plain(found[2])
     assert plain(found[3]) == pytest.approx(expected, abs=1e-3)
-    assert any("Reno, buffer small: 2 ± 0.25" in text for text in saw["bars"])
-    assert any("CUBIC, buffer large: 5 ± 0.5" in text for text in saw["bars"])
+    assert any("Reno, buffer small: 2.00 ± 0.25" in text for text in saw["bars"])
+    assert any("CUBIC, buffer large: 5.0 ± 0.5" in text for text in saw["bars"])
     assert any("2.5" in text and "printed in the paper" in text for text in saw["printed"])
     rows = [line.split(",") for line in saw["csv"].strip().splitlines()[1:]]
     first = [row for row in rows if row[:3] == ["(b) Rates", "line", "first"]]

@@ -215,7 +215,7 @@ def test_a_page_without_its_data_has_less_than_400_kilobytes(kind, pages):
     ("kind", "expected"),
     [
         ("run", {"rate", "shares", "times", "scatter", "delays"}),
-        ("sweep", {"flows.short.throughput", "throughput-over-delay", "times-short"}),
+        ("sweep", {"flows.short.fct", "throughput-over-delay", "times-short"}),
         ("comparison", {"rate", "throughput-of-groups", "throughput-over-delay"}),
     ],
 )
@@ -233,3 +233,29 @@ def test_the_python_of_every_chart_makes_it(kind, expected, pages, tmp_path, mon
             assert capsys.readouterr().out.strip(), name
         else:
             assert ".svg" in python, name
+
+
+def test_utilisation_has_one_scale_in_tables_and_charts() -> None:
+    from thalweg import plots
+    from thalweg.report import columns
+
+    heading = next(column for column in columns.TABLES["links"] if column[0] == "utilisation")
+    assert heading[1:] == ("utilisation (%)", 100.0)
+    assert columns.unit_of("link.bottleneck.utilisation") == ("%", 100.0)
+    assert plots.unit_of("utilisation") == ("%", 100.0)
+    frame = pl.DataFrame(
+        {"time_s": [1.0, 2.0], "subject": "link.a", "series": "utilisation", "value": [0.25, 0.5]}
+    )
+    axes = plots.series(frame, "utilisation").axes[0]
+    assert axes.get_ylabel() == "utilisation (%)"
+    assert axes.lines[0].get_ydata().tolist() == [25, 50]
+
+
+def test_lines_that_are_not_shown_at_first_make_no_dashes() -> None:
+    from thalweg.report._charts import _dashes
+
+    colours = {f"link.{number}": f"#{number:06x}" for number in range(12)}
+    quiet = set(list(colours)[2:])
+    given = _dashes(colours, {}, quiet)
+    assert given["link.0"] == given["link.1"] == ()
+    assert len(set(_dashes(colours, {}).values())) == 4

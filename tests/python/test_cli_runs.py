@@ -72,7 +72,9 @@ def test_a_sweep_runs_every_cell_with_every_seed(small: Path, capsys: pytest.Cap
     assert call(["run", str(small), "--runs", "2", "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "0.5 bdp" in shown
-    assert "±" in shown
+    assert "One Reno flow: mean\n" in shown, "two seeds have no interval"
+    assert "±" not in shown
+    assert "2 seeds: too few for an interval to mean much." in shown
 
 
 def test_jobs_do_not_change_results(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import thalweg as tw
 from cli_calls import asked, refused, refused_after
-from thalweg.cli import call
+from thalweg.cli import MODULES, VERBS, call
+from thalweg.cli.usage import usage
 
 
 def test_clock_measures_every_interval_with_every_method_of_waiting(
@@ -279,3 +280,41 @@ def test_a_sweep_has_a_page_of_its_own(small: Path, capsys: pytest.CaptureFixtur
     assert page.count("<figure>") >= 2
     (out / "sweep.json").unlink()
     assert "runs below it" in refused_after(capsys, "report", str(out))
+
+
+def test_a_command_without_its_name_lists_the_names(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, swept = str(small.parent / "results"), str(small.parent / "swept")
+    assert call(["run", str(small), "--out", out]) == 0
+    assert call(["run", str(small), "--runs", "3", "--out", swept]) == 0
+    said = refused_after(capsys, "plot", out)
+    assert "`thalweg plot` needs WHAT" in said
+    assert f"`thalweg plot {out} rate`; its series are backlog, rate, window" in said
+    said = refused(capsys, "plot", swept)
+    assert "its metrics are" in said
+    assert "link.bottleneck.utilisation" in said
+    said = refused(capsys, "explain", out)
+    assert f"`thalweg explain {out} --flow reno`; the flows are reno" in said
+    # as people write it first
+    assert "--flow reno`" in refused(capsys, "explain", out, "reno")
+    assert "the flows are reno" in refused(capsys, "explain", str(small))
+    said = refused(capsys, "report", out, swept)
+    assert f"`thalweg compare {out} {swept}`" in said
+    answer = asked(capsys, "plot", out, code=2)
+    assert "its series are" in answer["error"]["hint"]
+
+
+@pytest.mark.parametrize("verb", sorted(set(VERBS) - {"ndn"}))
+def test_every_command_says_how_it_is_written(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import importlib
+
+    word = MODULES.get(verb, verb)
+    written = usage(verb, getattr(importlib.import_module(f"thalweg.cli.{word}"), word))
+    assert written.startswith(f"thalweg {verb}")
+    needed = written.split()[2:]
+    if not needed or needed[0].startswith("[") or needed[1:2] == ["…"]:
+        return
+    said = refused(capsys, verb)
+    assert f"`thalweg {verb}` needs {needed[0]}" in said
+    assert f"`{written}`" in said

@@ -173,7 +173,7 @@ def test_the_interval_of_a_share_stays_within_its_limits() -> None:
     assert outcome.measured.high == 1.0
     assert outcome.decision.endswith(", 100] %; minimum 95 %")
     both = decide(row(Limit("half to twice", low=0.5, high=2.0)), [1.0, 1.1, 0.9], {})
-    assert both.decision == "1 ± 0.25 (ratio); limits 0.5 (ratio) to 2 (ratio)"
+    assert both.decision == "1.00 ± 0.25 (ratio); limits 0.5 (ratio) to 2 (ratio)"
 
 
 def test_what_did_not_happen_is_not_printed_as_a_time() -> None:

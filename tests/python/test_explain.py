@@ -251,3 +251,44 @@ def test_mistakes_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[st
         explain(run, "one")
     assert call(["explain", str(tmp_path), "--flow", "one"]) == 2
     assert "is an empty folder" in capsys.readouterr().err
+
+
+def test_causes_have_colours_of_their_own_that_can_be_seen() -> None:
+    from thalweg import plots
+    from thalweg.explanation import CAUSE_COLOURS, CAUSES
+    from thalweg.plots._colours import GROUNDS
+
+    causes = {cause for words in CAUSES.values() for cause in words.values()}
+    assert causes == set(CAUSE_COLOURS)
+    shown = {
+        cause: colour for cause, colour in CAUSE_COLOURS.items() if cause != CAUSES["limit"]["flow_control"]
+    }
+    assert len(set(shown.values())) == len(shown)
+    assert plots.COLOURS[1] not in shown.values(), "that of data in flight"
+    assert min(plots.contrast(colour, ground) for colour in shown.values() for ground in GROUNDS) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["cubic", "tfrc", "bbr"])
+def test_rows_of_the_figure_have_names_and_each_cause_has_one_entry(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    answer = explain(alone(scheme=scheme), "bulk")
+    # names of any length leave room for the legend
+    other = "another-flow-with-a-very-long-name-of-many-words"
+    monkeypatch.setattr(type(answer), "holders", lambda _: [("bulk", 0.6, 0.5), (other, 0.4, 0.5)])
+    figure = answer.plot()
+    axes = figure.axes[0]
+    assert [tick.get_text() for tick in axes.get_yticklabels()][:2] == ["phase", "limit"]
+    handles, labels = axes.get_legend_handles_labels()
+    assert len(set(labels)) == len(labels)
+    faces = [handle.get_facecolor()[0][:3].tolist() for handle in handles if hasattr(handle, "get_hatch")]
+    assert len({tuple(face) for face in faces}) == len(faces)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    edge = figure.bbox
+    texts = [*axes.get_yticklabels(), *axes.get_legend().get_texts(), *figure.axes[1].get_yticklabels()]
+    for box in (text.get_window_extent(renderer) for text in texts if text.get_text()):
+        assert edge.x0 <= box.x0 < box.x1 <= edge.x1
+        assert edge.y0 <= box.y0 < box.y1 <= edge.y1

@@ -57,6 +57,12 @@ def test_every_key_of_a_sweep_is_explained(capsys) -> None:
         ("flow.video.goodput", "goodput_bps"),
         ("link.bottleneck.backward.queue_p95", "queue_p95_s"),
         ("flows.fairness", "fairness"),
+        # without the unit, and by words in any order
+        ("queueing_delay_p95", "queueing_delay_p95_s"),
+        ("queueing delay p95", "queueing_delay_p95_s"),
+        ("p95 of queueing", "queueing_delay_p95_s"),
+        ("95th percentile queueing delay", "queueing_delay_p95_s"),
+        ("active goodput", "active_goodput_bps"),
     ],
 )
 def test_words_of_the_terminal_are_found(words, column, capsys) -> None:
@@ -79,3 +85,24 @@ def test_every_series_that_a_scenario_records_is_explained() -> None:
     for file in sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml")):
         recorded = tw.load(file).tree.get("record", {}).get("series", [])
         assert set(recorded) <= known, file.name
+
+
+def test_every_column_is_found_without_its_unit_and_by_its_words(capsys) -> None:
+    for row in catalogue.metrics():
+        bare = re.sub(r"_(s|bps)$", "", row["name"])
+        for words in (bare, bare.replace("_", " ")):
+            answer = asked(capsys, "metrics", words)
+            assert answer["metrics"] or answer["series"], words
+
+
+@pytest.mark.parametrize("words", ["p95", "95th percentile"])
+def test_a_percentile_alone_finds_all_columns_of_it(words, capsys) -> None:
+    found = {row["name"] for row in asked(capsys, "metrics", words)["metrics"]}
+    known = {row["name"] for row in catalogue.metrics() if re.search(r"_p95(_s)?$", row["name"])}
+    assert found == known
+    assert len(known) > 4
+
+
+def test_a_percentile_says_of_what_it_is_one(capsys) -> None:
+    (row, *_) = asked(capsys, "metrics", "queueing_delay_p95")["metrics"]
+    assert row["definition"].startswith("95th percentile of queueing_delay_s. queueing_delay_s: mean over")

@@ -156,8 +156,8 @@ def test_rows_are_means_over_seeds_with_intervals():
         {
             "scheme": "AIMD",
             "throughput_mbps": 3.0,
-            "throughput_mbps_low": 0.516,
-            "throughput_mbps_high": 5.484,
+            "throughput_mbps_low": 0.515862288,
+            "throughput_mbps_high": 5.48413771,
         }
     ]
 
@@ -171,7 +171,7 @@ def test_people_see_a_mean_with_its_interval_in_one_column():
     one = {"x": 1.0, "x_low": None, "x_high": None}
     assert with_intervals([one], lambda value: f"{value:g}") == [{"x": "1"}]
     cut = {"x": 0.98, "x_low": 0.9123, "x_high": 1.0}
-    assert with_intervals([cut], lambda value: f"{value:g}") == [{"x": "0.98 [0.912, 1]"}]
+    assert with_intervals([cut], lambda value: f"{value:g}") == [{"x": "0.980 [0.912, 1.000]"}]
     assert [column_heading(name) for name in ("lost_percent", "long_mbps", "feedback_per_s")] == [
         "lost (%)",
         "long (Mbit/s)",

@@ -249,5 +249,5 @@ def test_a_point_without_an_interval_shows_its_mean_alone() -> None:
     rows = points([row], [], ["flows.count"])
     assert rows == [{"n": 1, "flows.count": (2.0, None, None)}]
     assert mean_text(rows[0]["flows.count"]) == "2"
-    assert mean_text((2.0, 1.5, 2.5)) == "2 ± 0.5"
-    assert mean_text((0.98, 0.9123, 1.0)) == "0.98 [0.912, 1]"
+    assert mean_text((2.0, 1.5, 2.5)) == "2.0 ± 0.5"
+    assert mean_text((0.98, 0.9123, 1.0)) == "0.980 [0.912, 1.000]"

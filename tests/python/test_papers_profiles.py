@@ -128,12 +128,12 @@ def test_the_page_and_the_terminal_show_both_verdicts_side_by_side(done, tmp_pat
     page = write(tmp_path).read_text(encoding="utf-8")
     assert "<th>fast</th>" in page
     assert "Twice the rate." in page
-    assert re.search(r"<div>rate 800 ± 0(\.\d+)? kbit/s, limit 380 to 420 kbit/s</div>", page)
+    assert re.search(r"<div>rate 800(\.\d+)? kbit/s, limit 380 to 420 kbit/s</div>", page)
     assert "2 seeds: too few for an interval to mean much" in page
     _print(done, tmp_path, 1.0)
     said = capsys.readouterr().out
     assert "fast, apart from these totals" in said
-    assert re.search(r"rate 800 ± 0(\.\d+)? kbit/s", " ".join(said.split()))
+    assert re.search(r"rate 800(\.\d+)? kbit/s", " ".join(said.split()))
     assert "2 seeds: too few for an interval to mean much" in " ".join(said.split())
 
 

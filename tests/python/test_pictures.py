@@ -14,9 +14,11 @@ import pytest
 
 import thalweg as tw
 from conftest import ROOT
-from thalweg import plots, report
+from thalweg import plots, report, styles
 from thalweg.catalogue import schemes
+from thalweg.plots._colours import GROUNDS
 from thalweg.report import network, write
+from thalweg.report._charts import _dashes
 from thalweg.report._page import embed_svg
 from thalweg.report._placement import Box
 from thalweg_papers import _plot
@@ -128,6 +130,52 @@ def test_flows_of_one_scheme_and_schemes_have_different_colours() -> None:
     )
     many = plots.flow_colours([f"a.{n}" for n in range(30)], ["reno"] * 30)
     assert (len(set(some.values())), len(set(many.values()))) == (5, 30)
+
+
+@pytest.mark.parametrize("colour", sorted({*plots.SCHEME_COLOURS.values(), *styles.COLOURS}))
+def test_lines_can_be_seen_on_light_and_dark_pages(colour: str) -> None:
+    found = plots.shades(colour)
+    assert len(set(found)) == len(found)
+    for one in found:
+        # relative luminance by hand: the weights of WCAG 2.2
+        linear = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+            for part in (int(one[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        ]
+        light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+        assert 1.05 / (light + 0.05) >= 3, f"{one} on white"
+        # #182027, the card of dark pages, has a luminance of 0.01374
+        assert (light + 0.05) / (0.01374 + 0.05) >= 3, f"{one} on the card of dark pages"
+
+
+def test_the_card_of_dark_pages_is_a_ground_of_the_colours() -> None:
+    style = (Path(plots.__file__).parents[1] / "report" / "templates" / "style.html").read_text(
+        encoding="utf-8"
+    )
+    assert re.findall(r"--card: (#\w+)", style) == list(GROUNDS)
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 8, 12])
+def test_many_lines_differ_by_their_dashes_too(count: int) -> None:
+    names = [f"flow.{number:02}" for number in range(count)]
+    frame = polars.DataFrame(
+        [
+            {"time_s": time, "subject": name, "series": "rate", "value": 1e6}
+            for name in names
+            for time in (0.0, 1.0)
+        ]
+    )
+    axes = plots.series(frame, "rate", limit=20).axes[0]
+    dashes = {
+        line.get_linestyle() if line.get_linestyle() == "-" else str(line._dash_pattern)
+        for line in axes.lines
+    }
+    assert len(dashes) == (1 if count < 5 else min(count, 5))
+    given = _dashes(
+        dict.fromkeys(names, "") | {name: styles.COLOURS[at % 10] for at, name in enumerate(names)}, {}
+    )
+    assert len({(styles.COLOURS[at % 10], given[name]) for at, name in enumerate(names)}) == count
+    assert len(set(given.values())) == (1 if count < 5 else 4)
 
 
 def test_schemes_that_can_meet_have_colours_of_their_own() -> None:

@@ -13,18 +13,19 @@ import polars
 import pytest
 
 import thalweg as tw
+from conftest import ROOT
 from thalweg import plots, report
 from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._charts import _common_warmup
-from thalweg.report._page import cell, part, template_macro
+from thalweg.report._page import cell, numeric_columns, part, template_macro
 from thalweg.report.columns import FLOWS, expected_text, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
-from thalweg.report.sweeps import MAX_SEEDS, _durations, _seeds, _spans
+from thalweg.report.sweeps import MAX_SEEDS, _durations, _seeds, _spans, same_everywhere
 
-VOID = {"meta", "input", "br", "hr", "img", "link"}
+VOID = {"meta", "input", "br", "hr", "img", "link", "wbr"}
 
 
 class Tags(HTMLParser):
@@ -542,8 +543,48 @@ def test_code_in_prose_is_code_and_nothing_else_is_markup():
     assert prose("`--full` runs <all>, `one") == "<code>--full</code> runs &lt;all&gt;, `one"
 
 
-def test_a_queue_discipline_with_details_is_a_value_of_a_sweep(small: Path, tmp_path: Path) -> None:
+def test_metrics_that_a_sweep_does_not_change_are_said_once(small: Path, tmp_path: Path) -> None:
+    rows = [
+        {"a": 1, "n": 1, "flows.fairness": (1.0, None, None), "flows.throughput": (0.5, None, None)},
+        {"a": 2, "n": 1, "flows.fairness": (1.0, None, None), "flows.throughput": (0.6, None, None)},
+    ]
+    assert same_everywhere(rows, ["flows.fairness", "flows.throughput"]) == {"flows.fairness": "1"}
+    assert same_everywhere(rows, ["flows.throughput"]) == {}
+    # one flow that never fills a queue of either size
     text = small.read_text(encoding="utf-8")
+    grid = '"topology.bottleneck.buffer" = ["400 packets", "500 packets"]'
+    small.write_text(f"{text}\n[sweep]\n{grid}\n", encoding="utf-8")
+    assert call(["run", str(small), "--out", str(tmp_path / "swept"), "--json"]) in (0, 1)
+    page = write(tmp_path / "swept").read_text(encoding="utf-8")
+    line = re.search(r"<p>(The same at all points: .*?)</p>", page)
+    assert line is not None
+    assert "link.bottleneck.utilisation 100 %" in re.sub("<.*?>", "", line[1])
+    assert 'id="thalweg-grids"' not in page
+    assert 'id="grid-' not in page
+
+
+@pytest.mark.parametrize(
+    ("texts", "numeric"),
+    [
+        (["0.95 ± 0.01", "0.950 [0.912, 1.000]", "–"], True),
+        (["(2.34 ± 0.12)·10⁻⁵", "3·10⁻⁵", "1\u202f020 ± 300"], True),
+        (["+3 %", "−2 %", "same", "from 0"], True),
+        (["10 packets", "60 packets"], False),
+        (["reno", "2"], False),
+    ],
+)
+def test_columns_of_numbers_are_aligned_by_their_ends(texts: list[str], numeric: bool) -> None:
+    rows = [{"x": text.replace(" ", "\u00a0")} for text in texts]
+    assert numeric_columns([("x", "x")], rows) == ({"x"} if numeric else set())
+
+
+def test_a_queue_discipline_with_details_is_a_value_of_a_sweep(small: Path, tmp_path: Path) -> None:
+    # a queue that fills, so that the disciplines differ
+    text = (
+        small.read_text(encoding="utf-8")
+        .replace('"1 bdp", loss = 0.001', '"60 packets"')
+        .replace('"4 s"', '"12 s"')
+    )
     grid = '["fifo", { kind = "red", adaptive = true, packet = "1500 B" }]'
     small.write_text(f'{text}\n[sweep]\n"topology.bottleneck.queue" = {grid}\n', encoding="utf-8")
     assert call(["run", str(small), "--out", str(tmp_path / "swept"), "--json"]) in (0, 1)
@@ -611,3 +652,16 @@ def test_a_comparison_shades_the_warm_up_only_if_all_runs_have_the_same(
 )
 def test_shares_are_expected_in_percent_as_they_are_shown(key: str, expected: str, shown: str) -> None:
     assert expected_text(key, expected) == shown
+
+
+def test_dropped_packets_are_the_sum_of_their_reasons(tmp_path: Path) -> None:
+    from thalweg.report._run import overview
+
+    result = tw.load(ROOT / "scenarios" / "name-multicast.toml").run(out=tmp_path)
+    rows = {name: (value, words) for name, value, words in overview(result)}
+    value, words = rows["dropped packets"]
+    counts = [int(count) for count in re.findall(r"(\d+) [a-z]", words.split("by reason: ")[1])]
+    # a router that is reset drops what it has no route for
+    assert len(counts) == 2
+    assert int(value) == sum(counts) == result.flows["drops"].sum()
+    assert "on links and at nodes" in words

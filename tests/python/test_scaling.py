@@ -7,7 +7,8 @@ import pytest
 
 import thalweg_papers as papers
 from thalweg import Scenario
-from thalweg_papers._base import Samples, Scale
+from thalweg_papers._base import Quantity, Samples, Scale
+from thalweg_papers._common import columns
 from thalweg_papers.scaling import STUDY, figures, networks, scenarios
 
 
@@ -116,10 +117,20 @@ def test_a_figure_is_drawn_from_a_quick_run():
 
 
 def test_a_row_has_a_mean_and_an_interval():
-    samples = Samples({("far", "calibrated: 0"): [sample(10.0), sample(12.0)]})
+    samples = Samples({("far", "calibrated: 0"): [sample(1.0), sample(11.0), sample(21.0)]})
     values = {"throughput_mbps": figures.throughput()}
     row = figures._row(samples, "far", "calibrated: 0", values)
     assert row["throughput_mbps"] == 11.0
-    # 11 ± 12.706, and no throughput is negative
-    assert (row["throughput_mbps_low"], row["throughput_mbps_high"]) == (0, pytest.approx(23.706, abs=1e-3))
+    # 11 ± 24.84, and no throughput is negative
+    assert (row["throughput_mbps_low"], row["throughput_mbps_high"]) == (0, pytest.approx(35.84, abs=1e-2))
     assert scenarios.FAR_MS[0] == 0
+
+
+def test_a_share_in_a_table_is_at_most_one():
+    index = columns("jain", Quantity((0.6, 0.9, 0.8)))
+    # 0.767 ± 0.379
+    assert (index["jain_low"], index["jain_high"]) == (pytest.approx(0.387, abs=1e-3), 1)
+    lost = columns("lost_percent", Quantity((60.0, 90.0, 80.0)))
+    assert lost["lost_percent_high"] == 100
+    fast = columns("throughput_mbps", Quantity((60.0, 90.0, 80.0)))
+    assert fast["throughput_mbps_high"] == pytest.approx(114.6, abs=1)

@@ -411,7 +411,7 @@ def test_names_decide_the_kind_and_the_range() -> None:
 def test_values_that_differ_by_rounding_have_no_width() -> None:
     found = tw.estimate([0.1 + 0.2, 0.3, 0.3])
     assert (found.sd, found.low, found.high) == (0.0, found.mean, found.mean)
-    assert str(found) == "0.3 ± 0"
+    assert str(found) == "0.3 ± 0.0"
 
 
 def test_the_documented_coverage_is_the_measured_one() -> None:

@@ -451,3 +451,33 @@ def test_a_crate_without_a_licence_file_has_the_text_of_its_licence(tmp_path: Pa
     assert "Copyright (c) A Person\n" in licenses.standard_text(crate)
     with pytest.raises(SystemExit, match="bare has no licence text"):
         licenses.standard_text({**crate, "license": "GPL-3.0"})
+
+
+SIGNED_COLUMNS = re.compile(r"added|difference|change")
+"""Headings of tables whose values can be negative."""
+
+OLDER = {"reproductions.md"}
+"""Pages of a release of all papers, whose tables are made with the next one."""
+
+
+def test_no_interval_of_a_page_leaves_what_is_possible() -> None:
+    number = r"(−?\d[\d\u202f]*(?:\.\d+)?)"
+    seen = 0
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        if page.name in OLDER:
+            continue
+        headings: list[str] = []
+        for line in page.read_text(encoding="utf-8").splitlines():
+            cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+            if not cells or len(cells) != len(headings):
+                headings = cells
+            for heading, cell in zip(headings, cells, strict=True):
+                found = re.fullmatch(rf"{number} ± {number}", cell)
+                if found is None or SIGNED_COLUMNS.search(heading):
+                    continue
+                mean, half = found[1], found[2]
+                seen += 1
+                where = f"{page.name}: {cells[0]}, {heading}: {cell}"
+                assert len(mean.partition(".")[2]) == len(half.partition(".")[2]), where
+                assert float(half.replace("\u202f", "")) <= float(mean.replace("\u202f", "")), where
+    assert seen > 200

@@ -25,10 +25,60 @@ export function ticks(low: number, high: number, count: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
 }
 
-/** An interval after its mean: ` ± 0.1`, or ` [0.8, 1]` where its sides differ. */
-export function intervalWords(mean: number, low: number, high: number): string {
-  const half = (high - low) / 2;
-  if (Math.abs(high - mean - (mean - low)) <= 0.02 * half) return ` ± ${number(half, 2)}`;
-  const step = 10 ** (Math.floor(Math.log10(half)) - 1);
-  return ` [${[low, high].map((end) => number(Math.round(end / step) * step, 6)).join(", ")}]`;
+/**
+ * A mean with its interval: `2.0 ± 0.1`, or `0.98 [0.91, 1.00]` where its sides differ; the mean alone without an interval.
+ *
+ * All numbers have the decimals of the half width, which has at most two significant digits. As `interval_text` of the
+ * package: no `a ± b` has b > a if no part of the interval is negative, or a + b above 1 or 100 if none of the interval is.
+ */
+export function meanWords(mean: number, low: number | null, high: number | null, digits = 4): string {
+  if (low === null || high === null) return number(mean, digits);
+  let half = (high - low) / 2;
+  if (half <= 1e-12 * Math.abs(mean)) return `${number(mean, digits)} ± ${(0).toFixed(decimals(number(mean, digits)))}`;
+  const power = exponent(Math.max(Math.abs(mean), Math.abs(low), Math.abs(high)), digits);
+  if (power < -4 || power >= 9) {
+    const scale = 10 ** -power;
+    return `(${meanWords(mean * scale, low * scale, high * scale, digits)})e${power}`.replace("e-", "e−");
+  }
+  const equal = Math.abs(high - mean - (mean - low)) <= 0.02 * half;
+  const ofMean = digits - 1 - exponent(Math.max(Math.abs(mean), half), digits);
+  let places = 1 - exponent(half, 2);
+  if (places > ofMean) places = -exponent(half, 1);
+  if (places > ofMean + 2) {
+    // too narrow for these digits: it is rounded outwards
+    places = ofMean + 2;
+    const scale = 10 ** places;
+    half = Math.ceil(half * scale) / scale;
+    [low, high] = [Math.floor(low * scale) / scale, Math.ceil(high * scale) / scale];
+  }
+  const [middle, width] = [rounded(mean, places), rounded(half, places)];
+  const rounding = 1e-9 * 10 ** -places;
+  const below = low >= 0 && width > middle + rounding;
+  const above = [1, 100].some((limit) => high <= limit && limit < middle + width - rounding);
+  if (equal && !below && !above) return sameDecimals([middle, width], places).join(" ± ");
+  const [text, ...ends] = sameDecimals([middle, rounded(low, places), rounded(high, places)], places);
+  return `${text} [${ends.join(", ")}]`;
+}
+
+/** The power of ten of the first digit of a positive number that is rounded to so many digits. */
+function exponent(value: number, digits: number): number {
+  return Number(value.toExponential(digits - 1).split("e")[1]);
+}
+
+function rounded(value: number, places: number): number {
+  return places >= 0 ? Number(value.toFixed(places)) : Math.round(value * 10 ** places) / 10 ** places;
+}
+
+function decimals(text: string): number {
+  return text.split(".")[1]?.length ?? 0;
+}
+
+/** Numbers with the same decimals, at most `places`, and narrow spaces between thousands. */
+function sameDecimals(values: number[], places: number): string[] {
+  let texts = values.map((value) => value.toFixed(Math.max(places, 0)));
+  while (texts[0]!.includes(".") && texts.every((text) => text.endsWith("0"))) texts = texts.map((text) => text.slice(0, -1).replace(/\.$/, ""));
+  return texts.map((text) => {
+    const [whole, part] = text.replace(/^-(?=[0.]+$)/, "").split(".") as [string, string?];
+    return [whole.replace(/\B(?=(\d{3})+$)/g, "\u202f"), ...(part === undefined ? [] : [part])].join(".").replace("-", "−");
+  });
 }

@@ -1,6 +1,6 @@
 // The data of a sweep's page: each metric over the first key of the grid. `python/thalweg/report/_charts.py` writes it.
 
-import { intervalWords, number } from "./format";
+import { meanWords, number } from "./format";
 import type { Sketch } from "./scene";
 
 /** Place on the axis, value of the key, mean, ends of the 95 % interval or null, number of seeds, their values in order. */
@@ -90,9 +90,9 @@ export function hasBoxes(chart: Grid): boolean {
   return chart.lines.some((line) => line.points.some((point) => boxOf(point[6]) !== null));
 }
 
-/** The 95 % confidence interval after the mean of a point; nothing where there is none. */
-export function intervalText([, , mean, low, high]: GridPoint): string {
-  return low === null || high === null ? "" : intervalWords(mean, low, high);
+/** The mean of a point with its 95 % confidence interval, if it has one. */
+export function meanText([, , mean, low, high]: GridPoint): string {
+  return meanWords(mean, low, high);
 }
 
 /** How many boxes' widths the boxes of a line stand aside; words have places of their own. */

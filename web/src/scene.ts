@@ -67,6 +67,9 @@ export const CHARACTER = 0.54;
 /** Rows of a label below an axis, their distance, and the free space between two labels. */
 const [LABEL_ROWS, LABEL_ROW, LABEL_GAP] = [4, 11, 6];
 
+/** Characters of a label below an axis that is turned. */
+const TURNED = 22;
+
 /** Width in points for a place of this width in pixels: text has the size that it has in all charts of a page, 12 pixels. */
 export function widthFor(pixels: number): number {
   return pixels > 0 ? Math.max(0.75 * pixels, MIN_WIDTH) : WIDTH;
@@ -101,11 +104,15 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   }
   const xTicks = sketch.xTicks ?? ticks(sketch.x[0], sketch.x[1], Math.max(Math.round((8 * width) / WIDTH), 3)).map((one) => [one, number(one)] as const);
   const labels = rowsOfLabels(xTicks.map(([value, words]) => [x(value), words]), width);
+  // where a label would be cut, as on a phone, all are turned
+  const turned = labels.some((rows) => rows.some((row) => row.endsWith("…"))) ? xTicks.map(([, words]) => shortened(words, TURNED)) : null;
   xTicks.forEach(([value], index) => {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
-    labels[index]!.forEach((words, row) => text([x(value), bottom + 14 + row * LABEL_ROW], words, { anchor: "middle" }));
+    if (turned) text([x(value) + 3, bottom + 7], turned[index]!, { anchor: "end", turned: true });
+    else labels[index]!.forEach((words, row) => text([x(value), bottom + 14 + row * LABEL_ROW], words, { anchor: "middle" }));
   });
-  const below = (Math.max(1, ...labels.map((rows) => rows.length)) - 1) * LABEL_ROW;
+  const longest = Math.max(0, ...(turned ?? []).map((words) => words.length));
+  const below = turned ? Math.max(longest * 9 * CHARACTER - 7, 0) : (Math.max(1, ...labels.map((rows) => rows.length)) - 1) * LABEL_ROW;
   line([LEFT, top, LEFT, bottom, width - RIGHT, bottom], INK, 0.7);
   for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2, one.dash);
   for (const one of sketch.lines) {
@@ -140,6 +147,10 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   text([(LEFT + width - RIGHT) / 2, bottom + 28 + below], sketch.xLabel, { anchor: "middle" });
   text([12, (top + bottom) / 2], sketch.yLabel, { anchor: "middle", turned: true });
   return { width, height: bottom + 36 + below, primitives, at: (one, other) => [x(one), y(other)] };
+}
+
+function shortened(words: string, most: number): string {
+  return words.length > most ? `${words.slice(0, most - 1)}…` : words;
 }
 
 /** Labels below an axis, in as many rows as their places leave room for; what is still too long ends in "…". */

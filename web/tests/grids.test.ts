@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { boxOf, gridCsv, hasBoxes, intervalText, placeOf, sketchOf, type Grid, type Grids } from "../src/grids";
+import { meanWords } from "../src/format";
+import { boxOf, gridCsv, hasBoxes, meanText, placeOf, sketchOf, type Grid, type Grids } from "../src/grids";
 import { scene } from "../src/scene";
 
 const chart: Grid = {
@@ -50,10 +51,23 @@ test("an interval does not set the axis, and ends at its edge with an arrow", ()
   expect(own.map((one) => (one.kind === "line" ? one.points.length : 0)).filter((length) => length === 6)).toHaveLength(2);
 });
 
-test("an interval with unequal sides is printed with its ends", () => {
-  expect(intervalText(chart.lines[0]!.points[0]!)).toBe(" ± 0.1");
-  expect(intervalText(chart.lines[0]!.points[1]!)).toBe("");
-  expect(intervalText([1, "1", 0.98, 0.9123, 1, 5, []])).toBe(" [0.912, 1]");
+test("a mean and its interval have the same decimals, and never leave what its number can be", () => {
+  expect(meanText(chart.lines[0]!.points[0]!)).toBe("0.5 ± 0.1");
+  expect(meanText(chart.lines[0]!.points[1]!)).toBe("0.9");
+  expect(meanText([1, "1", 0.98, 0.9123, 1, 5, []])).toBe("0.980 [0.912, 1.000]");
+  // the cases of test_stats.py of the package
+  const cases: [number, number, number, number, string][] = [
+    [20, 19.97, 20.03, 3, "20.00 ± 0.03"],
+    [1023.2, 723.2, 1323.2, 4, "1\u202f020 ± 300"],
+    [0.141, 0, 0.321, 3, "0.14 [0.00, 0.32]"],
+    [1.045, 0, 2.11, 4, "1.0 [0.0, 2.1]"],
+    [-0.24, -1.24, 0.76, 3, "−0.2 ± 1.0"],
+    [0.5, 0.499_999_999, 0.500_000_001, 4, "0.500000 ± 0.000001"],
+    [2.34e-5, 2.22e-5, 2.46e-5, 4, "(2.34 ± 0.12)e−5"],
+    [1, 0.999_999_99, 1, 4, "1.00000 [0.99999, 1.00000]"],
+    [0.3, 0.3, 0.3, 4, "0.3 ± 0.0"],
+  ];
+  for (const [mean, low, high, digits, text] of cases) expect(meanWords(mean, low, high, digits)).toBe(text);
 });
 
 test("a box has quartiles, whiskers within 1.5 interquartile ranges, and what is beyond", () => {

@@ -32,3 +32,17 @@ test("a chart in a narrow place has its text within it, in the usual size", () =
     if (one.anchor === "middle") expect(one.x + half).toBeLessThanOrEqual(narrow.width + 2);
   }
 });
+
+test("labels of a narrow chart that would be cut are turned, and keep their words", () => {
+  const words = ["fifo", "pfifoheaddrop", "red, adaptive", "fq_codel", "cake"];
+  const sketch = { title: "", xLabel: "queue", yLabel: "y", x: [0, 4] as const, y: [0, 1] as const, lines: [], marks: [], shade: null, xTicks: words.map((word, at) => [at, word] as const) };
+  const texts = (width: number) => scene(sketch, width).primitives.flatMap((one) => (one.kind === "text" && words.includes(one.text) ? [one] : []));
+  expect(texts(260).map((one) => [one.text, one.turned])).toEqual(words.map((word) => [word, true]));
+  expect(texts(590).every((one) => !one.turned)).toBe(true);
+  const drawn = scene(sketch, 260);
+  const title = drawn.primitives.find((one) => one.kind === "text" && one.text === "queue");
+  // the title of the axis is below the longest label, within the picture
+  if (title?.kind !== "text") throw new Error("no title");
+  expect(title.y).toBeGreaterThan(texts(260)[0]!.y + "pfifoheaddrop".length * 9 * 0.5);
+  expect(title.y).toBeLessThan(drawn.height);
+});

@@ -173,8 +173,10 @@ def call(words: Sequence[str]) -> int:
             warnings.showwarning = print_warning
             code = application()(list(words))
     except CycloptsError as error:
-        hint = "`thalweg --help` lists the commands, `thalweg COMMAND --help` its options"
-        return print_error(str(error), hint=hint, json=json)
+        from .usage import explained
+
+        message, hint = explained(error, words)
+        return print_error(message, hint=hint, json=json)
     except ScenarioError as error:
         problems = [vars(problem) for problem in error.problems]
         return print_error(error.picture, problems=problems, json=json, framed=True)

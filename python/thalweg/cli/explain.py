@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .options import SchemeFiles, load_scheme_files
-from .output import check_figure, console, number, print_table, show_json
+from .output import check_figure, console, number, print_table, quoted, show_json
+from .usage import arguments, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..explanation import Explanation
 
@@ -53,6 +54,27 @@ def explain(
         _print(answer)
         console().print(f"Figure: {figure}", soft_wrap=True, markup=False)
     return 0
+
+
+def missing(parameter: str, words: Sequence[str]) -> str | None:
+    """The hint without a flow: the flows of the run or scenario."""
+    from ..errors import ResultError, ScenarioError
+    from ..explanation import explainable
+    from ..result import Result
+    from ..scenario import load
+
+    given = arguments(words)
+    if parameter != "--flow" or not given or not Path(given[0]).exists():
+        return None
+    run = Path(given[0])
+    try:
+        flows = explainable(load(run) if run.is_file() else Result.load(run))
+    except (ResultError, ScenarioError, OSError):
+        return None
+    if not flows:
+        return "no flow of this run has a congestion controller whose decisions can be logged"
+    flow = next((word for word in given[1:] if word in flows), flows[0])
+    return f"`thalweg explain {quoted(run)} --flow {quoted(flow)}`; the flows are {listed(flows)}"
 
 
 def _print(answer: Explanation) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .output import CommandError, nearest, print_table, show_json
@@ -43,6 +44,9 @@ def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
     is_table = any(row["table"] == name for row in columns)
     if not called and not is_table and (headed := columns_called(name, exactly=bool(exact))):
         called = [row for table, column in headed for row in _definitions(table, column, columns)]
+    if not exact and not of_series and (not called or re.fullmatch(r"p\d+", name.lower())):
+        # one heading is `p95` alone, but all percentiles are meant
+        called = [*called, *_by_words(name, columns)]
     if not exact and not of_series and not called:
         known = {word for row in columns for word in (row["table"], row["name"])}
         known |= {row["name"] for row in series}
@@ -50,8 +54,50 @@ def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
         raise CommandError(
             f"no table, column, series or heading is called `{name}`", nearest(name, sorted(known))
         )
-    unique = {(row["table"], row["name"]): row for row in [*exact, *called]}
+    unique = {(row["table"], row["name"]): _complete(row, columns) for row in [*exact, *called]}
     return list(unique.values()), of_series
+
+
+def _by_words(name: str, columns: Rows) -> Rows:
+    """Columns by a name without its unit, such as `queueing_delay_p95`, or by words of names and headings in any order.
+
+    Percentiles are found as `p95` and as `95th percentile`.
+    """
+    from ..report.columns import TABLES
+
+    bare = [row for row in columns if row["name"].removesuffix("_s").removesuffix("_bps") == name]
+    if bare:
+        return bare
+    headings: dict[tuple[str, str], str] = {}
+    for table, shown in TABLES.items():
+        for key, heading, _ in shown:
+            headings[table, key] = f"{headings.get((table, key), '')} {heading}"
+    wanted = _words(PERCENTILE.sub(r"p\1", name.lower()))
+    known = [
+        _words(f"{row['name']} {headings.get((row['table'], row['name']), '')}".lower()) for row in columns
+    ]
+    return [row for row, words in zip(columns, known, strict=True) if wanted and wanted <= words]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text)) - {"of", "the"}
+
+
+PERCENTILE = re.compile(r"\b(\d+)(?:st|nd|rd|th)?[ -]?percentile\b")
+
+PART = re.compile(r"(?:\d+th percentile|median|minimum|maximum|first quartile|third quartile)(?=$|[;,])")
+"""Definitions that say nothing without the column before them."""
+
+
+def _complete(row: dict[str, Any], columns: Rows) -> dict[str, Any]:
+    """A row whose definition names what it is a percentile of, as it is shown without the rows before it."""
+    part = PART.match(row["definition"])
+    base = re.sub(r"_(p\d+|min|max)(?=_|$)", "", row["name"])
+    other = next((one for one in columns if (one["table"], one["name"]) == (row["table"], base)), None)
+    if part is None or other is None or base == row["name"]:
+        return row
+    rest = row["definition"][part.end() :]
+    return {**row, "definition": f"{part[0]} of {base}{rest}. {base}: {other['definition']}"}
 
 
 def _of_key(key: str, columns: Rows) -> Rows:

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ..errors import ResultError
-from .output import CommandError, check_figure, show_json
+from .output import CommandError, check_figure, quoted, show_json
+from .usage import arguments, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars
 
     from ..result import Result
@@ -128,6 +131,33 @@ def plot(
     else:
         print(f"written to {target}")
     return 0
+
+
+def missing(parameter: str, words: Sequence[str]) -> str | None:
+    """The hint without a name: the series of a run, or the metrics of a sweep."""
+    from ..report import is_sweep
+    from ..report.sweeps import key_metrics
+    from ..result import Result
+    from ..sweep import SweepResult
+
+    given = arguments(words)
+    if parameter != "WHAT" or not given or not Path(given[0]).is_dir():
+        return None
+    folder = Path(given[0])
+    try:
+        if is_sweep(folder):
+            done = SweepResult.load(folder)
+            kind, names = "metrics", sorted(set(done.summary["metric"])) if done.runs else []
+            # those of the page
+            first = key_metrics(done.runs[0].result)[:1] if done.runs else []
+        else:
+            kind, names = "series", sorted(set(Result.load(folder).series["series"]))
+            first = [name for name in ("rate", "backlog") if name in names]
+    except (ResultError, OSError):
+        return None
+    if not names:
+        return f"no {kind} were recorded in {quoted(folder)}: name some under `series` in the scenario's [record]"
+    return f"`thalweg plot {quoted(folder)} {quoted((first or names)[0])}`; its {kind} are {listed(names)}"
 
 
 def _draw_sweep(

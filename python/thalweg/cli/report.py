@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from .._stored import AGAIN, INDEX_AGAIN
 from ..errors import ResultError
-from .output import CommandError, show_json
+from .output import CommandError, quoted, show_json
+from .usage import arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def report(
@@ -50,3 +54,12 @@ def report(
     else:
         print(f"written to {page}")
     return 0
+
+
+def unused(words: Sequence[str]) -> str | None:
+    """The hint for several folders."""
+    folders = [quoted(word) for word in arguments(words)]
+    if len(folders) < 2:
+        return None
+    together = f"one page of several runs: `thalweg compare {' '.join(folders)}`"
+    return f"{together}; a page of each: `thalweg report {folders[0]}`, and so on"

@@ -467,7 +467,7 @@ def _print_points(done: SweepResult, title: str) -> None:
     if has_intervals(rows):
         what = "mean and 95 % confidence interval"
     elif max(row["n"] for row in rows) > 1:
-        what = "all seeds gave the same run"
+        what = "all seeds gave the same run" if all(point.distinct == 1 for point in done.points) else "mean"
     print_table(f"{title}: {what}", columns, listed, all_in="summary.parquet has all")
 
 

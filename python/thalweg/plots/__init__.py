@@ -17,7 +17,16 @@ from ..styles import figure_class as figure_class
 from ..styles import in_style as in_style
 from ..styles import style as style
 from ._axes import interval_band, intervals, widen_axis
-from ._colours import NO_SCHEME, SCHEME_COLOURS, flow_colours, mix_colours, scheme_colours, shade
+from ._colours import (
+    NO_SCHEME,
+    SCHEME_COLOURS,
+    contrast,
+    flow_colours,
+    mix_colours,
+    scheme_colours,
+    shade,
+    shades,
+)
 from ._distributions import boxes, cdf, cdf_bands, distributions
 from ._grid import GridAxis, bars, grid, group_lines
 from ._heatmap import heatmap
@@ -37,6 +46,7 @@ __all__ = [
     "boxes",
     "cdf",
     "cdf_bands",
+    "contrast",
     "distributions",
     "ellipse",
     "flow_colours",
@@ -57,6 +67,7 @@ __all__ = [
     "series_rows",
     "series_title",
     "shade",
+    "shades",
     "subject_name",
     "svg",
     "unit_of",

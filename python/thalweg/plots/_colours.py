@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..styles import COLOURS
@@ -14,24 +16,24 @@ SCHEME_COLOURS = {
     "asmp": "#c2508f",
     "bbr": "#6b7885",
     "bic": "#a98f12",
-    "cctcp": "#2cbf74",
-    "chopcop": "#4b52e0",
+    "cctcp": "#27a766",
+    "chopcop": "#5258e1",
     "coopcon": "#9c6b3f",
     "cubic": "#dd7a30",
-    "cubic_ndn": "#e39a87",
+    "cubic_ndn": "#c28373",
     "cvihis": "#3a6cb3",
-    "ecn_rate": "#d98fb0",
-    "ecp": "#9fbf5a",
+    "ecn_rate": "#c17f9d",
+    "ecp": "#829c4a",
     "flecom": "#6a6a6a",
-    "gcc": "#e39a87",
+    "gcc": "#7c8a10",
     "highspeed": "#2c8542",
-    "his": "#3aa0c4",
+    "his": "#399dc1",
     "hobhis": "#6f8f3a",
-    "hr_icp": "#8c4450",
+    "hr_icp": "#985762",
     "htcp": "#11a011",
-    "hybla": "#0b3573",
+    "hybla": "#4d6b99",
     "icp": "#c2508f",
-    "illinois": "#9019e5",
+    "illinois": "#982be7",
     "ledbat": "#b07cc6",
     "ledbat_pp": "#9b567c",
     "mca": "#3878c7",
@@ -44,23 +46,29 @@ SCHEME_COLOURS = {
     "pgmcc": "#6f8f3a",
     "raaqm": "#d1495b",
     "reno": "#2a9d82",
-    "scalable": "#c01515",
+    "scalable": "#c72d2d",
     "srmcc": "#d1495b",
     "tcp_lp": "#8d7b6b",
-    "tfmcc": "#3aa0c4",
-    "tfrc": "#d98fb0",
-    "vegas": "#54d916",
+    "tfmcc": "#399dc1",
+    "tfrc": "#c17f9d",
+    "vegas": "#41a711",
     "veno": "#d94ecd",
-    "westwood": "#73240b",
-    "yeah": "#5c0e8c",
+    "westwood": "#955a47",
+    "yeah": "#8951ac",
 }
 """One colour per scheme in all figures. Two schemes have the same colour only if no network has both."""
 
 NO_SCHEME = "#9aa3ab"
 """Colour of a flow without a scheme, in a figure of schemes."""
 
-SHADES = (0.0, 0.38, -0.3, 0.6)
-"""Lightness steps of the flows of one scheme relative to the first of them."""
+READABLE = 3.0
+"""Smallest contrast of a line with its background (WCAG 2.2, 1.4.11)."""
+
+GROUNDS = ("#ffffff", "#182027")
+"""Backgrounds of figures: those of light pages and files, and of dark pages."""
+
+SHADES = 5
+"""Number of shades of a colour, itself included: more would look alike."""
 
 
 def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
@@ -84,7 +92,7 @@ def flow_colours(flows: Sequence[str], schemes: Sequence[str]) -> dict[str, str]
     by_scheme: dict[str, list[str]] = {}
     for flow, scheme in zip(flows, schemes, strict=True):
         by_scheme.setdefault(scheme, []).append(flow)
-    shaded = len(by_scheme) > 1 and all(len(listed) <= len(SHADES) for listed in by_scheme.values())
+    shaded = len(by_scheme) > 1 and all(len(listed) <= SHADES for listed in by_scheme.values())
     given: dict[str, str] = {}
     alone = {of_scheme[scheme] for scheme, listed in by_scheme.items() if len(listed) == 1}
     free = [colour for colour in COLOURS if colour not in alone]
@@ -92,11 +100,51 @@ def flow_colours(flows: Sequence[str], schemes: Sequence[str]) -> dict[str, str]
     for scheme, listed in by_scheme.items():
         for index, flow in enumerate(listed):
             if len(listed) == 1 or shaded:
-                given[flow] = shade(of_scheme[scheme], SHADES[index])
+                given[flow] = shades(of_scheme[scheme])[index]
             else:
-                given[flow] = shade(free[turn % len(free)], SHADES[turn // len(free) % len(SHADES)])
+                given[flow] = shades(free[turn % len(free)])[turn // len(free) % SHADES]
                 turn += 1
     return {flow: given[flow] for flow in flows}
+
+
+@cache
+def shades(colour: str) -> tuple[str, ...]:
+    """A colour and `SHADES` − 1 shades of it, each as far from those before it as the contrast with both grounds permits."""
+    lightest = 1.02 * READABLE
+    darkest = contrast(*GROUNDS) / lightest
+    steps = [lightest * (darkest / lightest) ** (step / (SHADES - 1)) for step in range(SHADES)]
+    found = [colour]
+    while len(found) < SHADES:
+        known = [contrast(one, GROUNDS[0]) for one in found]
+        goal = max(steps, key=lambda step: min(abs(math.log(step / one)) for one in known))
+        found.append(_with_contrast(colour, goal))
+        steps.remove(goal)
+    return tuple(found)
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, from 1 to 21 (WCAG 2.2)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """The relative luminance of a colour, 0 to 1 (WCAG 2.2)."""
+    parts = [part / 255 for part in _parts(colour)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return math.fsum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _with_contrast(colour: str, goal: float) -> str:
+    """The shade of a colour that has this contrast with white."""
+    low, high = -1.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        if contrast(shade(colour, middle), GROUNDS[0]) > goal:
+            low = middle
+        else:
+            high = middle
+    return shade(colour, low)
 
 
 def shade(colour: str, share: float) -> str:

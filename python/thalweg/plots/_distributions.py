@@ -82,7 +82,7 @@ def cdf_bands(
                 values = values[numpy.linspace(0, len(values) - 1, MAX_STEPS).round().astype(int)]
             shares = numpy.array([numpy.searchsorted(one, values, side="right") / len(one) for one in runs])
             mean = shares.mean(axis=0)
-            line = look.line(index, COLOURS[index % len(COLOURS)], len(values) + 1)
+            line = look.line(index, COLOURS[index % len(COLOURS)], len(values) + 1, lines=len(known))
             places, heights = [values[0], *values], [0.0, *mean]
             axes.step(places, heights, where="post", label=name, **line)
             if len(runs) >= MIN_BAND:
@@ -136,7 +136,7 @@ def distributions(
                 [0.0, *part["share"]],
                 where="post",
                 label=subject_name(str(subject)),
-                **look.line(index, colour, len(values) + 1),
+                **look.line(index, colour, len(values) + 1, lines=len(parts)),
             )
         if logarithmic:
             axes.set_xscale("log")

@@ -55,7 +55,7 @@ def grid(
                 places,
                 [row[metric][0] for row in part],
                 label=", ".join(map(str, rest)) or None,
-                **look.points(index, COLOURS[index % len(COLOURS)])
+                **look.points(index, COLOURS[index % len(COLOURS)], lines=len(lines))
                 | ({} if axis_x.joined else {"linestyle": "none"}),
             )
             intervals(
@@ -143,8 +143,12 @@ def bars(
     *,
     colours: Sequence[str] | None = None,
     size: tuple[float, float] = (8.2, 2.4),
+    x: str = "",
 ) -> Figure:
-    """One bar per label and group, side by side; `colours` are of the groups, or of the labels if there is one group."""
+    """One bar per label and group, side by side; `colours` are of the groups, or of the labels if there is one group.
+
+    `axis` is the title of the vertical axis, `x` that of the horizontal one.
+    """
     from matplotlib import rc_context
     from matplotlib.ticker import MaxNLocator
 
@@ -156,10 +160,11 @@ def bars(
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
             given = list(colours or COLOURS)
             colour = given if colours and len(groups) == 1 else given[index % len(given)]
-            axes.bar(at, list(values), width * 0.92, color=colour, label=group)
+            axes.bar(at, list(values), width * 0.92, color=colour, label=group if len(groups) > 1 else None)
         axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
         edge = max(0.6, 2.4 - len(labels) / 2)
         axes.set_xlim(-edge, len(labels) - 1 + edge)
+        axes.set_xlabel(x)
         axes.set_ylabel(axis)
         # a tick above every bar
         if (highest := axes.dataLim.y1) > 0 and axes.dataLim.y0 >= 0:

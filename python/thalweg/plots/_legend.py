@@ -69,12 +69,24 @@ def legend_width(legend: Legend) -> float:
 
 
 def _left(axes: Axes) -> float:
-    """The width of what is left of the plot, where a legend above it begins: the labels of the vertical axis."""
+    """The width of what is left of the plot, where a legend above it begins: the labels of the vertical axis.
+
+    Plots below each other begin at one place, so that the widest labels of them count.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    canvas: Any = FigureCanvasAgg(axes.get_figure(root=True))
-    box = axes.yaxis.get_tightbbox(canvas.get_renderer())
-    return 0.0 if box is None else float(box.width)
+    figure = axes.get_figure(root=True)
+    canvas: Any = FigureCanvasAgg(figure)
+    place = axes.get_subplotspec()
+    below = [
+        other
+        for other in axes.figure.axes
+        if place is not None
+        and (spec := other.get_subplotspec()) is not None
+        and spec.colspan.start == place.colspan.start
+    ]
+    boxes = [other.yaxis.get_tightbbox(canvas.get_renderer()) for other in {axes, *below}]
+    return max((float(box.width) for box in boxes if box is not None), default=0.0)
 
 
 def _height(legend: Legend) -> float:

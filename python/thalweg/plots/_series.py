@@ -40,6 +40,10 @@ UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "bytes": ("kB", 1e-3), "1": 
 """Unit and factor of values of a unit in figures."""
 
 
+PERCENT = frozenset({"utilisation", "target_utilisation"})
+"""Shares that figures show in percent, as tables do."""
+
+
 def series_title(series: str) -> str:
     """The label of a series."""
     return TITLES.get(series) or series.replace("_", " ").capitalize()
@@ -49,6 +53,8 @@ def unit_of(series: str) -> tuple[str, float]:
     """Unit and factor of a series in figures."""
     from ..catalogue import series as known
 
+    if series in PERCENT:
+        return "%", 100.0
     unit = next((row["unit"] for row in known() if row["name"] == series), "")
     return UNITS.get(unit, (unit, 1.0))
 
@@ -108,7 +114,7 @@ def series(
         for subject in names:
             part = rows.filter(pl.col("subject") == subject)
             colour = kept.get(subject) or given[subject]
-            line = look.line(order.index(colour), colour, part.height)
+            line = look.line(order.index(colour), colour, part.height, lines=len(names))
             axes.plot(part["time_s"], part["value"] * factor, label=_label(subject, labels or {}), **line)
         rest = rows.filter(~pl.col("subject").is_in(names))
         for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):

@@ -18,11 +18,12 @@ from markupsafe import Markup
 from .. import plots
 from ..event_labels import seconds
 from ..stats import possible_range
+from ..styles import MANY_LINES
 from .columns import unit_of
 from .comparison import DASHES, lines, marks
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Collection, Container, Mapping, Sequence
 
     import polars
 
@@ -240,7 +241,8 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
     means = {subject: _mean(wide[subject]) for subject in subjects}
     highest = max(means.values(), default=0.0)
     colours = _colours(subjects, run.colours)
-    dashes = _dashes(colours)
+    quiet = {subject for subject in subjects if means[subject] < plots.NEAR_ZERO * highest}
+    dashes = _dashes(colours, run.colours, quiet)
     unit, factor = plots.unit_of(name)
     return {
         "name": chart,
@@ -254,7 +256,7 @@ def _chart(run: Result, name: str, chart: str, title: str, columns: Columns, loa
                 "colour": colours[subject],
                 "dash": list(dashes[subject]),
                 "group": groups.get(subject.removeprefix("flow.")),
-                "quiet": means[subject] < plots.NEAR_ZERO * highest,
+                "quiet": subject in quiet,
             }
             for subject in subjects
         ],
@@ -296,7 +298,9 @@ def grids(
     charts = []
     for metric, label in metrics.items():
         lines = []
-        for index, (rest, part) in enumerate(plots.group_lines(rows, keys, metric).items()):
+        groups = plots.group_lines(rows, keys, metric)
+        for index, (rest, part) in enumerate(groups.items()):
+            again = index // len(plots.COLOURS)
             points = sorted(
                 (
                     [
@@ -311,7 +315,7 @@ def grids(
                 {
                     "label": ", ".join(map(str, rest)),
                     "colour": plots.COLOURS[index % len(plots.COLOURS)],
-                    "dash": list(DASHES[index // len(plots.COLOURS) % len(DASHES)]),
+                    "dash": list(DASHES[(again + index * (len(groups) >= MANY_LINES)) % len(DASHES)]),
                     "points": points,
                 }
             )
@@ -503,12 +507,21 @@ def _colours(subjects: Sequence[str], kept: Mapping[str, str]) -> dict[str, str]
     return {subject: kept.get(subject) or given[subject] for subject in subjects}
 
 
-def _dashes(colours: Mapping[str, str]) -> dict[str, tuple[float, ...]]:
-    """A kind of line per subject: solid, and others for those whose colour is taken."""
+def _dashes(
+    colours: Mapping[str, str], kept: Mapping[str, str], quiet: Collection[str] = ()
+) -> dict[str, tuple[float, ...]]:
+    """A kind of line per subject: solid if they are few, and others for those whose colour is taken.
+
+    From `styles.MANY_LINES` on, lines differ by their dashes too; the colours that are `kept` on the page have the same ones
+    in each of its charts. Lines that are `quiet` are not shown at first, and do not count.
+    """
+    order = list(dict.fromkeys([*kept.values(), *colours.values()]))
+    many = sum(subject not in quiet for subject in colours) >= MANY_LINES
     taken: dict[str, int] = {}
     given = {}
-    for subject, colour in colours.items():
-        given[subject] = DASHES[taken.get(colour, 0) % len(DASHES)]
+    for subject, colour in sorted(colours.items(), key=lambda item: item[0] in quiet):
+        first = order.index(colour) if many else 0
+        given[subject] = DASHES[(first + taken.get(colour, 0)) % len(DASHES)]
         taken[colour] = taken.get(colour, 0) + 1
     return given
 

@@ -50,7 +50,9 @@ bars = {
     ]
     for name, run in runs
 }
-chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
+chart = plots.bars(
+    groups, bars, "throughput (Mbit/s)", colours=comparison.colours(runs), x="group of flows"
+)
 chart.savefig("throughput.svg")
 """
 """Python that makes the picture of throughputs."""
@@ -110,7 +112,11 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
         runs=listed,
         run_columns=[(key, key) for key in listed[0]],
         metrics=[
-            {**row["values"], "change": row["change"], "metric": heading(row["metric"])}
+            {
+                **row["values"],
+                "change": row["change"] and row["change"].replace("-", "−"),
+                "metric": heading(row["metric"]),
+            }
             for row in metrics(runs)
         ],
         metric_columns=columns,
@@ -164,7 +170,8 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
         ]
         for name, run in runs
     }
-    chart = plots.bars(groups, bars, "throughput of all its flows (Mbit/s)", colours=comparison.colours(runs))
+    colours = comparison.colours(runs)
+    chart = plots.bars(groups, bars, "throughput (Mbit/s)", colours=colours, x="group of flows")
     return plots.svg(chart, "throughput-of-groups")
 
 

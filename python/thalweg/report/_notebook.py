@@ -119,7 +119,8 @@ def of_sweep_result(done: SweepResult) -> str:
     digest = hashlib.sha256("".join(run.result.trace_hash for run in done.runs).encode()).hexdigest()
     pictures = []
     if done.keys and len(rows) > 1:
-        for metric in metrics[:MAX_PICTURES]:
+        same = sweeps.same_everywhere(rows, metrics)
+        for metric in [metric for metric in metrics if metric not in same][:MAX_PICTURES]:
             figure = plots.grid(rows, done.keys, metric, sweeps.axis_label(metric))
             caption = f"{metric}, mean and 95 % interval" if sweeps.has_intervals(rows) else metric
             pictures.append(_picture(digest, metric, plots.svg(figure, metric), f"{caption}."))

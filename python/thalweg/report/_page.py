@@ -127,9 +127,19 @@ def prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
+SHORT = 14
+"""Names of at most this length have no place for a break: `cubic.1` stays in one line."""
+
+
 def breakable(text: str) -> Markup:
-    """A dotted key that can be broken after its dots."""
-    return Markup(".<wbr>").join(text.split("."))
+    """A dotted key that can be broken after its dots and its underscores, if it is long."""
+    if len(text) <= SHORT:
+        return escape(text)
+    return Markup("").join(
+        part if part not in "._" else Markup("{}<wbr>").format(part)
+        for part in re.split(r"([._])", text)
+        if part
+    )
 
 
 def unit_after(row: Mapping[str, Any]) -> str:
@@ -137,7 +147,9 @@ def unit_after(row: Mapping[str, Any]) -> str:
     return f" {row['unit']}" if row.get("unit") and row["unit"] != "1" else ""
 
 
-NUMBER = re.compile(r"–|same|[−-]?\d[\d\u202f.]*(e[−+-]?\d+)?(\s±\s\d[\d\u202f.]*(e[−+-]?\d+)?)?(\s%)?")
+_ONE = r"[+−-]?\d[\d\u202f.]*(e[−+-]?\d+|·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?"
+_INTERVAL = rf"{_ONE}(\s±\s{_ONE}|\s\[{_ONE},\s{_ONE}\])?"
+NUMBER = re.compile(rf"–|same|from\s0|({_INTERVAL}|\({_INTERVAL}\)·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)(\s%)?")
 """What `number` writes, with an interval or without, a change in percent, and the word for none."""
 
 

@@ -73,7 +73,8 @@ plots.cdf(samples, "time (s)", logarithmic=True).savefig("times.svg")
         """rows = run.flows
 colours = [run.colours[f"flow.{flow}"] for flow in rows["flow"]]
 values = {"throughput": rows["throughput_bps"].fill_null(0.0) / 1e6}
-plots.bars(rows["flow"].to_list(), values, "throughput (Mbit/s)", colours=colours).savefig("shares.svg")
+chart = plots.bars(rows["flow"].to_list(), values, "throughput (Mbit/s)", colours=colours, x="flow")
+chart.savefig("shares.svg")
 """,
     ),
     "delays": (
@@ -219,13 +220,18 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
         for group in run.groups.to_dicts()
         if group.get("completions")
     ][:MAX_GROUPS]
-    dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
+    on_links = int(run.links["drops"].sum() or 0) if run.links.height else 0
+    # nodes drop as well, for which the reasons of the flows have a count
+    of_flows = int(run.flows["drops"].sum() or 0) if "drops" in run.flows.columns else 0
+    dropped, where = (
+        (of_flows, "on links and at nodes") if of_flows > on_links else (on_links, "on all links")
+    )
     reasons = drops_by_reason(run.flows)
     rows.append(
         (
             "dropped packets",
             cell(dropped),
-            f"on all links{', after the warm-up' if has_warmup(run) else ''}"
+            f"{where}{', after the warm-up' if has_warmup(run) else ''}"
             + (f"; by reason: {reasons}" if reasons else ""),
         )
     )
@@ -301,6 +307,7 @@ def _shares(run: Result) -> Drawing | None:
         {"throughput": [(row.get("throughput_bps") or 0.0) for row in rows]},
         "throughput (Mbit/s)",
         colours=[run.colours[f"flow.{row['flow']}"] for row in rows],
+        x="flow",
     )
     return plots.svg(chart, "shares")
 

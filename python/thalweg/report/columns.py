@@ -366,6 +366,10 @@ def column_heading(column: str) -> str:
     return column.replace("_", " ")
 
 
+DIGITS = 4
+"""Significant digits of means with an interval."""
+
+
 def with_intervals(
     rows: Sequence[dict[str, Any]], number: Callable[[float | None], str]
 ) -> list[dict[str, Any]]:
@@ -388,13 +392,9 @@ def with_intervals(
 
 def _with_interval(mean: Any, low: Any, high: Any, number: Callable[[float | None], str]) -> str:
     # none for a single seed, or too narrow to be visible
-    if mean is None or low is None or high is None or low == high:
+    if mean is None or low is None or high is None or high - low <= 10.0 ** -(DIGITS + 1) * abs(mean):
         return number(mean)
-    return interval_text(
-        mean,
-        (low, high),
-        lambda value, digits: number(value if value == mean else float(f"{value:.{digits}g}")),
-    )
+    return interval_text(mean, (low, high), lambda value, _: number(value), DIGITS)
 
 
 def _has_information(frame: polars.DataFrame, name: str) -> bool:

@@ -167,10 +167,6 @@ def shown_keys(runs: Sequence[Named]) -> list[str]:
     return [key for key in dict.fromkeys(key for _, table in values for key in table) if _shown(key, values)]
 
 
-SHADES = (0.0, 0.38, -0.3, 0.6, -0.55)
-"""Lightness steps of the colours of runs with different seeds, and of scenarios beyond the number of colours."""
-
-
 def colours(runs: Sequence[Named]) -> list[str]:
     """A colour per run, the same in every bar and line of a page; runs that differ only by their seeds have its shades."""
     groups = _same_scenario(runs)
@@ -178,9 +174,8 @@ def colours(runs: Sequence[Named]) -> list[str]:
     given = {}
     for place, group in enumerate(groups):
         for number, (name, _) in enumerate(group):
-            given[name] = plots.shade(
-                plots.COLOURS[place % every], SHADES[(place // every + number) % len(SHADES)]
-            )
+            shades = plots.shades(plots.COLOURS[place % every])
+            given[name] = shades[(place // every + number) % len(shades)]
     return [given[name] for name, _ in runs]
 
 

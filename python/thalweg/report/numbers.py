@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ..stats import raised
+
 
 def number(value: float | None, digits: int = 4) -> str:
     """A number with `digits` significant digits and thousands separators; a dash for none."""
@@ -16,13 +18,9 @@ def number(value: float | None, digits: int = 4) -> str:
     size = abs(value)
     if size >= 1e9 or size < 1e-4:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa.rstrip('0').rstrip('.')}·10{_raised(int(exponent))}".replace("-", "−")
+        return f"{mantissa.rstrip('0').rstrip('.')}·10{raised(int(exponent))}".replace("-", "−")
     decimals = max(digits - 1 - math.floor(math.log10(size)), 0)
     text = f"{value:,.{decimals}f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return text.replace(",", "\u202f").replace("-", "−")
-
-
-def _raised(exponent: int) -> str:
-    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -78,7 +78,5 @@ def worth_drawing(samples: Mapping[str, Sequence[Sequence[float]]]) -> bool:
 
 def drawing(samples: Mapping[str, Sequence[tuple[float, float]]]) -> Drawing:
     """The figure of a page."""
-    chart = plots.scatter_runs(
-        samples, "mean queueing delay (ms)", "throughput of all flows of a group (Mbit/s)"
-    )
+    chart = plots.scatter_runs(samples, "mean queueing delay (ms)", "throughput (Mbit/s)")
     return plots.svg(chart, NAME)

@@ -14,7 +14,7 @@ from .._stored import INDEX_AGAIN, read_index, read_record, read_table, warn_of_
 from ..dataset import RUNS
 from ..errors import ResultError
 from ..result import PAGE, with_overrides
-from ..stats import interval_text
+from ..stats import MIN_SEEDS, interval_text
 from ..sweep import cells_of, group_by_point, notes
 from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
@@ -198,11 +198,13 @@ def relative_folder(result: Result, beside: Path) -> str | None:
 
 
 def key_metrics(result: Result) -> list[str]:
-    """Metrics with a column: expectations, throughput, fairness, completion times, fullest link, feedback."""
+    """Metrics with a column: expectations, throughput, delay, fairness, completion times, fullest link, feedback."""
     expected: list[str] = result.expect["key"].to_list()
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
     each = groups if 2 <= len(groups) <= MAX_GROUPS else []
     throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput"]
+    waits = [f"flows.{group}.queueing_delay" for group in groups[:MAX_GROUPS]]
+    delays = [key for key in waits if result.get(key) is not None]
     done = [f"flows.{group}" for group in groups if result.get(f"flows.{group}.completions")]
     times = [
         key
@@ -221,6 +223,7 @@ def key_metrics(result: Result) -> list[str]:
             [
                 *expected,
                 *throughput,
+                *delays,
                 *fairness,
                 *times,
                 *transfers,
@@ -234,7 +237,8 @@ def key_metrics(result: Result) -> list[str]:
 def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[Row]:
     """One row per point of the grid: its keys, `n`, and for each metric `(mean, low, high)` in the unit for output.
 
-    `low` and `high` are the ends of the confidence interval, None if there is none.
+    `low` and `high` are the ends of the confidence interval, None if there is none, and below three seeds: an interval of
+    two values is too wide to mean anything.
     """
     found: dict[tuple[Any, ...], Row] = {}
     for row in summary:
@@ -244,7 +248,8 @@ def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[
         factor = unit_of(row["metric"])[1]
         point["n"] = max(point["n"], row["n"])
         # sweeps of earlier versions have no ends
-        point[row["metric"]] = tuple(_times(row.get(key), factor) for key in ("mean", "low", "high"))
+        ends = [row.get(end) if row["n"] >= MIN_SEEDS else None for end in ("low", "high")]
+        point[row["metric"]] = tuple(_times(value, factor) for value in (row["mean"], *ends))
     return list(found.values())
 
 
@@ -293,6 +298,17 @@ def axis_label(metric: str) -> str:
     return heading(metric).rpartition(".")[2].replace("_", " ")
 
 
+def same_everywhere(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, str]:
+    """Metrics whose mean is printed alike at all points that have it, with that text and its unit: they need no chart."""
+    found = {}
+    for metric in metrics:
+        texts = {number(row[metric][0]) for row in rows if metric in row}
+        if len(rows) > 1 and len(texts) == 1:
+            unit = unit_of(metric)[0]
+            found[metric] = f"{texts.pop()} {unit}".rstrip()
+    return found
+
+
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     record = read(folder)
@@ -303,6 +319,8 @@ def page(folder: Path) -> str:
     values = _values(keys, runs)
     add_samples(rows, keys, metrics, zip(values, runs, strict=True))
     title = with_overrides(record["title"], record.get("overrides", {}))
+    same = same_everywhere(rows, metrics) if keys else {}
+    drawn = [metric for metric in metrics if metric not in same] if keys and len(rows) > 1 else []
     cells = group_by_point((run["values"], run["seed"], run["trace_hash"]) for run in runs)
     columns, listed = means_table(rows, keys, metrics)
     # sweeps of earlier versions have none
@@ -340,17 +358,17 @@ def page(folder: Path) -> str:
         failure_columns=failure_columns(keys),
         failed=sum(not run["passed"] for run in runs),
         intervals=has_intervals(rows),
+        means=any(row["n"] > 1 for row in rows),
         keys=keys,
         columns=columns,
         rows=listed,
         pictures=[
             (metric, plots.svg(plots.grid(rows, keys, metric, axis_label(metric)), metric))
-            for metric in metrics
-        ]
-        if keys and len(rows) > 1
-        else [],
-        grids=_charts.grids(title, rows, keys, {metric: axis_label(metric) for metric in metrics})
-        if keys and len(rows) > 1
+            for metric in drawn
+        ],
+        same=same,
+        grids=_charts.grids(title, rows, keys, {metric: axis_label(metric) for metric in drawn})
+        if drawn
         else None,
         scatter=drawing,
         times=times,
