@@ -166,13 +166,11 @@ def drill(
     *,
     params: list[tuple[str, str]] = ...,
     standard: bool = False,
-    stamped: bool = True,
 ) -> str:
     """Drills TCP with a script in packetdrill's language; returns the report as JSON.
 
     `params` are parameters of the scheme, as TOML. With `standard` TCP follows the RFCs where the script leaves that
-    open, otherwise Linux. Without `stamped`, scripts without time stamps are not expressible. Raises `ValueError` for
-    values that are no parameters.
+    open, otherwise Linux. Raises `ValueError` for values that are no parameters.
     """
 
 class Files(TypedDict):

@@ -90,8 +90,6 @@ def test_what_is_not_expressible_is_no_pass(tmp_path: Path, capsys: pytest.Captu
         assert report["outcome"] == "not expressible", (name, report["message"])
         assert feature in report["message"]
         assert report["line"] == 10
-    stamps = asked(capsys, "drill", script(tmp_path, HEAD), "--time-stamps", "off", code=1)
-    assert "time stamps" in stamps["scripts"][0]["message"]
 
 
 def test_an_invalid_script_says_where_and_what_to_write(

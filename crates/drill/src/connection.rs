@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use std::collections::BTreeMap;
+
 use contract::{
     Address, Count, Cx, Ecn, EcnFeedback, Endpoint, EndpointId, FlowId, Header, Input, Label, Meter, NodeId,
     Outputs, Packet, Random, Request, SackBlocks, Setup, TcpFlags, TcpHeader, Waited,
@@ -85,6 +87,8 @@ pub(crate) struct Connection {
     last_ack: u64,
     /// The latest time stamp of the other end, and when its last acknowledgement came that is known to be new.
     heard: (Option<u32>, Time),
+    /// The last counters of bytes in options of accurate feedback that are known to be new.
+    counters: BTreeMap<String, u32>,
     /// Minimum time from the departure of a segment to its acknowledgement.
     min_rtt: Duration,
     /// Marked packets that arrived [RFC9768 §3.2.1: r.cep, from 0].
@@ -146,6 +150,7 @@ impl Connection {
             recent: Time::ZERO,
             last_ack: 0,
             heard: (None, Time::ZERO),
+            counters: BTreeMap::new(),
             min_rtt: Duration::MAX,
             marks_arrived: 0,
             retransmissions: 0,
@@ -309,6 +314,9 @@ impl Connection {
         // without a later time stamp or progress, an acknowledgement may be an old one
         if packet.time_stamp > self.heard.0 || ack > before.una || !header.sack.is_empty() {
             self.heard = (packet.time_stamp.max(self.heard.0), self.now);
+            for (name, count) in &packet.counters {
+                self.counters.insert(name.clone(), *count);
+            }
         }
         let arrival = Packet { sent_at: self.heard.1, ..self.packet(0, Ecn::NotCapable, header) };
         let sent = self.give_sender(Input::Packet(&arrival));
@@ -357,6 +365,11 @@ impl Connection {
             };
         }
         blocks
+    }
+
+    /// Bytes that the other end reports to have arrived in packets of this kind, by the counter of its option, which begins at `first` [RFC9768 §3.2.3].
+    pub(crate) fn reported(&self, counter: &str, first: u32) -> u32 {
+        self.counters.get(counter).map_or(0, |count| count.wrapping_sub(first) & 0xFF_FFFF)
     }
 
     // ---- time stamps
@@ -562,6 +575,8 @@ pub(crate) struct Arrival {
     pub(crate) window: Option<u32>,
     /// The value of its time stamp, where both ends have them.
     pub(crate) time_stamp: Option<u32>,
+    /// The counters of bytes in its option of accurate feedback, by name: `e0b`, `e1b`, `ceb`.
+    pub(crate) counters: Vec<(String, u32)>,
 }
 
 /// The measured reordering of a new connection [Linux: tcp_reordering], and its maximum [Linux: tcp_max_reordering].

@@ -62,12 +62,7 @@ pub struct Exported {
 /// Why the connection has no script: a setting that scripts cannot express, or the first line at which the drill differs from the record.
 pub fn export(recorded: &Recorded) -> Result<Exported, String> {
     let (like, settings) = expressible(recorded)?;
-    let options = Options {
-        scheme: Some(recorded.scheme.clone()),
-        params: recorded.params.clone(),
-        like,
-        stamped: true,
-    };
+    let options = Options { scheme: Some(recorded.scheme.clone()), params: recorded.params.clone(), like };
     let shown = recorded.packets.len().min(MAX_PACKETS);
     let lines = lines(recorded, shown)?;
     let head = head(recorded, like, &settings);
@@ -76,10 +71,12 @@ pub fn export(recorded: &Recorded) -> Result<Exported, String> {
     let report = drill(&script, &options);
     if report.outcome != Outcome::Pass {
         let line = report.lines.last().map_or("", |line| &line.text);
-        let hint = if recorded.config.send_buffer == Bytes::UNLIMITED {
-            ""
-        } else {
+        let hint = if recorded.config.send_buffer != Bytes::UNLIMITED {
             "; the send buffer of the flow has no equivalent in a script: without it, with `tcp.send_buffer` left out, the script may be expressible"
+        } else if recorded.config.time_stamps {
+            "; scripts have no time stamps: with `tcp.time_stamps = false` the flow has none either"
+        } else {
+            ""
         };
         return Err(format!(
             "the flow differs from its script at `{line}`: {}{hint}",
@@ -117,12 +114,8 @@ fn expressible(recorded: &Recorded) -> Result<(Like, Settings), String> {
     }
     let mut best: Option<Vec<&str>> = None;
     for like in [Like::Linux, Like::Standard] {
-        let options = Options {
-            scheme: Some(recorded.scheme.clone()),
-            params: recorded.params.clone(),
-            like,
-            stamped: true,
-        };
+        let options =
+            Options { scheme: Some(recorded.scheme.clone()), params: recorded.params.clone(), like };
         let mut settings = Settings::new(&options);
         settings.adopt(config);
         let agreed = Agreed {

@@ -15,7 +15,7 @@ pub(crate) struct Info<'a> {
 }
 
 /// The names that are known. Those of the second list are not kept by this TCP.
-const KNOWN: [&str; 32] = [
+const KNOWN: [&str; 35] = [
     "tcpi_state",
     "tcpi_ca_state",
     "tcpi_snd_cwnd",
@@ -36,6 +36,9 @@ const KNOWN: [&str; 32] = [
     "tcpi_reord_seen",
     "tcpi_delivered",
     "tcpi_delivered_ce",
+    "tcpi_delivered_e0_bytes",
+    "tcpi_delivered_e1_bytes",
+    "tcpi_delivered_ce_bytes",
     "tcpi_received_ce",
     "tcpi_marked_told",
     "tcpi_segs_out",
@@ -50,7 +53,7 @@ const KNOWN: [&str; 32] = [
     "tcpi_total_rto",
 ];
 
-const NOT_KEPT: [&str; 30] = [
+const NOT_KEPT: [&str; 27] = [
     "tcpi_options",
     "tcpi_probes",
     "tcpi_ato",
@@ -76,9 +79,6 @@ const NOT_KEPT: [&str; 30] = [
     "tcpi_data_segs_in",
     "tcpi_delivery_rate",
     "tcpi_max_pacing_rate",
-    "tcpi_delivered_e0_bytes",
-    "tcpi_delivered_e1_bytes",
-    "tcpi_delivered_ce_bytes",
     "tcpi_received_e0_bytes",
     "tcpi_received_ce_bytes",
 ];
@@ -176,6 +176,9 @@ fn value(connection: &Connection, name: &str) -> Option<i128> {
         "tcpi_delivered" => count.delivered + i128::from(connection.is_open()),
         "tcpi_delivered_ce" if accurate => state.marks.into(),
         "tcpi_delivered_ce" => connection.echoed.into(),
+        "tcpi_delivered_e0_bytes" if accurate => connection.reported("e0b", 1).into(),
+        "tcpi_delivered_e1_bytes" if accurate => connection.reported("e1b", 1).into(),
+        "tcpi_delivered_ce_bytes" if accurate => connection.reported("ceb", 0).into(),
         "tcpi_received_ce" if accurate => connection.marks_arrived.into(),
         "tcpi_marked_told" if accurate => i128::from(state.marks) - i128::from(state.marks_pending),
         "tcpi_segs_out" => connection.packets_out.into(),

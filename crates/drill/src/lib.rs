@@ -37,14 +37,11 @@ pub struct Options {
     pub params: ParamList,
     /// Whose TCP it is to be where a script leaves that open.
     pub like: Like,
-    /// Connections whose script has no time stamps have those that an honest receiver echoes. Otherwise they have none, which this TCP cannot do: such
-    /// scripts are not expressible.
-    pub stamped: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scheme: None, params: ParamList::new(), like: Like::Linux, stamped: true }
+        Self { scheme: None, params: ParamList::new(), like: Like::Linux }
     }
 }
 

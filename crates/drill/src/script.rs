@@ -144,6 +144,15 @@ impl Packet {
         }
     }
 
+    /// The counters of its option of accurate ECN feedback, by name.
+    pub fn counters(&self) -> &[(String, u32)] {
+        let found = self.options().iter().find_map(|option| match option {
+            TcpOption::AccEcn(counters) => Some(counters.as_slice()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
     /// Value and echo of the time stamps.
     pub fn time_stamps(&self) -> Option<(u32, u32)> {
         self.options().iter().find_map(|option| match option {

@@ -10,18 +10,17 @@ use units::Duration;
 /// Drills our TCP with a script. `params` are parameters of the scheme, as values of TOML. Returns the report as JSON. Raises `ValueError` for values that are
 /// no parameters.
 #[pyfunction]
-#[pyo3(signature = (text, scheme = None, *, params = Vec::new(), standard = false, stamped = true))]
+#[pyo3(signature = (text, scheme = None, *, params = Vec::new(), standard = false))]
 pub fn drill(
     text: &str,
     scheme: Option<String>,
     params: Vec<(String, String)>,
     standard: bool,
-    stamped: bool,
 ) -> PyResult<String> {
     let params = params.into_iter().map(|(name, text)| Ok((name, param(&text)?))).collect::<PyResult<_>>()?;
     let like = if standard { Like::Standard } else { Like::Linux };
     let report = match ::drill::parse(text) {
-        Ok(script) => ::drill::drill(&script, &Options { scheme, params, like, stamped }),
+        Ok(script) => ::drill::drill(&script, &Options { scheme, params, like }),
         Err(problem) => Report {
             outcome: Outcome::Invalid(problem.place, problem.message, problem.hint),
             scheme: String::new(),

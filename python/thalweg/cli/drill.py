@@ -27,7 +27,6 @@ def drill(
     scheme: str | None = None,
     changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
     like: Literal["linux", "standard"] = "linux",
-    time_stamps: Annotated[Literal["script", "off"], Parameter(name="--time-stamps")] = "script",
     quiet: bool = False,
     json: bool = False,
 ) -> int:
@@ -43,9 +42,6 @@ def drill(
         Set a parameter of the scheme, such as `--set beta=0.5`; needs `--scheme`; may be repeated.
     like
         Whose TCP it is where the script leaves that open: that of Linux, or that of the RFCs.
-    time_stamps
-        Time stamps of connections whose script has none: what an honest receiver echoes (`script`), or none (`off`), which
-        this TCP cannot do: such scripts are then not expressible.
     quiet
         Print no lines, only outcomes.
     json
@@ -53,10 +49,7 @@ def drill(
     """
     found = _files(files)
     params = _params(scheme, changes)
-    reports = [
-        _drill(path, scheme, params, standard=like == "standard", stamped=time_stamps == "script")
-        for path in found
-    ]
+    reports = [_drill(path, scheme, params, standard=like == "standard") for path in found]
     counts = {name: sum(report["outcome"] == name for report in reports) for name in STYLES}
     if json:
         show_json({"outcomes": counts, "scripts": reports})
@@ -104,7 +97,7 @@ def _params(scheme: str | None, changes: tuple[str, ...]) -> list[tuple[str, str
 
 
 def _drill(
-    path: Path, scheme: str | None, params: list[tuple[str, str]], *, standard: bool, stamped: bool
+    path: Path, scheme: str | None, params: list[tuple[str, str]], *, standard: bool
 ) -> dict[str, Any]:
     from .. import _native
 
@@ -112,7 +105,7 @@ def _drill(
         text = read_text(path)
     except UnicodeDecodeError as error:
         raise CommandError(f"{path} is no text in UTF-8") from error
-    report = _json.loads(_native.drill(text, scheme, params=params, standard=standard, stamped=stamped))
+    report = _json.loads(_native.drill(text, scheme, params=params, standard=standard))
     return {"file": str(path), **report}
 
 

@@ -106,6 +106,7 @@ if TYPE_CHECKING:
         tail_probe: bool | None
         reduction: str | None
         undo: bool | None
+        time_stamps: bool | None
         frto: bool | None
         idle_restart: bool | None
         idle_decay: bool | None
@@ -409,6 +410,9 @@ class Tcp(Part):
       and marks. Default: halt; Linux: proportional.
     - `undo` (true or false): Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of
       the window. Default: true.
+    - `time_stamps` (true or false): Time stamps (RFC 7323), which tell a retransmission from the first
+      transmission. Without them an acknowledgement of retransmitted data has no round-trip time, and `undo`
+      needs `dsack` or `frto`. They do not change `header`. Default: true.
     - `frto` (true or false): Forward RTO recovery (F-RTO, RFC 5682): after a timeout, new data are sent
       before lost data once an acknowledgement advances, and the timeout is undone if data arrive that were
       never retransmitted. Requires `sack`. Default: false; Linux: true.
@@ -474,6 +478,7 @@ class Tcp(Part):
         "tail_probe": ("bool | None", ""),
         "reduction": ("str | None", "halt"),
         "undo": ("bool | None", ""),
+        "time_stamps": ("bool | None", ""),
         "frto": ("bool | None", ""),
         "idle_restart": ("bool | None", ""),
         "idle_decay": ("bool | None", ""),

@@ -184,11 +184,6 @@ impl Drill<'_> {
             return Err(Outcome::NotExpressible(place, feature));
         };
         let agreed = self.agree(theirs, active);
-        if !agreed.time_stamps && !self.options.stamped {
-            let feature =
-                "a connection without time stamps, whose retransmissions give no round-trip times".to_owned();
-            return Err(Outcome::NotExpressible(place, feature));
-        }
         if agreed.segment == 0 {
             let message = "a segment has no space for data".to_owned();
             return Err(Outcome::Invalid(place, message, "`mss` is above 12".to_owned()));
@@ -280,6 +275,7 @@ impl Drill<'_> {
             blocks: packet.blocks().iter().map(|block| (block.0.saturating_sub(1), block.1 - 1)).collect(),
             window,
             time_stamp: stamps.map(|(value, _)| value),
+            counters: packet.counters().to_vec(),
         };
         connection.arrive(&arrival, echoed);
         if packet.flags.fin {
