@@ -86,7 +86,7 @@ pub(crate) struct Connection {
     /// The acknowledgement number that arrived last, from 0.
     last_ack: u64,
     /// The latest time stamp of the other end, and when its last acknowledgement came that is known to be new.
-    heard: (Option<u32>, Time),
+    newest: (Option<u32>, Time),
     /// The last counters of bytes in options of accurate feedback that are known to be new.
     counters: BTreeMap<String, u32>,
     /// Minimum time from the departure of a segment to its acknowledgement.
@@ -149,7 +149,7 @@ impl Connection {
             opened: Vec::new(),
             recent: Time::ZERO,
             last_ack: 0,
-            heard: (None, Time::ZERO),
+            newest: (None, Time::ZERO),
             counters: BTreeMap::new(),
             min_rtt: Duration::MAX,
             marks_arrived: 0,
@@ -300,7 +300,7 @@ impl Connection {
             self.min_rtt = self.now.saturating_since(echo);
             self.recent = echo;
             self.last_ack = ack;
-            self.heard.0 = packet.time_stamp;
+            self.newest.0 = packet.time_stamp;
             let answer = self.packet(0, Ecn::NotCapable, header);
             return self.give_sender(Input::Packet(&answer));
         }
@@ -312,13 +312,13 @@ impl Connection {
             self.last_ack = ack;
         }
         // without a later time stamp or progress, an acknowledgement may be an old one
-        if packet.time_stamp > self.heard.0 || ack > before.una || !header.sack.is_empty() {
-            self.heard = (packet.time_stamp.max(self.heard.0), self.now);
+        if packet.time_stamp > self.newest.0 || ack > before.una || !header.sack.is_empty() {
+            self.newest = (packet.time_stamp.max(self.newest.0), self.now);
             for (name, count) in &packet.counters {
                 self.counters.insert(name.clone(), *count);
             }
         }
-        let arrival = Packet { sent_at: self.heard.1, ..self.packet(0, Ecn::NotCapable, header) };
+        let arrival = Packet { sent_at: self.newest.1, ..self.packet(0, Ecn::NotCapable, header) };
         let sent = self.give_sender(Input::Packet(&arrival));
         let after = self.inspect();
         if after.una > before.una && !after.backed_off {

@@ -30,7 +30,7 @@ pub(super) struct Rack {
     rtt: Duration,
     /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
     reordered: bool,
-    /// The most segments that such data were behind the highest that had arrived [Linux: tp->reordering].
+    /// Maximum number of segments that such data were behind the highest arrival [Linux: tp->reordering].
     degree: u64,
     /// The reordering window in quarters of the minimum round-trip time, and the recoveries until it is one again [RFC8985 §5.3: RACK.reo_wnd_mult,
     /// RACK.reo_wnd_persist].
