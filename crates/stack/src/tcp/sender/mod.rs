@@ -289,8 +289,8 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(cause) = self.recovery.ongoing {
             self.end_episode(cause, cx);
         }
-        if newly_sacked > 0 && header.ack == una {
-            self.report_disorder(newly_sacked, packet, cx);
+        if newly_sacked > 0 && header.ack <= una {
+            self.report_disorder(newly_sacked, header.ack < una, packet, cx);
         }
         if self.recovery.reducing {
             self.apply_prr();

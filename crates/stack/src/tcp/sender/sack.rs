@@ -84,12 +84,16 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// An acknowledgement reports `newly_sacked` bytes above gaps and nothing in sequence. As in Linux, their round-trip times count, and where data are often late they
-    /// count for the growth of the window as those in sequence do [Linux: tcp_ack_update_rtt, tcp_may_raise_cwnd].
+    /// count for the growth of the window as those in sequence do, unless the acknowledgement is older than one before (`old`) [Linux: tcp_ack, old_ack;
+    /// tcp_ack_update_rtt, tcp_may_raise_cwnd].
     #[cold]
-    pub(super) fn report_disorder(&mut self, newly_sacked: u64, packet: &Packet, cx: &mut Cx<'_>) {
-        let (Some(rack), true) = (&mut self.rack, self.prr.is_some()) else { return };
-        let grows = rack.is_disorder_usual() && !self.recovery.reducing;
+    pub(super) fn report_disorder(&mut self, newly_sacked: u64, old: bool, packet: &Packet, cx: &mut Cx<'_>) {
+        let Some(rack) = &mut self.rack else { return };
         let samples = rack.take_samples();
+        if old || self.prr.is_none() {
+            return;
+        }
+        let grows = rack.is_disorder_usual() && !self.recovery.reducing;
         let sample = samples.round_trips(None, cx.now());
         if let Some((first, _)) = sample {
             self.timer.sample(first);
