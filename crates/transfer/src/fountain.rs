@@ -14,6 +14,7 @@ use wire::stream::Reason;
 
 use super::assembly::code;
 use super::bytes::megabytes;
+use super::credit::Credit;
 use super::layout::{HASH, level};
 use super::messages::{self, Message, Report, SYMBOL_HEADER};
 use super::tally::Sent;
@@ -69,7 +70,7 @@ pub struct Fountain {
 }
 
 /// The state of a receiver.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Peer {
     present: bool,
     /// The channel binding of its session.
@@ -80,6 +81,28 @@ struct Peer {
     failed: Option<String>,
     /// The maximum number of symbols that it has reported since it joined.
     max_symbols: u64,
+    /// What it may request if there are others.
+    credit: Credit,
+}
+
+impl Peer {
+    /// A receiver, not yet present, of an object of this many symbols.
+    fn new(symbols: Option<u64>) -> Self {
+        Self {
+            present: false,
+            binding: [0; HASH],
+            report: None,
+            complete: false,
+            failed: None,
+            max_symbols: 0,
+            credit: Credit::new(symbols),
+        }
+    }
+
+    /// It is there, and does not have the whole.
+    fn is_incomplete(&self) -> bool {
+        self.present && !self.complete && self.failed.is_none()
+    }
 }
 
 /// A block of which symbols may be requested.
@@ -164,9 +187,21 @@ impl Fountain {
         self.peers.iter().filter_map(failure).collect()
     }
 
+    /// The receiver with this number.
+    fn peer(&mut self, peer: EndpointId) -> &mut Peer {
+        let layout = &self.manifest.layout;
+        let symbols = layout.length.map(|length| length.div_ceil(u64::from(layout.symbol_bytes)));
+        self.peers.entry(peer).or_insert_with(|| Peer::new(symbols))
+    }
+
+    /// Whether the requests of a receiver cost others.
+    fn is_shared(&self) -> bool {
+        self.peers.len() > 1
+    }
+
     /// The receivers that are not complete.
     fn incomplete_peers(&self) -> impl Iterator<Item = &Peer> {
-        self.peers.values().filter(|peer| peer.present && !peer.complete && peer.failed.is_none())
+        self.peers.values().filter(|peer| peer.is_incomplete())
     }
 
     fn has_begun(&mut self) -> bool {
@@ -295,6 +330,15 @@ impl Fountain {
     fn send_unconfirmed(&mut self, room: &mut [u8]) -> Option<usize> {
         let block = *self.unconfirmed.get(self.turn % self.unconfirmed.len().max(1))?;
         self.turn = (self.turn + 1) % self.unconfirmed.len();
+        if self.is_shared() {
+            let mut spent = false;
+            for peer in self.peers.values_mut().filter(|peer| peer.is_incomplete()) {
+                spent |= peer.credit.request(1) > 0 && peer.credit.is_spent();
+            }
+            if spent {
+                self.doubt();
+            }
+        }
         let written = self.write_coded(block, room);
         if written.is_none() && self.failed.is_none() {
             self.evicted(block);
@@ -375,19 +419,32 @@ impl Fountain {
         }
     }
 
-    fn on_report(&mut self, from: EndpointId, report: Report) {
-        let peer = self.peers.entry(from).or_default();
+    fn on_report(&mut self, from: EndpointId, report: Report, now: Time) {
+        let symbols = self.symbols_of(&report);
+        let peer = self.peer(from);
         peer.present = true;
         // a reordered report
         if peer.report.as_ref().is_some_and(|last| last.seen > report.seen || last.complete > report.complete)
         {
             return;
         }
+        peer.credit.confirm(symbols, now);
+        let gained = symbols > peer.max_symbols;
+        peer.max_symbols = peer.max_symbols.max(symbols);
         // completion needs a proof
-        let complete = self.store.end().filter(|_| report.proof.is_some());
-        peer.complete |= complete
-            .is_some_and(|complete| report.proof == Some(tree::proof(&peer.binding, &complete.possession)));
-        let alone = self.incomplete_peers().count() <= 1;
+        let expected = self.store.end().map(|complete| complete.possession);
+        let peer = self.peer(from);
+        peer.complete |=
+            expected.is_some_and(|possession| report.proof == Some(tree::proof(&peer.binding, &possession)));
+        self.progress += u64::from(gained);
+        self.request(from, &report);
+        self.peer(from).report = Some(report);
+        self.settle();
+    }
+
+    /// Requests what a receiver lacks according to its report.
+    fn request(&mut self, from: EndpointId, report: &Report) {
+        let (alone, shared) = (self.incomplete_peers().count() <= 1, self.is_shared());
         let mut read_blocks = 0;
         for entry in &report.missing {
             for block in entry.numbers() {
@@ -402,21 +459,22 @@ impl Fountain {
                 if state.last > report.seen || state.want >= missing {
                     continue;
                 }
+                let more = missing - state.want;
+                let granted = match self.peers.get_mut(&from) {
+                    Some(peer) if shared => peer.credit.request(more),
+                    _ => more,
+                };
+                if granted == 0 {
+                    return;
+                }
                 // a receiver without any symbol of a block needs no decoding if the source symbols are retransmitted
                 if alone && missing == symbols && state.want == 0 {
                     state.retransmit = Some(0);
                 }
-                state.want = missing;
+                state.want += granted;
                 self.requested.insert(block);
             }
         }
-        let max_symbols = self.symbols_of(&report);
-        if let Some(peer) = self.peers.get_mut(&from) {
-            self.progress += u64::from(max_symbols > peer.max_symbols);
-            peer.max_symbols = peer.max_symbols.max(max_symbols);
-            peer.report = Some(report);
-        }
-        self.settle();
     }
 
     /// Number of symbols that a receiver has, according to its report.
@@ -462,7 +520,10 @@ impl Fountain {
     fn doubt(&mut self) {
         let mut unconfirmed = BTreeSet::new();
         // who has not said what it has of a file will do so in a moment
-        for peer in self.incomplete_peers().filter(|peer| peer.report.is_some() || !self.is_file()) {
+        let shared = self.is_shared();
+        let serves =
+            |peer: &&Peer| (peer.report.is_some() || !self.is_file()) && !(shared && peer.credit.is_spent());
+        for peer in self.incomplete_peers().filter(serves) {
             let (until, missing) = match &peer.report {
                 Some(report) => (report.until.max(report.base), &report.missing[..]),
                 None => (0, &[][..]),
@@ -504,6 +565,10 @@ impl Payload for Fountain {
         if !self.has_begun() {
             return 0;
         }
+        if room.len() < SYMBOL_HEADER + usize::from(self.manifest.layout.symbol_bytes) {
+            self.failed = Some("packets are too short for the symbols of the file".to_owned());
+            return 0;
+        }
         let written = self.send_requested(seq, room).or_else(|| self.send_next(seq, room));
         written.or_else(|| self.send_unconfirmed(room)).unwrap_or(0)
     }
@@ -518,13 +583,15 @@ impl Payload for Fountain {
     }
 
     fn bind(&mut self, peer: EndpointId, binding: &[u8; HASH]) {
-        self.peers.entry(peer).or_default().binding = *binding;
+        self.peer(peer).binding = *binding;
     }
 
     fn on_join(&mut self, peer: EndpointId) {
-        // what it said before, it said in an earlier life
-        let binding = self.peers.get(&peer).map_or([0; HASH], |before| before.binding);
-        self.peers.insert(peer, Peer { present: true, binding, ..Peer::default() });
+        // what it said before, it said in an earlier life; what was sent for it, was sent
+        let peer = self.peer(peer);
+        (peer.present, peer.report, peer.complete, peer.failed) = (true, None, false, None);
+        peer.max_symbols = 0;
+        peer.credit.restart();
         self.announce_at = Time::ZERO;
         self.settle();
     }
@@ -536,11 +603,11 @@ impl Payload for Fountain {
         self.settle();
     }
 
-    fn on_message(&mut self, from: EndpointId, _now: Time, message: &[u8]) {
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
         match Message::read(message) {
-            Some(Message::Report(report)) => self.on_report(from, report),
+            Some(Message::Report(report)) => self.on_report(from, report, now),
             Some(Message::Failed(why)) => {
-                self.peers.entry(from).or_default().failed = Some(why);
+                self.peer(from).failed = Some(why);
                 self.settle();
             }
             _ => {}

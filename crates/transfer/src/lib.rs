@@ -19,6 +19,7 @@ mod bytes;
 mod collector;
 mod completed;
 mod content;
+mod credit;
 mod folder;
 mod fountain;
 mod identity;

@@ -629,3 +629,72 @@ fn a_program_that_takes_nothing_holds_the_sender_and_costs_no_memory() {
     assert!(run.packets < 8000, "the sender waits: {} packets", run.packets);
     drop(release);
 }
+
+/// A member of a group that receives, and reports that it lacks everything.
+struct Liar {
+    speak_at: Time,
+    seen: u64,
+}
+
+impl Sink for Liar {
+    fn take(&mut self, seq: u64, _now: Time, _content: &[u8]) {
+        self.seen = seq;
+    }
+    fn write_message(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        if now < self.speak_at {
+            return 0;
+        }
+        self.speak_at = now + Duration::from_millis(20);
+        let blocks = 1000;
+        let missing = vec![MissingSymbols { first: 0, blocks, symbols: 256 }];
+        let report = Report {
+            proof: None,
+            seen: self.seen,
+            base: 0,
+            until: u32::from(blocks),
+            limit: u32::MAX,
+            complete: 0,
+            missing,
+        };
+        Message::Report(report).write(message)
+    }
+    fn status(&self) -> Status {
+        Status::InProgress
+    }
+}
+
+/// 20 s of 10 000 symbols per second are there for its requests.
+#[test]
+fn a_member_that_says_that_it_lacks_everything_costs_the_group_less_than_half_of_the_file() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(2_000_000));
+    let ((mut fountain, sent), (mut honest, _)) = (fountain(&from, &bytes, 2), collector(&to));
+    let mut liar = Liar { speak_at: Time::ZERO, seen: 0 };
+    let mut ends = [
+        End { sink: &mut honest, model: CALM, present: ALWAYS },
+        End { sink: &mut liar, model: CALM, present: ALWAYS },
+    ];
+    carry(&mut fountain, &mut ends, ROOM, secs(20));
+    assert_eq!(honest.status(), Status::Complete);
+    assert_eq!(arrived(&to), bytes);
+    let [first, coded, again] = sent.snapshot().sent;
+    assert!(first >= 10_000 && coded + again < first / 2, "{first} {coded} {again}");
+}
+
+/// One member of a group loses four packets of ten, and joins when the others have everything.
+#[test]
+fn a_late_member_with_much_loss_gets_the_whole_file_in_a_group() {
+    let (from, to, bytes) = (Folder::new(), [Folder::new(), Folder::new()], content(2_000_000));
+    let (mut fountain, sent) = fountain(&from, &bytes, 1);
+    let ((mut early, _), (mut late, _)) = (collector(&to[0]), collector(&to[1]));
+    let lossy = PathModel { loss: 0.4, ..CALM };
+    let mut ends = [
+        End { sink: &mut early, model: CALM, present: ALWAYS },
+        End { sink: &mut late, model: lossy, present: Time::ZERO + Duration::from_millis(900)..AN_HOUR },
+    ];
+    let run = carry(&mut fountain, &mut ends, ROOM, secs(20));
+    assert_eq!(run.status, Status::Complete);
+    assert_eq!(arrived(&to[1]), bytes);
+    // all symbols, and as many as it loses again
+    let sent = sent.snapshot().sent;
+    assert!(sent.iter().sum::<u64>() < 33_000, "{sent:?}");
+}
