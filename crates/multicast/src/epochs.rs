@@ -58,15 +58,19 @@ impl Epochs {
         self.session
     }
 
-    /// Whether the key may seal no further packet.
-    pub(crate) const fn is_exhausted(&self) -> bool {
-        self.number - self.first >= self.limit
+    /// How many packets the key may still seal.
+    pub(crate) const fn remaining(&self) -> u64 {
+        self.limit - (self.number - self.first)
     }
 
-    /// Appends a packet with the content that `write` appends. The key must not be exhausted.
+    /// The header of the packet after `place` others.
+    pub(crate) const fn header(&self, place: u64) -> Header {
+        Header { session: self.session, epoch: self.current.number, number: self.number + place }
+    }
+
+    /// Appends the next packet with the content that `write` appends. The key must not be exhausted.
     pub(crate) fn seal(&mut self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-        let header = Header { session: self.session, epoch: self.current.number, number: self.number };
-        self.current.key.seal(header, out, write);
+        self.current.key.seal(self.header(0), out, write);
         self.number += 1;
     }
 
@@ -112,18 +116,27 @@ mod tests {
     use std::net::SocketAddr;
 
     use quic_net::Stats;
-    use quic_net::group::Reception;
+    use quic_net::group::{Reception, Signer};
 
     use super::*;
 
+    fn signer() -> Signer {
+        Signer::new(&[3; 32])
+    }
+
     fn sealed(epochs: &mut Epochs) -> Vec<u8> {
-        let mut packet = Vec::new();
-        epochs.seal(&mut packet, |out| out.extend(b"content"));
+        let (mut packet, content) = (Vec::new(), &b"content"[..]);
+        let burst = signer().sign(std::iter::once((epochs.header(0), content)));
+        epochs.seal(&mut packet, |out| {
+            out.extend(content);
+            burst.write_proof(0, out);
+        });
         packet
     }
 
     fn member(records: impl Iterator<Item = Record>) -> Reception {
-        let mut member = Reception::new(SocketAddr::from(([239, 1, 2, 3], 5000)), 7, Time::ZERO);
+        let address = SocketAddr::from(([239, 1, 2, 3], 5000));
+        let mut member = Reception::new(address, 7, signer().public_key(), Time::ZERO);
         for record in records {
             let Record::Key { epoch, secret } = record else { panic!("it is no key") };
             member.install(epoch, &secret);
@@ -164,14 +177,14 @@ mod tests {
         assert_eq!(LIMIT, 8_388_608);
         let mut epochs = Epochs::with_limit(Secret([1; 32]), 7, 8);
         for n in 0..8 {
-            assert_eq!((epochs.is_due(), epochs.is_exhausted()), (n >= 4, false), "{n}");
+            assert_eq!((epochs.is_due(), epochs.remaining()), (n >= 4, 8 - n), "{n}");
             sealed(&mut epochs);
         }
-        assert!(epochs.is_exhausted());
+        assert_eq!(epochs.remaining(), 0);
         epochs.prepare(Secret([2; 32]), Time::ZERO);
-        assert!(epochs.is_exhausted() && !epochs.is_due(), "it is on its way");
+        assert!(epochs.remaining() == 0 && !epochs.is_due(), "it is on its way");
         epochs.advance();
-        assert!(!epochs.is_exhausted() && !epochs.is_due());
+        assert!(epochs.remaining() == 8 && !epochs.is_due());
         let packet = sealed(&mut epochs);
         let (header, _) = Header::read(&packet).expect("it is a packet");
         assert_eq!(header, Header { session: 7, epoch: 1, number: 8 });

@@ -90,7 +90,7 @@ impl Flow {
         }
         let mut io = ToGroup { payload: &mut **payload, channel, platform, stats };
         result = result.and_then(|()| machine.turn(now, &mut io));
-        if channel.gso_batches.too_long {
+        if channel.is_too_long() {
             let packet = offer.packet;
             result = result
                 .and(Err(format!("the path does not carry packets of {packet} bytes: use smaller packets")));

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use driver::Platform;
 use quic_net::frames::Secret;
+use quic_net::group::Signer;
 use quic_net::host::{Host, drive};
 use quic_net::{Control, End, Outcome, Scheme, Stats};
 use quic_net::{Settings, group_server_config};
@@ -56,8 +57,9 @@ pub fn send(
     if !group.address.ip().is_multicast() {
         return failed(format!("{} is not the address of a multicast group", group.address));
     }
-    let (mut secret, mut drawn) = ([0; 32], [0; 12]);
+    let (mut secret, mut signing, mut drawn) = ([0; 32], [0; 32], [0; 12]);
     platform.fill_random(&mut secret);
+    platform.fill_random(&mut signing);
     platform.fill_random(&mut drawn);
     let [a, b, c, d, seed @ ..] = drawn;
     let flow = match Flow::new(scheme, payload, about, u64::from_be_bytes(seed)) {
@@ -68,7 +70,7 @@ pub fn send(
     let config = group_server_config(settings, platform);
     let mut host = Host::new(platform, Some(config));
     let now = host.platform.now();
-    let channel = Channel::new(group.address, epochs, now);
+    let channel = Channel::new(group.address, epochs, Signer::new(&signing), now);
     let mut sender = Sender::new(settings, group.max, flow, channel, control, now);
     let end = drive(&mut host, &mut sender);
     sender.finish(end, &mut host)

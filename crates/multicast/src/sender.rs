@@ -132,7 +132,7 @@ impl<P: Platform> Hosted<P> for Sender<'_> {
             self.flow.turn(now, &mut self.channel, &mut host.platform, &mut self.stats);
         }
         self.exchange(host, now);
-        self.channel.gso_batches.flush(&mut host.platform);
+        self.channel.flush(&mut host.platform);
         self.over(host, now)
     }
 
@@ -195,7 +195,7 @@ impl<'a> Sender<'a> {
         self.stats.sent.bytes += channel.sent.bytes;
         self.stats.received = counters.received;
         self.stats.discarded.strangers = counters.strangers + counters.refused;
-        self.stats.overruns = counters.overruns + channel.gso_batches.overruns + channel.unsealed;
+        self.stats.overruns = counters.overruns + channel.overruns();
         (Outcome { end, stats: self.stats }, self.left.outcomes())
     }
 
@@ -342,7 +342,8 @@ impl<'a> Sender<'a> {
         let control = &mut member.state.control;
         control.send_record(&Record::Hello { version: VERSION, role: Role::Sender, client_secret: [0; 32] });
         let (address, session) = (self.channel.address(), self.channel.epochs.session());
-        control.send_record(&Record::Group { address, session, peer });
+        let key = self.channel.public_key();
+        control.send_record(&Record::Group { address, session, peer, key });
         self.channel.epochs.records().for_each(|key| control.send_record(&key));
         if let Some(mode) = &self.mode {
             control.send_record(&Record::Mode(mode.clone()));

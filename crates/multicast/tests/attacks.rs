@@ -1,4 +1,4 @@
-//! Attacks on groups: hosts that send to the group without its key, clients that flood its sender, and members that accept no data.
+//! Attacks on groups: hosts that send to the group without its key, or as its members, clients that flood its sender, and members that accept no data.
 
 mod common;
 
@@ -12,10 +12,10 @@ use common::{
     source, steady,
 };
 use contract::{Ecn, EndpointId};
-use driver::Platform;
 use driver::testing::InFlight;
+use driver::{Batch, GsoBatch, Platform, SendOutcome};
 use quic_net::frames::Secret;
-use quic_net::group::{EpochKey, Header};
+use quic_net::group::{EpochKey, Header, PROOF, Signer};
 use quic_net::host::{Host, Protocol};
 use quic_net::testing::{ms, run_until};
 use quic_net::{Control, End, Handshake, Limits};
@@ -57,6 +57,90 @@ fn a_host_without_the_key_cannot_send_to_the_group() {
         assert_eq!(outcome.stats.discarded.repeated, 0, "a forged number is not used up");
         assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
     }
+}
+
+/// The host of a sender whose first random numbers are known to a test: they are the secret that all members get.
+struct Watched<P>(P, Shared<Vec<u8>>);
+
+impl<P: Platform> Platform for Watched<P> {
+    fn now(&mut self) -> Time {
+        self.0.now()
+    }
+    fn wait(&mut self, until: Time) {
+        self.0.wait(until);
+    }
+    fn receive(&mut self, batch: &mut Batch) -> bool {
+        self.0.receive(batch)
+    }
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> SendOutcome {
+        self.0.send(gso_batch)
+    }
+    fn local_address(&self, peer: SocketAddr) -> Option<SocketAddr> {
+        self.0.local_address(peer)
+    }
+    fn fill_random(&mut self, bytes: &mut [u8]) {
+        self.0.fill_random(bytes);
+        self.1.with(|drawn| drawn.extend_from_slice(bytes));
+    }
+}
+
+/// A member sends keep-alives with numbers far ahead, other content under the number of each packet, and proofs of other packets or of a key of its own.
+#[test]
+fn a_member_cannot_send_in_the_name_of_the_sender() {
+    let drawn = Shared::<Vec<u8>>::default();
+    let (secret, own) = (drawn.clone(), Signer::new(&[6; 32]));
+    let forge = move |in_flight: InFlight, group: bool| {
+        let Some((header, sealed)) = Header::read(&in_flight.bytes).filter(|_| group) else {
+            return vec![in_flight];
+        };
+        let secret = secret.with(|drawn| Secret(std::array::from_fn(|at| drawn[at])));
+        let key = EpochKey::new(&secret, header.session, header.epoch);
+        let mut sealed = sealed.to_vec();
+        let proved = key.open(header, &mut sealed).expect("it has the key of the group");
+        let (content, proof) = proved.split_at(proved.len() - usize::from(PROOF));
+        let lie = |header: Header, content: &[u8], proof: Option<&[u8]>| {
+            let mut bytes = Vec::new();
+            key.seal(header, &mut bytes, |out| {
+                out.extend(content);
+                match proof {
+                    Some(proof) => out.extend(proof),
+                    None => own.sign(std::iter::once((header, content))).write_proof(0, out),
+                }
+            });
+            InFlight { bytes, ..in_flight.clone() }
+        };
+        let at = |number| Header { number, ..header };
+        let junk: Vec<u8> = content.iter().map(|byte| !byte).collect();
+        vec![
+            lie(at(header.number + 2500), &[], None),
+            lie(at(1 << 61), &[], Some(proof)),
+            lie(header, &junk, None),
+            lie(header, &junk, Some(proof)),
+            lie(at(header.number + 1), content, Some(proof)),
+            in_flight.clone(),
+        ]
+    };
+    let net = network(2, forge);
+    let sender_host = Watched(net.host(source(), ms(0)), drawn);
+    let hosts = [net.host(member(0), ms(1)), net.host(member(1), ms(2))];
+    let limits = Limits::default();
+    let payload = numbers(300, 2, &Shared::default());
+    let sending = send(sender_host, settings(Handshake::Listen, limits), 4, &steady("4 Mbit/s"), payload);
+    let received: [Shared<Received>; 2] = std::array::from_fn(|_| Shared::default());
+    let receiving: Vec<_> = hosts
+        .into_iter()
+        .zip(&received)
+        .map(|(host, received)| receive(host, settings(Handshake::Connect(source()), limits), 300, received))
+        .collect();
+    for (thread, received) in receiving.into_iter().zip(&received) {
+        let outcome = thread.join().expect("it does not panic");
+        assert_eq!(outcome.end, End::Complete);
+        assert_eq!(received.with(|received| received.wrong), 0);
+        assert!(outcome.stats.discarded.forged >= 1500, "{:?}", outcome.stats.discarded);
+        assert_eq!(outcome.stats.discarded.repeated, 0, "a forged number is not used up");
+        assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
+    }
+    assert_eq!(sending.join().expect("it does not panic").0.end, End::Complete);
 }
 
 /// An observer records all packets to the group, and repeats each soon and late.
@@ -381,7 +465,8 @@ fn an_offer_of_no_group_is_refused_by_the_receiver() {
     let group = multicast::Group { address, max: 1 };
     assert!(!group.address.ip().is_multicast());
     let mut record = Vec::new();
-    quic_net::frames::Record::Group { address, session: 1, peer: 1 }.write(&mut record);
+    let key = quic_net::group::Signer::new(&[1; 32]).public_key();
+    quic_net::frames::Record::Group { address, session: 1, peer: 1, key }.write(&mut record);
     let net = network(1, plain);
     let (mut sender_host, host) = (net.host(source(), ms(0)), net.host(member(0), ms(1)));
     let client_settings = settings(Handshake::Connect(source()), Limits::default());

@@ -287,8 +287,8 @@ fn an_address_of_no_group_a_scheme_with_a_window_and_sizes_out_of_range_are_refu
     assert!(refused(group(), &of("cubic"), 0).contains("paced scheme"));
     assert!(refused(group(), &of("nothing"), 0).contains("no scheme `nothing`"));
     assert!(refused(group(), &of("mca"), 513).contains("513 bytes"));
-    for packet in [201, 9001] {
-        assert!(refused(group(), &quic_net::Scheme { packet, ..of("mca") }, 0).contains("202 to 9000"));
+    for packet in [314, 9001] {
+        assert!(refused(group(), &quic_net::Scheme { packet, ..of("mca") }, 0).contains("315 to 9000"));
     }
 }
 

@@ -51,10 +51,11 @@ impl Transfer {
         let deadline = text(&options, "deadline").map(setup::span).transpose()?;
         let rate = text(&options, "rate").map(setup::rate).transpose()?;
         let (packet, id) = (scheme.packet, number(&options, "id")?);
+        let proof = if text(&options, "group").is_some() { quic_net::group::PROOF } else { 0 };
         let receivers = Receivers { min: number(&options, "receivers")?.max(1) as usize };
         let task = |from, name: &str| {
             let name = name.to_owned();
-            Task { transport, from, name, deadline, rate, packet, id, receivers }
+            Task { transport, from, name, deadline, rate, packet, proof, id, receivers }
         };
         let left = match text(&options, "tree") {
             Some(folder) => py.detach(|| self.send_folder(&options, &scheme, (folder, name), &task)),

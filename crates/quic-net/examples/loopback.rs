@@ -100,6 +100,7 @@ fn session(content: Content) {
                 deadline: None,
                 rate: None,
                 packet: PACKET,
+                proof: 0,
                 transport: Transport::Windowed,
                 id: 1,
                 receivers: Receivers { min: 1 },

@@ -12,8 +12,10 @@ use quinn_proto::coding::Codec;
 use units::Time;
 use wire::stream::{Data, Frame, Offer, Role, TEXT};
 
+use crate::group::PublicKey;
+
 /// The version of these frames.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Maximum bytes of a record of the control stream.
 pub const MAX_RECORD: usize = 16_384;
 /// Maximum number of folders above a file.
@@ -39,9 +41,9 @@ pub enum Record {
     Mode(String),
     /// From the sender: the receiver has confirmed that it has everything.
     Done,
-    /// From the sender, before an offer: its data are sent to this multicast group, in packets of this session; schemes identify the receiver by the
-    /// number `peer`.
-    Group { address: SocketAddr, session: u32, peer: u32 },
+    /// From the sender, before an offer: its data are sent to this multicast group, in packets of this session that are signed by `key`; schemes identify
+    /// the receiver by the number `peer`.
+    Group { address: SocketAddr, session: u32, peer: u32, key: PublicKey },
     /// From the sender: the secret of an epoch of the group.
     Key { epoch: u32, secret: Secret },
     /// From the receiver: it has the key of this epoch.
@@ -119,7 +121,7 @@ impl Record {
                 MODE
             }
             Self::Done => DONE,
-            Self::Group { address, session, peer } => {
+            Self::Group { address, session, peer, key } => {
                 match address.ip() {
                     IpAddr::V4(ip) => out.put_slice(&ip.octets()),
                     IpAddr::V6(ip) => out.put_slice(&ip.octets()),
@@ -127,6 +129,7 @@ impl Record {
                 out.put_u16(address.port());
                 out.put_u32(*session);
                 out.put_u32(*peer);
+                out.put_slice(&key.0);
                 GROUP
             }
             Self::Key { epoch, secret } => {
@@ -254,15 +257,16 @@ fn text(text: &str, max: usize, out: &mut Vec<u8>) {
     out.extend(&text.as_bytes()[..end]);
 }
 
-/// An IPv4 or IPv6 address, depending on the length, its port, and two numbers.
+/// An IPv4 or IPv6 address, depending on the length, its port, two numbers, and a key.
 fn read_group(body: &[u8]) -> Option<Record> {
+    let (body, key) = body.split_last_chunk()?;
     let (ip, mut rest) = body.split_at_checked(body.len().checked_sub(10)?)?;
     let ip = match ip.len() {
         4 => IpAddr::from(<[u8; 4]>::try_from(ip).ok()?),
         _ => IpAddr::from(<[u8; 16]>::try_from(ip).ok()?),
     };
     let address = SocketAddr::new(ip, rest.get_u16());
-    Some(Record::Group { address, session: rest.get_u32(), peer: rest.get_u32() })
+    Some(Record::Group { address, session: rest.get_u32(), peer: rest.get_u32(), key: PublicKey(*key) })
 }
 
 fn read_text(bytes: &[u8], max: usize) -> Option<(String, &[u8])> {
@@ -484,11 +488,17 @@ mod tests {
             Record::Message { object: 1, bytes: vec![5; 1024] },
             Record::Mode("background".to_owned()),
             Record::Done,
-            Record::Group { address: SocketAddr::from(([239, 1, 2, 3], 5000)), session: 7, peer: 1 << 31 },
+            Record::Group {
+                address: SocketAddr::from(([239, 1, 2, 3], 5000)),
+                session: 7,
+                peer: 1 << 31,
+                key: PublicKey([8; 32]),
+            },
             Record::Group {
                 address: SocketAddr::from(([0xff15, 0, 0, 0, 0, 0, 0, 9], 1)),
                 session: u32::MAX,
                 peer: 0,
+                key: PublicKey([0xff; 32]),
             },
             Record::Key { epoch: 3, secret: Secret([9; 32]) },
             Record::HasKey { epoch: u32::MAX },

@@ -1,14 +1,17 @@
 //! Packets to a multicast group: header, AEAD under the key of an epoch, and their reception.
 //!
 //! The sender distributes a secret per epoch over the QUIC connections of the group's receivers. The packet protection is that of QUIC [RFC9001 §5]:
-//! AES-128-GCM, the header as associated data, and a nonce of the packet number and an initialization vector of the epoch.
+//! AES-128-GCM, the header as associated data, and a nonce of the packet number and an initialization vector of the epoch. Since every member has that
+//! secret, a signature of the sender is in each packet.
 
 mod packet;
 mod reception;
 mod replay;
+mod signature;
 
 pub use packet::{EpochKey, Header, OVERHEAD};
 pub use reception::Reception;
+pub use signature::{BURST, PROOF, PublicKey, SignedBurst, Signer};
 
 /// The address of the receiver with this number, by which schemes identify it.
 pub const fn receiver(peer: u32) -> contract::Address {

@@ -13,7 +13,7 @@ use wire::stream::{Frame, Offer, Reason, Role, Transport};
 
 use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
-use crate::group::{self, Reception};
+use crate::group::{self, PublicKey, Reception};
 use crate::paced::{Framing, PacedReceiver};
 use crate::send::find;
 use crate::session::{Application, run};
@@ -248,12 +248,13 @@ impl<'a> Receiving<'a> {
         address: SocketAddr,
         session: u32,
         peer: u32,
+        key: PublicKey,
         now: Time,
     ) -> Result<(), (Reason, String)> {
         if !address.ip().is_multicast() {
             return Err((Reason::Offer, format!("{address} is not the address of a multicast group")));
         }
-        self.group = Some((Reception::new(address, session, now), peer));
+        self.group = Some((Reception::new(address, session, key, now), peer));
         self.group_to_join = Some(address);
         Ok(())
     }
@@ -357,8 +358,8 @@ impl Application for Receiving<'_> {
                 }
                 Ok(())
             }
-            Record::Group { address, session, peer } if self.group.is_none() => {
-                self.on_group_offer(address, session, peer, context.now)
+            Record::Group { address, session, peer, key } if self.group.is_none() => {
+                self.on_group_offer(address, session, peer, key, context.now)
             }
             Record::Key { epoch, secret } if self.group.is_some() => {
                 if let Some((group, _)) = &mut self.group {

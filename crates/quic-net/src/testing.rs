@@ -103,7 +103,7 @@ pub fn settings(handshake: Handshake, credentials: Credentials) -> Settings {
     Settings { handshake, credentials, limits: limits(), client_secret: None, logs: None }
 }
 
-/// The content of a file and its manifest, for this many receivers.
+/// The content of a file and its manifest, for this many receivers; a group if there are several.
 pub fn load(path: &Path, scheme: &Scheme, rate: Option<Rate>, receivers: usize) -> (Outgoing, Vec<u8>) {
     let name = path.file_name().expect("it has a name").to_string_lossy().into_owned();
     let task = Task {
@@ -112,6 +112,7 @@ pub fn load(path: &Path, scheme: &Scheme, rate: Option<Rate>, receivers: usize) 
         deadline: None,
         rate,
         packet: scheme.packet,
+        proof: if receivers > 1 { crate::group::PROOF } else { 0 },
         transport: check(scheme).expect("it goes over QUIC"),
         id: 1,
         receivers: Receivers { min: receivers },

@@ -1,12 +1,11 @@
-//! Packets to a group are sealed and opened without allocation.
+//! Packets to a group are signed, sealed and opened without allocation.
 
 use std::alloc::System;
 use std::net::SocketAddr;
 
-use bytes::BufMut;
 use quic_net::Stats;
 use quic_net::frames::Secret;
-use quic_net::group::{EpochKey, Header, Reception};
+use quic_net::group::{EpochKey, Header, Reception, Signer};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use units::Time;
 
@@ -14,19 +13,24 @@ use units::Time;
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[test]
-fn packets_are_sealed_and_opened_without_allocation() {
+fn packets_are_signed_sealed_and_opened_without_allocation() {
     let secret = Secret([3; 32]);
     let key = EpochKey::new(&secret, 7, 0);
-    let mut reception = Reception::new(SocketAddr::from(([239, 1, 2, 3], 5000)), 7, Time::ZERO);
+    let signer = Signer::new(&[4; 32]);
+    let address = SocketAddr::from(([239, 1, 2, 3], 5000));
+    let mut reception = Reception::new(address, 7, signer.public_key(), Time::ZERO);
     reception.install(0, &secret);
-    let (mut packet, mut stats) = (Vec::with_capacity(1500), Stats::default());
+    let (mut packet, mut stats) = (Vec::with_capacity(1600), Stats::default());
     let mut pass = |number: u64| {
         packet.clear();
-        key.seal(Header { session: 7, epoch: 0, number }, &mut packet, |out| {
-            out.put_bytes(number as u8, 1400)
+        let (header, sent) = (Header { session: 7, epoch: 0, number }, [number as u8; 1400]);
+        let burst = signer.sign(std::iter::once((header, &sent[..])));
+        key.seal(header, &mut packet, |out| {
+            out.extend_from_slice(&sent);
+            burst.write_proof(0, out);
         });
         let content = reception.open(&packet, Time::ZERO, &mut stats).expect("it has the key");
-        assert!(content.len() == 1400 && content.iter().all(|byte| *byte == number as u8));
+        assert_eq!(content, sent);
     };
     pass(0);
     let region = Region::new(GLOBAL);

@@ -124,6 +124,7 @@ fn the_first_piece_of_a_live_stream_arrives() {
         deadline: Some(units::Duration::from_secs(30)),
         rate: None,
         packet: scheme.packet,
+        proof: 0,
         transport: check(&scheme).expect("it is a scheme of QUIC"),
         id: 1,
         receivers: Receivers { min: 1 },

@@ -30,6 +30,8 @@ pub struct Task {
     pub rate: Option<Rate>,
     /// Bytes of a data packet with all headers, those of IP and UDP too.
     pub packet: u16,
+    /// Bytes of a packet that prove its sender, in packets to a group.
+    pub proof: u16,
     /// How the scheme carries data.
     pub transport: Transport,
     /// A random number, for objects without a hash.
@@ -91,7 +93,7 @@ impl Task {
     }
 
     fn paced(self, tally: &Arc<Tally>, keep_going: &dyn Fn() -> bool) -> Loaded<dyn Payload> {
-        let room = usize::from(self.packet.saturating_sub(OUTER)).saturating_sub(DATA);
+        let room = usize::from(self.packet.saturating_sub(OUTER + self.proof)).saturating_sub(DATA);
         let short = || TransferError::Refused(format!("packets of {} bytes are too short", self.packet));
         let symbol_bytes = Fountain::symbol_bytes(room).ok_or_else(short)?;
         if let Some(deadline) = self.deadline {

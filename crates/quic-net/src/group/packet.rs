@@ -1,8 +1,9 @@
-//! A packet to a group: a header of 17 bytes, encrypted content, and a tag of 16 bytes.
+//! A packet to a group: a header of 17 bytes, encrypted content with the proof of its sender, and a tag of 16 bytes.
 
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, KeyType, Okm, Prk};
 
+use super::signature::PROOF;
 use crate::frames::Secret;
 
 /// First byte of a packet. Its two highest bits are zero, as in no packet of QUIC version 1 [RFC9000 §17].
@@ -13,7 +14,7 @@ const TAG: usize = 16;
 /// Packet numbers are smaller than this.
 const NUMBERS: u64 = 1 << 62;
 /// Bytes of a packet in addition to its content.
-pub const OVERHEAD: u32 = (HEADER + TAG) as u32;
+pub const OVERHEAD: u32 = (HEADER + PROOF as usize + TAG) as u32;
 
 /// The header of a packet, which is sent in the clear and authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct Header {
 
 impl Header {
     /// The header as bytes.
-    fn bytes(self) -> [u8; HEADER] {
+    pub(super) fn bytes(self) -> [u8; HEADER] {
         let mut bytes = [FORM; HEADER];
         bytes[1..5].copy_from_slice(&self.session.to_be_bytes());
         bytes[5..9].copy_from_slice(&self.epoch.to_be_bytes());
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn the_header_is_in_the_clear_and_the_content_is_not() {
         let packet = sealed(b"some content of a packet");
-        assert_eq!(packet.len(), 24 + OVERHEAD as usize);
+        assert_eq!(packet.len(), 24 + HEADER + TAG);
         assert_eq!(packet[..17], [1, 0xa1, 0xb2, 0xc3, 0xd4, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 9]);
         assert!(!packet.windows(4).any(|four| b"some content".windows(4).any(|clear| clear == four)));
         let (header, rest) = Header::read(&packet).expect("it is a packet");

@@ -7,10 +7,9 @@ use crate::group::replay::Replay;
 use units::{Duration, Time};
 
 use super::packet::{EpochKey, Header};
+use super::signature::{PublicKey, Verifier};
 use crate::frames::Secret;
 
-/// How long packets of an epoch are accepted after the first one of a later epoch, for reordering in the network.
-const OVERLAP: Duration = Duration::from_secs(1);
 /// Epochs whose keys are held: the last one, the present one, and one or two that follow.
 const EPOCHS: usize = 4;
 
@@ -19,32 +18,23 @@ const EPOCHS: usize = 4;
 pub struct Reception {
     address: SocketAddr,
     session: u32,
-    /// From the oldest epoch to the newest.
-    keys: Vec<HeldKey>,
+    /// By epoch, from the oldest to the newest.
+    keys: Vec<(u32, EpochKey)>,
+    verifier: Verifier,
     replay: Replay,
     received_at: Time,
     /// The packet that is being decrypted.
     buffer: Vec<u8>,
 }
 
-/// The key of an epoch.
-#[derive(Debug)]
-struct HeldKey {
-    epoch: u32,
-    key: EpochKey,
-    /// The lowest number of a packet with this key; the maximum if there was none.
-    first: u64,
-    /// Its packets are accepted until then.
-    until: Time,
-}
-
 impl Reception {
-    /// The group at this address, in this session of its sender. Packets cannot be decrypted before the first key.
-    pub fn new(address: SocketAddr, session: u32, now: Time) -> Self {
+    /// The group at this address, in this session of the sender that signs by `key`. Packets cannot be decrypted before the first key of an epoch.
+    pub fn new(address: SocketAddr, session: u32, key: PublicKey, now: Time) -> Self {
         Self {
             address,
             session,
             keys: Vec::new(),
+            verifier: Verifier::new(key),
             replay: Replay::new(),
             received_at: now,
             buffer: Vec::new(),
@@ -53,49 +43,37 @@ impl Reception {
 
     /// Adds the secret of an epoch. It is ignored if a newer epoch is known.
     pub fn install(&mut self, epoch: u32, secret: &Secret) {
-        if self.keys.last().is_some_and(|newest| newest.epoch >= epoch) {
+        if self.keys.last().is_some_and(|(newest, _)| *newest >= epoch) {
             return;
         }
         if self.keys.len() == EPOCHS {
             self.keys.remove(0);
         }
-        let key = EpochKey::new(secret, self.session, epoch);
-        self.keys.push(HeldKey { epoch, key, first: u64::MAX, until: Time::NEVER });
+        self.keys.push((epoch, EpochKey::new(secret, self.session, epoch)));
     }
 
-    /// The content of a packet; `None`, with a count of the reason, if it belongs to another session or epoch, or was forged, damaged or replayed. A packet
+    /// The content of a packet; `None`, with a count of the reason, if it belongs to another session or epoch, was forged, also by a member, damaged or replayed. A packet
     /// without content is a keep-alive.
     pub fn open(&mut self, packet: &[u8], now: Time, stats: &mut Stats) -> Option<&[u8]> {
         let Some((header, sealed)) = Header::read(packet) else {
             stats.discarded.malformed += 1;
             return None;
         };
-        let position = self.keys.iter().position(|held| held.epoch == header.epoch);
-        let Some(at) = position.filter(|_| header.session == self.session) else {
+        let held = self.keys.iter().find(|(epoch, _)| *epoch == header.epoch);
+        let Some((_, key)) = held.filter(|_| header.session == self.session) else {
             stats.discarded.strangers += 1;
             return None;
         };
-        let (older, newer) = self.keys.split_at_mut(at + 1);
-        let held = &mut older[at];
-        // a former member has the old key, and could forge packets after the change
-        let late = newer.iter().any(|newer| header.number >= newer.first);
-        if late || now >= held.until {
-            stats.discarded.repeated += 1;
-            return None;
-        }
         self.buffer.clear();
         self.buffer.extend_from_slice(sealed);
-        let Some(content) = held.key.open(header, &mut self.buffer) else {
+        let proved = key.open(header, &mut self.buffer);
+        let Some(content) = proved.and_then(|proved| self.verifier.verify(header, proved)) else {
             stats.discarded.forged += 1;
             return None;
         };
         if !self.replay.take(header.number) {
             stats.discarded.repeated += 1;
             return None;
-        }
-        held.first = held.first.min(header.number);
-        for old in &mut older[..at] {
-            old.until = old.until.min(now + OVERLAP);
         }
         self.received_at = now;
         Some(content)
@@ -123,15 +101,27 @@ impl Reception {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::group::Signer;
 
     const SESSION: u32 = 5;
 
-    fn packet(epoch: u32, number: u64, secret: [u8; 32]) -> Vec<u8> {
+    fn packet_of(signer: &Signer, epoch: u32, number: u64, secret: [u8; 32]) -> Vec<u8> {
         let mut packet = Vec::new();
-        let header = Header { session: SESSION, epoch, number };
-        EpochKey::new(&Secret(secret), SESSION, epoch)
-            .seal(header, &mut packet, |out| out.push(number as u8));
+        let (header, content) = (Header { session: SESSION, epoch, number }, [number as u8]);
+        let burst = signer.sign(std::iter::once((header, &content[..])));
+        EpochKey::new(&Secret(secret), SESSION, epoch).seal(header, &mut packet, |out| {
+            out.extend(content);
+            burst.write_proof(0, out);
+        });
         packet
+    }
+
+    fn signer() -> Signer {
+        Signer::new(&[4; 32])
+    }
+
+    fn packet(epoch: u32, number: u64, secret: [u8; 32]) -> Vec<u8> {
+        packet_of(&signer(), epoch, number, secret)
     }
 
     fn at(millis: u64) -> Time {
@@ -139,7 +129,8 @@ mod tests {
     }
 
     fn reception() -> (Reception, Stats) {
-        let mut reception = Reception::new(SocketAddr::from(([239, 1, 2, 3], 5000)), SESSION, at(0));
+        let address = SocketAddr::from(([239, 1, 2, 3], 5000));
+        let mut reception = Reception::new(address, SESSION, signer().public_key(), at(0));
         reception.install(1, &Secret([1; 32]));
         (reception, Stats::default())
     }
@@ -167,18 +158,34 @@ mod tests {
     }
 
     #[test]
-    fn an_old_epoch_is_read_below_the_change_and_for_a_short_time() {
+    fn a_member_that_has_the_key_cannot_send_in_the_name_of_the_sender() {
         let (mut reception, mut stats) = reception();
-        assert!(reception.open(&packet(1, 1, [1; 32]), at(1), &mut stats).is_some());
+        for number in [0, 1, 2500, 1 << 61] {
+            let forged = packet_of(&Signer::new(&[5; 32]), 1, number, [1; 32]);
+            assert_eq!(reception.open(&forged, at(1), &mut stats), None);
+        }
+        assert_eq!((stats.discarded.forged, stats.discarded.total()), (4, 4));
+        assert!(
+            reception.is_idle(at(1), Duration::from_millis(1)),
+            "they do not count as packets of the group"
+        );
+        for number in [1, 0, 2] {
+            assert_eq!(
+                reception.open(&packet(1, number, [1; 32]), at(2), &mut stats),
+                Some(&[number as u8][..])
+            );
+        }
+    }
+
+    #[test]
+    fn packets_of_an_old_epoch_are_read_after_the_change() {
+        let (mut reception, mut stats) = reception();
         reception.install(2, &Secret([2; 32]));
-        assert!(reception.open(&packet(1, 2, [1; 32]), at(1), &mut stats).is_some(), "it is not in use yet");
-        assert!(reception.open(&packet(2, 10, [2; 32]), at(2), &mut stats).is_some());
-        assert!(reception.open(&packet(1, 9, [1; 32]), at(500), &mut stats).is_some(), "it was reordered");
-        assert!(reception.open(&packet(1, 11, [1; 32]), at(500), &mut stats).is_none(), "of a former member");
-        assert!(reception.open(&packet(1, 8, [1; 32]), at(1002), &mut stats).is_none(), "it is over");
-        assert!(reception.open(&packet(2, 8, [2; 32]), at(1002), &mut stats).is_some());
-        assert!(reception.open(&packet(1, 7, [2; 32]), at(1002), &mut stats).is_none());
-        assert_eq!((stats.discarded.repeated, stats.discarded.total()), (3, 3));
+        for (epoch, number) in [(1, 2), (2, 10), (1, 9), (2, 8)] {
+            assert!(reception.open(&packet(epoch, number, [epoch as u8; 32]), at(1), &mut stats).is_some());
+        }
+        assert!(reception.open(&packet(1, 7, [2; 32]), at(2), &mut stats).is_none());
+        assert_eq!((stats.discarded.forged, stats.discarded.total()), (1, 1));
     }
 
     #[test]
