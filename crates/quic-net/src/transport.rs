@@ -67,7 +67,8 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
         .datagram_receive_buffer_size(Some(DATAGRAM_BUFFER))
         .datagram_send_buffer_size(DATAGRAM_BUFFER);
     if send_config.fixed {
-        config.initial_mtu(send_config.payload);
+        // with packets of one length, losses between acknowledged ones do not look like those of a path that carries shorter ones
+        config.initial_mtu(send_config.payload).pad_to_mtu(true);
     }
     config
 }

@@ -69,6 +69,25 @@ fn a_path_that_carries_1200_bytes_carries_a_file_in_packets_that_fit() {
     }
 }
 
+/// Half of the packets of a path are lost for a while, in turn with others that arrive: that is no path that carries shorter packets only.
+#[test]
+fn many_losses_are_not_taken_for_a_path_of_short_packets() {
+    for (scheme, period) in [("mca", 2), ("mca", 4), ("mca", 6), ("cvihis", 2), ("tfrc", 4), ("gcc", 6)] {
+        let params =
+            ["initial_rate", "min_rate", "max_rate"].map(|name| (name.to_owned(), "20 Mbit/s".into()));
+        let params = if scheme == "mca" { params.to_vec() } else { Vec::new() };
+        let (to, mut number) = (addresses().1, 0);
+        let net = VirtualNetwork::new(move |in_flight| {
+            number += u64::from(in_flight.to == to && in_flight.bytes.len() > 1200);
+            let overloaded = (100..400).contains(&number) && in_flight.bytes.len() > 1200;
+            let lost = overloaded && number % period < period / 2;
+            if lost { Vec::new() } else { vec![in_flight.after(ms(20))] }
+        });
+        let (sender, _, whole) = transfer_with(&net, Scheme { params, ..Scheme::new(scheme) }, 1_000_000);
+        assert_eq!((sender.end, whole), (End::Complete, true), "{scheme} {period}");
+    }
+}
+
 /// A tenth of the datagrams is lost, a tenth duplicated, a tenth delayed, a tenth damaged.
 #[test]
 fn loss_duplicates_reordering_and_damage_do_not_change_what_arrives() {

@@ -68,11 +68,14 @@ impl Task {
     ) -> Result<Option<(Outgoing, Vec<u8>)>, TransferError> {
         super::check_name(&self.name)
             .map_err(|why| TransferError::Refused(format!("a file called {:?}: {why}", self.name)))?;
-        let rate = self.rate;
+        let (rate, proof) = (self.rate, self.proof);
         let loaded = match self.transport {
             Transport::Paced => self.paced(tally, keep_going)?.map(|(payload, manifest)| {
                 let capped: Box<dyn Payload> = match rate {
-                    Some(rate) => Box::new(RateLimited::new(payload, rate, u64::from(OUTER) + DATA as u64)),
+                    Some(rate) => {
+                        let headers = u64::from(OUTER + proof) + DATA as u64;
+                        Box::new(RateLimited::new(payload, rate, headers))
+                    }
                     None => payload,
                 };
                 (Outgoing::Paced(capped), manifest)
