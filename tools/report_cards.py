@@ -77,7 +77,7 @@ def present():
     found = {}
     for name, rest in re.findall(r"^\| \[([\w:]+)\]\(#\w+\) \| (.*) \|$", text, re.MULTILINE):
         named = dict(zip(heads[1].split(" | "), rest.split(" | "), strict=True))
-        found[name] = ({"sources": "–"} | named, [*sections[name], ""])
+        found[name] = (named, [*sections[name], ""])
     return found
 
 
@@ -197,8 +197,12 @@ def main(folder, *options):
         row = {"seeds": str(record["seeds"]), "sources": digest} | dict.fromkeys(heads, "not run")
         row |= {titles[battery["id"]]: counts(battery["rows"]) for battery in record["batteries"]}
         cards[record["scheme"]] = (row, card(record))
-    cards = dict(sorted(cards.items()))
     columns = ["seeds", "sources", *heads]
+    # a card of an earlier page has no cell of a battery that is new
+    cards = {
+        name: (dict.fromkeys(columns, "not run") | row, section)
+        for name, (row, section) in sorted(cards.items())
+    }
     lines = [INTRODUCTION, f"| scheme | {' | '.join(columns)} |", f"|{' --- |' * (len(columns) + 1)}"]
     for name, (row, _) in cards.items():
         lines.append(f"| [{name}](#{anchor(name)}) | {' | '.join(row[column] for column in columns)} |")

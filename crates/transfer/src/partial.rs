@@ -118,8 +118,15 @@ impl Partial {
         &self.paths.target
     }
 
-    /// Stores a complete block.
+    /// Stores a complete block. Zeros where a file has a hole are not written, so that a sparse file takes little room.
     pub(crate) fn keep(&mut self, block: u32, bytes: &[u8]) -> Result<(), TransferError> {
+        if !self.stream && is_zero(bytes) {
+            let mut present = Vec::new();
+            self.read(block, &mut present)?;
+            if is_zero(&present) {
+                return Ok(());
+            }
+        }
         self.put(block, 0, bytes).map_err(TransferError::at(&self.paths.part))
     }
 
@@ -170,6 +177,10 @@ impl Spill for Partial {
         beyond.fill(0);
         self.part.read_exact_at(existing, self.layout.start(block) + offset as u64)
     }
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 /// Metadata of the entry at `path`, without following a link.

@@ -64,6 +64,23 @@ fn over_a_calm_network_every_symbol_is_sent_once_and_none_is_coded_before_the_en
     assert_eq!((sent.receivers, sent.complete_receivers, sent.done), (1, 1, 300_001));
 }
 
+/// A file of 4 MB with data at both ends: what is between them takes no room at the receiver.
+#[test]
+fn a_sparse_file_stays_sparse() {
+    use std::os::unix::fs::MetadataExt;
+    let mut bytes = content(100_000);
+    bytes.resize(3_900_000, 0);
+    bytes.extend(content(100_000));
+    let (from, to) = (Folder::new(), Folder::new());
+    let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+    assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Complete);
+    assert_eq!(arrived(&to), bytes);
+    let stored = |folder: &Folder| {
+        512 * std::fs::metadata(folder.0.join("film.bin")).expect("it has arrived").blocks()
+    };
+    assert!(stored(&to) < 1_000_000, "{}", stored(&to));
+}
+
 #[test]
 fn a_file_arrives_whole_whatever_is_lost_doubled_and_reordered() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(400_000));
