@@ -50,6 +50,10 @@ pub struct Fountain {
     /// Blocks that a receiver may lack, in turn, for times without requests.
     unconfirmed: Vec<u32>,
     turn: usize,
+    /// Symbols sent for the first time; repair symbols that nobody had requested, and when another may follow if they were many.
+    sent_first: u64,
+    speculative: u64,
+    speculate_at: Time,
     /// The blocks that were read last.
     read: Buffer,
     retransmit: Buffer,
@@ -128,6 +132,10 @@ const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(25), Duratio
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Maximum number of blocks sent before a receiver's first report.
 const AHEAD: u32 = 64;
+/// Repair symbols that nobody has requested: one for this many of the others, and at least so many. Further ones follow at an interval, because a receiver that
+/// got none of the last packets does not know of them.
+const SPECULATIVE: (u64, u64) = (20, 8);
+const SPECULATE_EVERY: Duration = Duration::from_millis(50);
 /// Maximum number of encoders in memory.
 const CODERS: usize = 8;
 /// Maximum number of blocks of a report that are read.
@@ -157,6 +165,9 @@ impl Fountain {
             requested: BTreeSet::new(),
             unconfirmed: Vec::new(),
             turn: 0,
+            sent_first: 0,
+            speculative: 0,
+            speculate_at: Time::ZERO,
             read: Buffer::default(),
             retransmit: Buffer::default(),
             coders: VecDeque::new(),
@@ -302,6 +313,7 @@ impl Fountain {
         let (block, symbol) = (self.next()?, self.symbol);
         let own = self.symbols_in(block);
         let of_hashes = self.hashes_sent < self.hashes.len();
+        self.sent_first += 1;
         let written = if symbol < own {
             self.tally.count_sent(Sent::First);
             self.write_own(block, symbol, false, room)?
@@ -326,19 +338,21 @@ impl Fountain {
         Some(written)
     }
 
+    /// Whether a repair symbol may be sent that nobody has requested.
+    fn may_speculate(&self, now: Time) -> bool {
+        let max = (self.sent_first / SPECULATIVE.0).max(SPECULATIVE.1);
+        !self.unconfirmed.is_empty() && (self.speculative < max || now >= self.speculate_at)
+    }
+
     /// Sends a repair symbol of a block that a receiver may lack.
-    fn send_unconfirmed(&mut self, room: &mut [u8]) -> Option<usize> {
+    fn send_unconfirmed(&mut self, now: Time, room: &mut [u8]) -> Option<usize> {
+        if !self.may_speculate(now) {
+            return None;
+        }
+        self.speculative += 1;
+        self.speculate_at = now + SPECULATE_EVERY;
         let block = *self.unconfirmed.get(self.turn % self.unconfirmed.len().max(1))?;
         self.turn = (self.turn + 1) % self.unconfirmed.len();
-        if self.is_shared() {
-            let mut spent = false;
-            for peer in self.peers.values_mut().filter(|peer| peer.is_incomplete()) {
-                spent |= peer.credit.request(1) > 0 && peer.credit.is_spent();
-            }
-            if spent {
-                self.doubt();
-            }
-        }
         let written = self.write_coded(block, room);
         if written.is_none() && self.failed.is_none() {
             self.evicted(block);
@@ -520,10 +534,7 @@ impl Fountain {
     fn doubt(&mut self) {
         let mut unconfirmed = BTreeSet::new();
         // who has not said what it has of a file will do so in a moment
-        let shared = self.is_shared();
-        let serves =
-            |peer: &&Peer| (peer.report.is_some() || !self.is_file()) && !(shared && peer.credit.is_spent());
-        for peer in self.incomplete_peers().filter(serves) {
+        for peer in self.incomplete_peers().filter(|peer| peer.report.is_some() || !self.is_file()) {
             let (until, missing) = match &peer.report {
                 Some(report) => (report.until.max(report.base), &report.missing[..]),
                 None => (0, &[][..]),
@@ -570,12 +581,12 @@ impl Payload for Fountain {
             return 0;
         }
         let written = self.send_requested(seq, room).or_else(|| self.send_next(seq, room));
-        written.or_else(|| self.send_unconfirmed(room)).unwrap_or(0)
+        written.or_else(|| self.send_unconfirmed(now, room)).unwrap_or(0)
     }
 
     fn ready(&mut self, now: Time) -> Time {
         if self.has_begun()
-            && (!self.requested.is_empty() || self.next().is_some() || !self.unconfirmed.is_empty())
+            && (!self.requested.is_empty() || self.next().is_some() || self.may_speculate(now))
         {
             return now;
         }
