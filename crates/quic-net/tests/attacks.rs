@@ -155,7 +155,7 @@ fn a_receiver_cannot_confirm_data_that_it_does_not_have() {
 fn a_peer_that_connects_during_a_session_is_refused_as_busy() {
     for scheme in ["cubic", "tfrc"] {
         let folder = Folder::new("busy");
-        folder.file("film.bin", &content(1_500_000));
+        folder.file("film.bin", &content(4_000_000));
         folder.file("other.bin", &content(1000));
         let (a, b) = addresses();
         let net = bottleneck(|in_flight| vec![in_flight.clone()]);
@@ -168,7 +168,7 @@ fn a_peer_that_connects_during_a_session_is_refused_as_busy() {
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
         assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
-        assert_eq!(folder.read("in/film.bin"), content(1_500_000), "{scheme}");
+        assert_eq!(folder.read("in/film.bin"), content(4_000_000), "{scheme}");
         assert!(folder.read("in/other.bin").is_empty(), "{scheme}");
     }
 }
