@@ -277,9 +277,12 @@ def test_rows_of_the_figure_have_names_and_each_cause_has_one_entry(
     answer = explain(alone(scheme=scheme), "bulk")
     # names of any length leave room for the legend
     other = "another-flow-with-a-very-long-name-of-many-words"
-    monkeypatch.setattr(type(answer), "holders", lambda _: [("bulk", 0.6, 0.5), (other, 0.4, 0.5)])
+    held = [("bulk", 0.6, 0.5), (f"{other}.1", 0.3, 0.3), (f"{other}.2", 0.1, 0.2)]
+    monkeypatch.setattr(type(answer), "holders", lambda _: held)
     figure = answer.plot()
     axes = figure.axes[0]
+    rows = [tick.get_text() for tick in figure.axes[1].get_yticklabels()]
+    assert len(set(rows)) == len(held), "names that begin alike differ in the figure"
     assert [tick.get_text() for tick in axes.get_yticklabels()][:2] == ["phase", "limit"]
     handles, labels = axes.get_legend_handles_labels()
     assert len(set(labels)) == len(labels)
