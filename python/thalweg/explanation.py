@@ -95,22 +95,17 @@ STATES = {"bbr": ("Startup", "Drain", "ProbeBW", "ProbeRTT")}
 COLUMNS = 1600
 """Columns of the figure over time; what changes more often is drawn as its range."""
 
-EVENTS = pl.Schema(
+DATA = pl.Struct(
     {
-        "time": pl.Float64,
-        "name": pl.String,
-        "data": pl.Struct(
-            {
-                "congestion_window": pl.Float64,
-                "bytes_in_flight": pl.Float64,
-                "pacing_rate": pl.Float64,
-                "new": pl.String,
-                "cause": pl.String,
-                "raw": pl.Struct({"length": pl.Float64}),
-            }
-        ),
+        "congestion_window": pl.Float64,
+        "bytes_in_flight": pl.Float64,
+        "pacing_rate": pl.Float64,
+        "new": pl.String,
+        "cause": pl.String,
+        "raw": pl.Struct({"length": pl.Float64}),
     }
 )
+EVENTS = pl.Schema([("time", pl.Float64()), ("name", pl.String()), ("data", DATA)])
 """What is read of the events of a qlog file; times are in milliseconds."""
 
 
@@ -428,7 +423,7 @@ def _label(name: str) -> str:
 
 def _column(spans: pl.DataFrame) -> pl.Expr:
     """The column of the figure in which each span begins."""
-    begin_s, end_s = spans["begin_s"][0], spans["end_s"][-1]
+    begin_s, end_s = float(spans["begin_s"][0]), float(spans["end_s"][-1])
     return ((pl.col("begin_s") - begin_s) * (COLUMNS / max(end_s - begin_s, 1e-12))).floor()
 
 
