@@ -25,7 +25,8 @@ INTRODUCTION = """<!-- Written by `python tools/report_cards.py out/evaluate`: c
 *Scope: for readers who want to know how the schemes of the catalogue, transport stacks with their own controllers and
 queue disciplines do by the criteria of RFC 9743, RFC 5166, RFC 6817, RFC 7928, RFC 8867 and RFC 8869, in the TCP
 Evaluation Suite, on ordinary networks, with packets that overtake, and in the batteries for multicast and named data.
-Limits: a card is of the simulator and of these networks. A row that fails is a question, not a proof: most documents have no thresholds, and a band is then what CUBIC, Reno and BBR get in the same networks. A reference
+Limits: a card is of the simulator and of these networks. A row that fails is a question, not a proof: most documents
+have no thresholds, and a band is then what CUBIC, Reno and BBR get in the same networks. A reference
 scheme passes every row that compares it with the worst reference for which it counts itself.*
 
 <!-- run: skip it runs for a minute -->
