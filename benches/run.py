@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the workloads, beside ns-2 and ns-3 where they are installed, and counts their instructions.
 
-usage: run.py [--runs N] [--no-peer] [--no-emulator] [--instructions | --instructions=update] [--only=NAME,NAME] [--out FILE]
+usage: run.py [--runs=N] [--no-peer] [--no-emulator] [--instructions | --instructions=update] [--only=NAME,NAME] [--out=FILE]
 
 Prints a table and writes FILE (out/bench.json): rows of workload, packet_hops, cpu_s, packet_hops_per_cpu_s,
 peak_rss_bytes, peer_ratio, ns3_ratio, ns3_peak_rss_bytes; and how the emulator performs at 105 000 packets a second, in

@@ -100,7 +100,7 @@ pub(super) fn checked(
                 .hint(format!("take {}, or a file: its name contains a dot", known.join(" or ")));
             return None;
         }
-        SizeTable::Points(points) => match checked_points(points.clone()) {
+        SizeTable::Points(points) => match checked_points(points.clone(), ROUNDED) {
             Ok(points) => Some(points),
             Err(message) => {
                 notes
@@ -161,11 +161,27 @@ fn points(text: &str, remarks: &mut Remarks) -> Result<Vec<(u64, f64)>, Wrong> {
             "for sizes in bytes, leave the column in the middle out".to_owned(),
         ));
     }
-    checked_points(points).map_err(|message| (0, message).into())
+    let last = points.last().map_or(1.0, |(_, share)| *share);
+    if !is_near(last, ROUNDED) && is_near(last, CUT) {
+        remarks.push((
+            format!("its last share is {last}: shares are divided by it"),
+            "the rest of the flows may be larger than the last size, where the file was cut".to_owned(),
+        ));
+    }
+    checked_points(points, CUT).map_err(|message| (0, message).into())
 }
 
-/// Points in order, with shares up to 1; those of a table in percent are divided by 100. The last share may differ from 1 by what rounding leaves.
-fn checked_points(mut points: Vec<(u64, f64)>) -> Result<Vec<(u64, f64)>, String> {
+/// How far the last share may be from 1 by what rounding leaves, and in a file whose last lines were cut.
+const ROUNDED: f64 = 1.000_001e-6;
+const CUT: f64 = 1.000_001e-3;
+
+/// Whether a last share is 1, or 100 %, within this tolerance.
+fn is_near(share: f64, tolerance: f64) -> bool {
+    [1.0, 100.0].into_iter().any(|whole| (share / whole - 1.0).abs() <= tolerance)
+}
+
+/// Points in order, with shares up to 1; those of a table in percent are divided by 100. The last share may differ from 1 by this tolerance.
+fn checked_points(mut points: Vec<(u64, f64)>, tolerance: f64) -> Result<Vec<(u64, f64)>, String> {
     let Some(&(last, whole)) = points.last() else { return Err("there are no sizes in it".to_owned()) };
     if let Some(pair) = points.windows(2).find(|pair| pair[0].0 > pair[1].0 || pair[0].1 > pair[1].1) {
         return Err(format!("{} {} is before {} {}", pair[0].0, pair[0].1, pair[1].0, pair[1].1));
@@ -173,8 +189,7 @@ fn checked_points(mut points: Vec<(u64, f64)>) -> Result<Vec<(u64, f64)>, String
     if points[0].1 < 0.0 || last == 0 {
         return Err("sizes and shares are not negative, and the last size is above zero".to_owned());
     }
-    let near = |total: f64| (whole / total - 1.0).abs() <= 1.000_001e-6;
-    if !near(1.0) && !near(100.0) {
+    if !is_near(whole, tolerance) {
         return Err(format!("the last share is {whole}, and neither 1 nor 100"));
     }
     points.iter_mut().for_each(|(_, share)| *share /= whole);
@@ -230,7 +245,11 @@ mod tests {
             let (read, _) = of(&format!("7 0.5\n9 {last}")).expect(last);
             assert_eq!(read[1], (9, 1.0), "{last}");
         }
-        for last in ["0.9999", "1.00001", "99.99", "101"] {
+        for last in ["0.9999", "0.9991", "99.99"] {
+            let (read, remarks) = of(&format!("7 0.5\n9 {last}")).expect(last);
+            assert_eq!((read[1], remarks), ((9, 1.0), 1), "{last}: it is said that the file was cut");
+        }
+        for last in ["0.99", "0.998", "1.01", "101"] {
             assert!(of(&format!("7 0.5\n9 {last}")).is_err(), "{last}");
         }
         // pFabric: packets, a number, a share
