@@ -34,6 +34,7 @@ scheme passes every row that compares it with the worst reference for which it c
 thalweg evaluate vegas --quick      # as most cards below; without --quick twice the seeds, and longer runs
 ```
 
+[Alone on forty networks](ordinary.md) has every network of the battery *ordinary networks*, of which `--quick` runs four.
 [The guide](../guide/8-evaluate.md) says how to read a card, and how verdicts are decided. In the overview, `45 ✓ 6 ✗ 2 ◐`
 are rows that pass, fail, and are not decided by the seeds; – is a battery that does not apply. References in
 parentheses do not count for the band. `learned` is the trained

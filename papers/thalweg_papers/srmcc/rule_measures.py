@@ -138,7 +138,7 @@ UNITS = {
     "not_whole": "steps that are no whole packets",
     "others": "reports",
     "others_below_rate": "reports",
-    "per_round_trip": "reports a round trip",
+    "per_round_trip": "reports per round trip",
     "wrong_fair": "adaptations with another share",
 }
 
