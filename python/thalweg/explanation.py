@@ -309,7 +309,7 @@ class Explanation:
                 axes.step(
                     times, window, where="post", label="congestion window", color=COLOURS[0], linewidth=1.2
                 )
-            top = max(*heights, *(height for height in window if not math.isnan(height)), 1e-3)
+            top = max([*heights, *(height for height in window if not math.isnan(height)), 1e-3])
             axes.set_ylim(-0.3 * top, 1.08 * top)
             named_causes: set[str] = set()
             for column, level in BANDS.items():
@@ -398,6 +398,8 @@ class Explanation:
 
     def _bands(self, column: str) -> Iterator[tuple[str, float, float]]:
         """Phases or limits with their beginning and end, neighbouring ones as one; in a column of the figure the longest."""
+        if self.spans.is_empty():
+            return
         spans = self.spans.select(column, "end_s", "begin_s", at=_column(self.spans))
         longest = (
             spans.group_by("at", column, maintain_order=True)

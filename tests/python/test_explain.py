@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +252,13 @@ def test_mistakes_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[st
         explain(run, "one")
     assert call(["explain", str(tmp_path), "--flow", "one"]) == 2
     assert "is an empty folder" in capsys.readouterr().err
+
+
+def test_a_flow_without_spans_has_an_answer_and_a_figure() -> None:
+    answer = explain(alone(), "bulk")
+    empty = replace(answer, spans=answer.spans.clear())
+    assert (empty.active_s, empty.phases(), empty.limits_by_phase()) == (0.0, {}, {})
+    assert len(empty.plot().axes) == 2
 
 
 def test_causes_have_colours_of_their_own_that_can_be_seen() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from transfer_ends import BLOCK_BYTES, LONGEST_S, blocks, end, port, start, until
+from transfer_ends import GROUP_BLOCK_BYTES, LONGEST_S, blocks, end, port, start, until
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
 
@@ -60,7 +60,7 @@ def test_a_killed_and_restarted_member_of_a_group_counts_once(file: Path, tmp_pa
     got, sent = [end(stays), end(again)], end(sender)
     assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0], sent["outcome"]
     assert all((folder / "film.bin").read_bytes() == file.read_bytes() for folder in folders)
-    assert got[1]["resumed_bytes"] >= 2 * BLOCK_BYTES
+    assert got[1]["resumed_bytes"] >= 2 * GROUP_BLOCK_BYTES
     assert (sent["receivers"], sent["complete_receivers"]) == (2, 2)
     assert [member["end"] for member in sent["members"]] == ["complete", "complete"]
     # on a slow computer a receiver may lose its connection as well

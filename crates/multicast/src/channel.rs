@@ -24,7 +24,7 @@ pub(crate) struct Channel {
     /// Datagrams sent to the group.
     pub(crate) sent: Traffic,
     /// Packets that could not be encrypted, because the next key was not distributed in time.
-    pub(crate) unsealed: u64,
+    unsealed: u64,
     sent_at: Time,
 }
 

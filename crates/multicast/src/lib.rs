@@ -5,8 +5,8 @@
 //! messages and changes of mode, and in DATAGRAM frames the feedback for the sender's scheme. The receiving end is [`quic_net::receive`], which joins
 //! the group when the sender announces it.
 //!
-//! Every member has the key of the group and can forge the sender's packets to it, so that a group is as trustworthy as its members. No member can forge
-//! feedback of another. When a member leaves, the remaining members get another key.
+//! Every member has the key of the group. Packets to it are signed by the sender, so that no member can forge them, and no member can forge feedback of
+//! another. When a member leaves, the remaining members get another key.
 
 mod channel;
 mod epochs;

@@ -70,7 +70,7 @@ pub struct Progress {
     pub rtt_ns: AtomicU64,
     /// Number of other ends in the session.
     pub peers: AtomicU64,
-    /// Datagrams with a wrong tag: forged, damaged, or from a sender with another key.
+    /// Datagrams with a wrong tag or signature: forged, damaged, or from a sender with another key.
     pub forged: AtomicU64,
     /// The network does not carry the group: a receiver has received no packet of it for a while; at a sender, no receiver has reported
     /// data.

@@ -116,7 +116,7 @@ pub struct Discarded {
     pub malformed: u64,
     /// Of an unknown session, or from another address than that of the session.
     pub strangers: u64,
-    /// With a wrong tag: forged or damaged.
+    /// With a wrong tag, or in a group with a wrong signature: forged or damaged.
     pub forged: u64,
     /// Duplicate, or too old to decide.
     pub repeated: u64,

@@ -29,7 +29,8 @@ pub(crate) const MIN_PAYLOAD: u16 = 1200;
 const PACKET_THRESHOLD: u32 = u32::MAX;
 /// Round-trip times after which a packet is lost, if a later one is acknowledged: one more than a round trip, the largest reordering window of RACK [RFC8985
 /// §6.2 step 4]. RACK begins with a quarter and learns; with a quarter a fifth of the packets 5 ms late on a path of 10 ms took CUBIC 33 s for 10 MB, and with
-/// this a second. RFC 9002 §6.1.2 has 9/8, and allows more. A queue that overflows in slow start loses about twice as many packets until that is seen.
+/// this a second. RFC 9002 §6.1.2 has 9/8, and allows more. A queue that overflows in slow start loses more until that is seen: 19 % of 10 MB at 50 Mbit/s
+/// were retransmitted, and 12 % with a quarter.
 const TIME_THRESHOLD: f32 = 2.0;
 
 /// Bytes that a group's sender buffers per receiver: of its control stream, and of DATAGRAM frames.
@@ -52,6 +53,11 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
     let window = VarInt::from_u32(limits.window);
     let mut discovery = MtuDiscoveryConfig::default();
     discovery.upper_bound(send_config.payload.max(MIN_PAYLOAD));
+    if send_config.fixed {
+        // many losses can look like those of a path that carries shorter packets only: the length that the scheme needs is then tried again, at once and alone
+        let change = send_config.payload.saturating_sub(MIN_PAYLOAD).max(1);
+        discovery.black_hole_cooldown(StdDuration::ZERO).minimum_change(change);
+    }
     let idle = limits.patience.as_nanos() / 1_000_000;
     config
         .congestion_controller_factory(Arc::clone(&send_config.controller))
@@ -68,8 +74,7 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
         .datagram_receive_buffer_size(Some(DATAGRAM_BUFFER))
         .datagram_send_buffer_size(DATAGRAM_BUFFER);
     if send_config.fixed {
-        // with packets of one length, losses between acknowledged ones do not look like those of a path that carries shorter ones
-        config.initial_mtu(send_config.payload).pad_to_mtu(true);
+        config.initial_mtu(send_config.payload);
     }
     config
 }

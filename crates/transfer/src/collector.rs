@@ -123,7 +123,7 @@ impl Collector {
 
     fn on_announce(&mut self, manifest: Manifest) -> Result<(), TransferError> {
         if let Some(work) = &mut self.work {
-            // another object was not accepted: in a group, any member may have forged it
+            // another object was not accepted
             if work.manifest.same(&manifest) {
                 work.end_known(manifest, &self.tally);
             }

@@ -10,8 +10,8 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The requests of a receiver.
 ///
-/// A receiver that loses at most half of what it is sent is never limited: each report that confirms half of the requested symbols renews the window.
-/// One that confirms less gets a few symbols in a second, until it confirms these.
+/// A receiver that loses at most half of what it is sent is limited by its window only: each report that confirms half of the requested symbols renews it. One
+/// that has not done so for a second gets a few symbols in a second, until it confirms these.
 #[derive(Debug)]
 pub(crate) struct Credit {
     max: u64,
@@ -19,23 +19,26 @@ pub(crate) struct Credit {
     /// Symbols requested since the window was renewed, and the confirmed ones at that time.
     requested: u64,
     confirmed: u64,
-    probe_at: Time,
+    /// When it gets a few symbols if its window is spent.
+    probe_at: Option<Time>,
 }
 
 impl Credit {
     /// Of a receiver of an object of this many symbols; `None` if the number is unknown.
     pub(crate) fn new(symbols: Option<u64>) -> Self {
         let max = symbols.map_or(WINDOW.1, |symbols| (symbols / 4).clamp(WINDOW.0, WINDOW.1));
-        Self { max, window: max, requested: 0, confirmed: 0, probe_at: Time::ZERO }
+        Self { max, window: max, requested: 0, confirmed: 0, probe_at: None }
     }
 
     /// It has reported that it has this many symbols.
     pub(crate) fn confirm(&mut self, symbols: u64, now: Time) {
         let gained = symbols.saturating_sub(self.confirmed);
+        let probe_at = *self.probe_at.get_or_insert(now + PROBE_INTERVAL);
         if gained.saturating_mul(2) >= self.requested {
+            self.probe_at = Some(now + PROBE_INTERVAL);
             self.window = if self.requested > 0 { (2 * self.window).min(self.max) } else { self.window };
-        } else if self.is_spent() && now >= self.probe_at {
-            (self.window, self.probe_at) = (PROBE, now + PROBE_INTERVAL);
+        } else if self.is_spent() && now >= probe_at {
+            (self.window, self.probe_at) = (PROBE, Some(now + PROBE_INTERVAL));
         } else {
             return;
         }
@@ -88,7 +91,7 @@ mod tests {
                 granted += u64::from(credit.request(50));
             }
         }
-        assert_eq!(granted, 1000 + 20 * PROBE);
+        assert_eq!(granted, 1000 + 19 * PROBE);
     }
 
     #[test]
@@ -96,6 +99,8 @@ mod tests {
         let (mut credit, mut confirmed) = (Credit::new(None), 0);
         credit.request(u16::MAX);
         assert!(credit.is_spent());
+        credit.confirm(confirmed, secs(0));
+        assert!(credit.is_spent(), "what it requested may be under way");
         credit.confirm(confirmed, secs(1));
         for window in [64, 128, 256, 512, 1024, 2048, 4096, 4096] {
             assert_eq!(credit.request(u16::MAX), window);

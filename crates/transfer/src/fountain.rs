@@ -50,9 +50,11 @@ pub struct Fountain {
     /// Blocks that a receiver may lack, in turn, for times without requests.
     unconfirmed: Vec<u32>,
     turn: usize,
-    /// Symbols sent for the first time; repair symbols that nobody had requested, and when another may follow if they were many.
+    /// Symbols sent for the first time.
     sent_first: u64,
+    /// Repair symbols that nobody had requested.
     speculative: u64,
+    /// When another of them may be sent, if they were many.
     speculate_at: Time,
     /// The blocks that were read last.
     read: Buffer,
@@ -198,14 +200,19 @@ impl Fountain {
         self.peers.iter().filter_map(failure).collect()
     }
 
+    /// Symbols of the object, if its length is known.
+    fn symbols(&self) -> Option<u64> {
+        let layout = &self.manifest.layout;
+        layout.length.map(|length| length.div_ceil(u64::from(layout.symbol_bytes)))
+    }
+
     /// The receiver with this number.
     fn peer(&mut self, peer: EndpointId) -> &mut Peer {
-        let layout = &self.manifest.layout;
-        let symbols = layout.length.map(|length| length.div_ceil(u64::from(layout.symbol_bytes)));
+        let symbols = self.symbols();
         self.peers.entry(peer).or_insert_with(|| Peer::new(symbols))
     }
 
-    /// Whether the requests of a receiver cost others.
+    /// Whether it has had several receivers, so that what one requests is sent to others.
     fn is_shared(&self) -> bool {
         self.peers.len() > 1
     }
@@ -434,7 +441,9 @@ impl Fountain {
     }
 
     fn on_report(&mut self, from: EndpointId, report: Report, now: Time) {
-        let symbols = self.symbols_of(&report);
+        // no more than there are
+        let known = self.symbols().unwrap_or(self.sent_first);
+        let symbols = self.symbols_of(&report).min(known);
         let peer = self.peer(from);
         peer.present = true;
         // a reordered report
@@ -547,7 +556,6 @@ impl Fountain {
                 .extend(listed.take(CODERS).chain(unknown.take(CODERS)).filter(|block| *block < self.block));
         }
         self.unconfirmed = unconfirmed.into_iter().take(CODERS).collect();
-        self.turn = 0;
     }
 }
 

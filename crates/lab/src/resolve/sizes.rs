@@ -175,9 +175,9 @@ fn points(text: &str, remarks: &mut Remarks) -> Result<Vec<(u64, f64)>, Wrong> {
 const ROUNDED: f64 = 1.000_001e-6;
 const CUT: f64 = 1.000_001e-3;
 
-/// Whether a last share is 1, or 100 %, within this tolerance.
+/// Whether a last share is 1, or 100 %, or less within this tolerance.
 fn is_near(share: f64, tolerance: f64) -> bool {
-    [1.0, 100.0].into_iter().any(|whole| (share / whole - 1.0).abs() <= tolerance)
+    [1.0, 100.0].into_iter().any(|whole| (-ROUNDED..=tolerance).contains(&(1.0 - share / whole)))
 }
 
 /// Points in order, with shares up to 1; those of a table in percent are divided by 100. The last share may differ from 1 by this tolerance.
@@ -249,7 +249,7 @@ mod tests {
             let (read, remarks) = of(&format!("7 0.5\n9 {last}")).expect(last);
             assert_eq!((read[1], remarks), ((9, 1.0), 1), "{last}: it is said that the file was cut");
         }
-        for last in ["0.99", "0.998", "1.01", "101"] {
+        for last in ["0.99", "0.998", "1.00001", "100.01", "101"] {
             assert!(of(&format!("7 0.5\n9 {last}")).is_err(), "{last}");
         }
         // pFabric: packets, a number, a share

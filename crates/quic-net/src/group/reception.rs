@@ -10,7 +10,7 @@ use super::packet::{EpochKey, Header};
 use super::signature::{PublicKey, Verifier};
 use crate::frames::Secret;
 
-/// Epochs whose keys are held: the last one, the present one, and one or two that follow.
+/// Epochs whose keys are held: the newest ones.
 const EPOCHS: usize = 4;
 
 /// The group of a receiver.
@@ -52,8 +52,8 @@ impl Reception {
         self.keys.push((epoch, EpochKey::new(secret, self.session, epoch)));
     }
 
-    /// The content of a packet; `None`, with a count of the reason, if it belongs to another session or epoch, was forged, also by a member, damaged or replayed. A packet
-    /// without content is a keep-alive.
+    /// The content of a packet; `None`, with a count of the reason, if it belongs to another session or epoch, was damaged, was forged by a stranger or a member,
+    /// or was replayed. A packet without content is a keep-alive.
     pub fn open(&mut self, packet: &[u8], now: Time, stats: &mut Stats) -> Option<&[u8]> {
         let Some((header, sealed)) = Header::read(packet) else {
             stats.discarded.malformed += 1;
@@ -66,15 +66,20 @@ impl Reception {
         };
         self.buffer.clear();
         self.buffer.extend_from_slice(sealed);
-        let proved = key.open(header, &mut self.buffer);
-        let Some(content) = proved.and_then(|proved| self.verifier.verify(header, proved)) else {
+        let Some(proved) = key.open(header, &mut self.buffer) else {
             stats.discarded.forged += 1;
             return None;
         };
-        if !self.replay.take(header.number) {
+        // before its signature, which costs more to verify
+        if !self.replay.is_fresh(header.number) {
             stats.discarded.repeated += 1;
             return None;
         }
+        let Some(content) = self.verifier.verify(header, proved) else {
+            stats.discarded.forged += 1;
+            return None;
+        };
+        self.replay.take(header.number);
         self.received_at = now;
         Some(content)
     }

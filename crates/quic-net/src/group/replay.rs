@@ -26,10 +26,16 @@ impl Replay {
         Self { end: 0, seen: [0; WORDS] }
     }
 
+    /// Whether the number would be taken.
+    pub fn is_fresh(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        number >= self.end || (number + WINDOW >= self.end && self.seen[word] & bit == 0)
+    }
+
     /// Takes the number, below 2⁶², of an authenticated datagram. Returns false if it is a duplicate, or too old to decide.
     #[inline]
     pub fn take(&mut self, number: u64) -> bool {
-        if number == u64::MAX || number + WINDOW < self.end {
+        if number == u64::MAX || !self.is_fresh(number) {
             return false;
         }
         if number >= self.end {
@@ -40,11 +46,15 @@ impl Replay {
             }
             self.end = number + 1;
         }
-        let (word, bit) = ((number / 64 % WORDS as u64) as usize, 1 << (number % 64));
-        let fresh = self.seen[word] & bit == 0;
+        let (word, bit) = place(number);
         self.seen[word] |= bit;
-        fresh
+        true
     }
+}
+
+/// The word and the bit of a number.
+const fn place(number: u64) -> (usize, u64) {
+    ((number / 64 % WORDS as u64) as usize, 1 << (number % 64))
 }
 
 #[cfg(test)]
@@ -83,7 +93,9 @@ mod tests {
             let (mut replay, mut taken, mut max) = (Replay::new(), BTreeSet::new(), 0u64);
             for (forward, back) in steps {
                 let number = (max + forward).saturating_sub(back);
+                let expected = replay.is_fresh(number);
                 let fresh = replay.take(number);
+                prop_assert_eq!(expected, fresh);
                 prop_assert!(!(fresh && taken.contains(&number)), "{number} was taken twice");
                 if number + WINDOW > max {
                     prop_assert_eq!(fresh, !taken.contains(&number), "{} of {}", number, max);

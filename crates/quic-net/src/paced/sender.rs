@@ -17,6 +17,9 @@ use crate::{Progress, Scheme, Stats};
 /// Interval at which a flow without an object is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
+/// How long a path may seem to carry shorter packets only before that is believed: this, and this number of round trips, in which quinn tries longer ones.
+const SHORT: (Duration, u64) = (Duration::from_millis(500), 4);
+
 /// A paced sender, on one connection after the other.
 pub(crate) struct PacedSender {
     machine: PacedMachine,
@@ -27,19 +30,28 @@ pub(crate) struct PacedSender {
     /// The number of the next packet.
     next: u64,
     silence: Silence,
+    /// The path seems to carry shorter packets only, which is decided then.
+    short_until: Option<Time>,
 }
 
 impl PacedSender {
     pub(crate) fn new(scheme: &Scheme, seed: u64) -> Self {
         let machine = PacedMachine::new(scheme.mode.clone(), seed);
-        Self { machine, start_at: None, carries_from: None, next: 0, silence: Silence::new() }
+        Self {
+            machine,
+            start_at: None,
+            carries_from: None,
+            next: 0,
+            silence: Silence::new(),
+            short_until: None,
+        }
     }
 
     /// A session opens: the next object starts a new state machine.
     pub(crate) fn open(&mut self, stats: &mut Stats) {
         self.retire(stats);
         (self.start_at, self.carries_from, self.next) = (None, None, 0);
-        self.silence = Silence::new();
+        (self.silence, self.short_until) = (Silence::new(), None);
     }
 
     /// The session is over: its counters are kept.
@@ -121,11 +133,18 @@ impl PacedSender {
         context: &mut SessionContext<'_>,
     ) -> Result<(), String> {
         self.start(object, offer, payload, context)?;
-        let Self { machine, carries_from, next, silence, .. } = self;
+        if self.short_until.is_some_and(|until| context.now >= until) {
+            self.short_until = None;
+            check_path(offer, context)?;
+        }
+        let Self { machine, carries_from, next, silence, short_until, .. } = self;
         silence.on_acks(context.connection.stats().frame_rx.acks);
         let rtt = Duration::from_nanos(context.connection.rtt().as_nanos() as u64);
         let carries_from = *carries_from;
-        machine.turn(context.now, &mut Unicast { payload, carries_from, next, silence, rtt, context })
+        machine.turn(
+            context.now,
+            &mut Unicast { payload, carries_from, next, silence, short_until, rtt, context },
+        )
     }
 
     /// Feedback of the receiver. Returns false if the frame is not feedback, or not expected.
@@ -146,7 +165,8 @@ impl PacedSender {
 
     /// The next deadline.
     pub(crate) fn wake(&self, now: Time) -> Time {
-        self.machine.wake(now).unwrap_or_else(|| self.start_at.unwrap_or(Time::NEVER))
+        let machine = self.machine.wake(now).unwrap_or_else(|| self.start_at.unwrap_or(Time::NEVER));
+        machine.min(self.short_until.unwrap_or(Time::NEVER))
     }
 
     /// Data packets sent.
@@ -171,6 +191,7 @@ struct Unicast<'a, 'l> {
     carries_from: Option<u64>,
     next: &'a mut u64,
     silence: &'a mut Silence,
+    short_until: &'a mut Option<Time>,
     rtt: Duration,
     context: &'a mut SessionContext<'l>,
 }
@@ -199,6 +220,12 @@ impl PacedIo for Unicast<'_, '_> {
             Ok(()) => Ok(()),
             // the send buffer is full, and this packet is lost
             Err(quinn_proto::SendDatagramError::Blocked(_)) => {
+                self.context.stats.overruns += 1;
+                Ok(())
+            }
+            // it is lost, too, while a longer packet is tried
+            Err(quinn_proto::SendDatagramError::TooLarge) => {
+                self.short_until.get_or_insert(now + SHORT.0 + self.rtt * SHORT.1);
                 self.context.stats.overruns += 1;
                 Ok(())
             }
