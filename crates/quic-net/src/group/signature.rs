@@ -169,18 +169,31 @@ mod tests {
         assert_eq!(verifier.verify(header(0), packet), None);
     }
 
-    /// The signature of the RFC's first test with an empty message, made by another implementation, checks the key of a seed.
+    fn hex(text: &str) -> Vec<u8> {
+        let pairs = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("it is ASCII"));
+        pairs.map(|pair| u8::from_str_radix(pair, 16).expect("it is hexadecimal")).collect()
+    }
+
     #[test]
     fn the_key_of_a_seed_is_that_of_rfc_8032() {
-        let hex = |text: &str| -> Vec<u8> {
-            let pairs = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("it is ASCII"));
-            pairs.map(|pair| u8::from_str_radix(pair, 16).expect("it is hexadecimal")).collect()
-        };
         // section 7.1, test 1
         let seed = hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
         let public = hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
         let signer = Signer::new(&seed.try_into().expect("it has 32 bytes"));
         assert_eq!(signer.public_key().0[..], public[..]);
+    }
+
+    /// The third of three packets; the proof was computed from the description in `docs/reference/wire-formats.md` by hashlib of Python and by OpenSSL.
+    #[test]
+    fn a_proof_is_as_another_program_computes_it() {
+        let signer = Signer::new(&std::array::from_fn(|at| at as u8));
+        let contents = [b"one".to_vec(), b"two".to_vec(), b"three".to_vec()];
+        let expected = [
+            "00000000000000000000000000000000ca24ce3f783d5e2c4b448c198f03497e59b05dd503a4ab780459c72cd0d7ff15",
+            "02d08bd642a5352694a843771130dbdaa75dba1e94031cb9e0e2512da43b1404f744b06e5e55b18324d0c4f8b7725ed9",
+            "b273d989fa10583c2f942c393e3a88740a",
+        ];
+        assert_eq!(proved(&signer, 10, &contents)[2][5..], hex(&expected.concat()));
     }
 
     proptest! {
