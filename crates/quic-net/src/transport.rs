@@ -33,6 +33,9 @@ const PACKET_THRESHOLD: u32 = u32::MAX;
 /// were retransmitted, and 12 % with a quarter.
 const TIME_THRESHOLD: f32 = 2.0;
 
+/// Interval at which the length that a paced scheme needs is tried again, if the path seems not to carry it.
+const MTU_INTERVAL: StdDuration = StdDuration::from_millis(100);
+
 /// Bytes that a group's sender buffers per receiver: of its control stream, and of DATAGRAM frames.
 const GROUP_BUFFER: u32 = 1 << 16;
 
@@ -56,7 +59,7 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
     if send_config.fixed {
         // many losses can look like those of a path that carries shorter packets only: the length that the scheme needs is then tried again, at once and alone
         let change = send_config.payload.saturating_sub(MIN_PAYLOAD).max(1);
-        discovery.black_hole_cooldown(StdDuration::ZERO).minimum_change(change);
+        discovery.black_hole_cooldown(StdDuration::ZERO).interval(MTU_INTERVAL).minimum_change(change);
     }
     let idle = limits.patience.as_nanos() / 1_000_000;
     config

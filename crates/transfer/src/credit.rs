@@ -126,7 +126,7 @@ mod tests {
         }
 
         #[test]
-        fn one_that_loses_less_than_half_is_never_limited(
+        fn one_that_loses_less_than_half_is_limited_by_its_window_only(
             losses in proptest::collection::vec(0u16..100, 1..100),
             requests in 1u16..1000,
         ) {

@@ -358,7 +358,7 @@ impl Fountain {
         }
         self.speculative += 1;
         self.speculate_at = now + SPECULATE_EVERY;
-        let block = *self.unconfirmed.get(self.turn % self.unconfirmed.len().max(1))?;
+        let block = self.unconfirmed[self.turn % self.unconfirmed.len()];
         self.turn = (self.turn + 1) % self.unconfirmed.len();
         let written = self.write_coded(block, room);
         if written.is_none() && self.failed.is_none() {

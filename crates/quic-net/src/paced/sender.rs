@@ -19,6 +19,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How long a path may seem to carry shorter packets only before that is believed: this, and this number of round trips, in which quinn tries longer ones.
 const SHORT: (Duration, u64) = (Duration::from_millis(500), 4);
+/// The same if the path has carried packets of the scheme: they are more likely lost than too long.
+const SHORTENED: Duration = Duration::from_secs(5);
 
 /// A paced sender, on one connection after the other.
 pub(crate) struct PacedSender {
@@ -32,6 +34,8 @@ pub(crate) struct PacedSender {
     silence: Silence,
     /// The path seems to carry shorter packets only, which is decided then.
     short_until: Option<Time>,
+    /// The receiver has sent feedback, so that the path carries packets of the scheme.
+    carried: bool,
 }
 
 impl PacedSender {
@@ -44,6 +48,7 @@ impl PacedSender {
             next: 0,
             silence: Silence::new(),
             short_until: None,
+            carried: false,
         }
     }
 
@@ -51,7 +56,7 @@ impl PacedSender {
     pub(crate) fn open(&mut self, stats: &mut Stats) {
         self.retire(stats);
         (self.start_at, self.carries_from, self.next) = (None, None, 0);
-        (self.silence, self.short_until) = (Silence::new(), None);
+        (self.silence, self.short_until, self.carried) = (Silence::new(), None, false);
     }
 
     /// The session is over: its counters are kept.
@@ -137,13 +142,14 @@ impl PacedSender {
             self.short_until = None;
             check_path(offer, context)?;
         }
-        let Self { machine, carries_from, next, silence, short_until, .. } = self;
+        let Self { machine, carries_from, next, silence, short_until, carried, .. } = self;
         silence.on_acks(context.connection.stats().frame_rx.acks);
         let rtt = Duration::from_nanos(context.connection.rtt().as_nanos() as u64);
         let carries_from = *carries_from;
+        let patience = if *carried { SHORTENED } else { SHORT.0 } + rtt * SHORT.1;
         machine.turn(
             context.now,
-            &mut Unicast { payload, carries_from, next, silence, short_until, rtt, context },
+            &mut Unicast { payload, carries_from, next, silence, short_until, patience, rtt, context },
         )
     }
 
@@ -155,7 +161,10 @@ impl PacedSender {
         ecn: Ecn,
         context: &SessionContext<'_>,
     ) -> bool {
-        self.machine.on_feedback(frame, length, RECEIVER, ecn, context.outer_bytes(), context.now)
+        let valid =
+            self.machine.on_feedback(frame, length, RECEIVER, ecn, context.outer_bytes(), context.now);
+        self.carried |= valid;
+        valid
     }
 
     /// The scheme changes to this mode.
@@ -192,6 +201,8 @@ struct Unicast<'a, 'l> {
     next: &'a mut u64,
     silence: &'a mut Silence,
     short_until: &'a mut Option<Time>,
+    /// For a path that seems to carry shorter packets only.
+    patience: Duration,
     rtt: Duration,
     context: &'a mut SessionContext<'l>,
 }
@@ -217,7 +228,10 @@ impl PacedIo for Unicast<'_, '_> {
     fn send(&mut self, packet: &Packet, datagram: &Datagram<'_>, now: Time) -> Result<(), String> {
         self.silence.on_sent(now, self.rtt);
         match self.context.send_datagram(datagram) {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                *self.short_until = None;
+                Ok(())
+            }
             // the send buffer is full, and this packet is lost
             Err(quinn_proto::SendDatagramError::Blocked(_)) => {
                 self.context.stats.overruns += 1;
@@ -225,7 +239,7 @@ impl PacedIo for Unicast<'_, '_> {
             }
             // it is lost, too, while a longer packet is tried
             Err(quinn_proto::SendDatagramError::TooLarge) => {
-                self.short_until.get_or_insert(now + SHORT.0 + self.rtt * SHORT.1);
+                self.short_until.get_or_insert(now + self.patience);
                 self.context.stats.overruns += 1;
                 Ok(())
             }
