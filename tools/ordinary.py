@@ -3,6 +3,7 @@
 `python tools/ordinary.py` runs them all, one seed each, on all cores; a quarter of an hour on two. It needs a core.
 """
 
+import re
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -42,12 +43,12 @@ TAIL = """
 
 
 def measure(scheme, tcp):
-    """Use and loss by network."""
+    """Use and loss by network, whose name breaks between its quantities only."""
     subject = Subject.of(scheme)
     found = {}
     for network in ordinary.NETWORKS:
         values = Scenario.from_tree(network.tree(subject, Lab(), tcp)).run(seed=1).values
-        found[network.name] = (
+        found[re.sub(r"(?<=\d) ", "\N{NO-BREAK SPACE}", network.name)] = (
             values["link.bottleneck.utilisation"],
             values["link.bottleneck.loss_ratio"] or 0.0,
         )
