@@ -55,11 +55,12 @@ pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportC
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(limits.window);
     let mut discovery = MtuDiscoveryConfig::default();
-    discovery.upper_bound(send_config.payload.max(MIN_PAYLOAD));
+    // many losses can look like those of a path that carries shorter packets only: longer ones are then tried again, at once
+    discovery.upper_bound(send_config.payload.max(MIN_PAYLOAD)).black_hole_cooldown(StdDuration::ZERO);
     if send_config.fixed {
-        // many losses can look like those of a path that carries shorter packets only: the length that the scheme needs is then tried again, at once and alone
+        // only the length that the scheme needs
         let change = send_config.payload.saturating_sub(MIN_PAYLOAD).max(1);
-        discovery.black_hole_cooldown(StdDuration::ZERO).interval(MTU_INTERVAL).minimum_change(change);
+        discovery.interval(MTU_INTERVAL).minimum_change(change);
     }
     let idle = limits.patience.as_nanos() / 1_000_000;
     config

@@ -103,6 +103,28 @@ fn many_losses_are_not_taken_for_a_path_of_short_packets() {
     }
 }
 
+/// The same of schemes whose packets can have any length: packets are short after the losses, and soon long again.
+#[test]
+fn packets_are_long_again_after_many_losses() {
+    for scheme in ["cubic", "reno", "bbr", "copa"] {
+        let (to, mut number, lengths) = (addresses().1, 0, Arc::new(Mutex::new((0u64, 0u64))));
+        let counted = Arc::clone(&lengths);
+        let net = VirtualNetwork::new(move |in_flight| {
+            let (here, bytes) = (in_flight.to == to, in_flight.bytes.len());
+            let mut lengths = counted.lock().expect("no panic");
+            lengths.0 += u64::from(here && (1000..=1200).contains(&bytes));
+            lengths.1 += u64::from(here && bytes > 1200);
+            number += u64::from(here && bytes > 1200);
+            let lost = here && bytes > 1200 && (100..400).contains(&number) && number % 6 < 3;
+            if lost { Vec::new() } else { vec![in_flight.after(ms(20))] }
+        });
+        let (sender, _, whole) = transfer_with(&net, Scheme::new(scheme), 6_000_000);
+        assert_eq!((sender.end, whole), (End::Complete, true), "{scheme}");
+        let (short, long) = *lengths.lock().expect("no panic");
+        assert!(short < long / 4, "{scheme}: {short} packets of 1000 to 1200 bytes, {long} longer ones");
+    }
+}
+
 /// A tenth of the datagrams is lost, a tenth duplicated, a tenth delayed, a tenth damaged.
 #[test]
 fn loss_duplicates_reordering_and_damage_do_not_change_what_arrives() {
