@@ -4,7 +4,7 @@ mod net;
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Lost, Sent};
 use net::{Bottleneck, Fate, Fixed, Net, SEGMENT, ms, plain};
-use stack::tcp::{Config, Demand};
+use stack::tcp::{AppLimited, Config, Demand};
 use units::{Bytes, Duration, Rate, Time};
 
 /// A constant window, and the samples of deliveries with their times.
@@ -140,6 +140,43 @@ fn app_limited_ends_when_the_marked_data_are_delivered() {
     // the window of ten that leaves after the pause is marked, since nothing is known until it arrives; the rest is not
     let marked: Vec<usize> = (0..50).filter(|&i| limited[i]).collect();
     assert_eq!(marked, (20..30).collect::<Vec<_>>());
+}
+
+/// Which samples count as those of an application without data: of an answer of 20 segments, two of which are lost and retransmitted, and of one of three segments a second later.
+fn limited_in_answers(app_limited: AppLimited) -> Vec<(u64, bool)> {
+    let config = Config { demand: Demand::Limited(Rate::ZERO), app_limited, ..sacked() };
+    let mut net = Net::one(&config, Asking::window(20));
+    net.script =
+        Box::new(
+            |sent| {
+                if [5, 6].contains(&sent.segment) && sent.nth == 0 { Fate::Drop } else { Fate::Pass }
+            },
+        );
+    net.run_ms(10);
+    net.input(0, true, contract::Input::App(contract::Request::Send(Bytes::new(20 * SEGMENT))));
+    net.run_ms(1000);
+    net.input(0, true, contract::Input::App(contract::Request::Send(Bytes::new(3 * SEGMENT))));
+    net.run_ms(2000);
+    let observed = &net.flows[0].sender.controller().observed;
+    observed.iter().map(|(_, delivery)| (delivery.bytes.as_u64() / SEGMENT, delivery.app_limited)).collect()
+}
+
+/// Linux marks the connection when the application writes: the first flight and that after the pause, in which all that left before has arrived, and not the
+/// retransmissions, which leave when there is nothing more to send (`tcp_rate_check_app_limited`). The draft marks it as soon as there is nothing more.
+#[test]
+fn what_is_retransmitted_at_the_end_of_an_answer_is_limited_by_the_draft_only() {
+    let expected = |retransmitted: bool| {
+        let mut all = vec![(1, retransmitted); 2];
+        all.extend([(1, true); 3]);
+        all
+    };
+    let linux = limited_in_answers(AppLimited::AtWrite);
+    assert_eq!(linux.len(), 23);
+    assert!(linux[..18].iter().all(|sample| *sample == (1, true)), "{linux:?}");
+    assert_eq!(linux[18..], expected(false));
+    let draft = limited_in_answers(AppLimited::AtEnd);
+    assert!(draft[..18].iter().all(|sample| *sample == (1, false)), "{draft:?}");
+    assert_eq!(draft[18..], expected(true));
 }
 
 /// One of twenty is lost. Selectively acknowledged segments count on arrival, once, and the retransmission has no round-trip time.

@@ -10,7 +10,7 @@ use stack::quic::FlowControl;
 use stack::sdn::Config as SdnConfig;
 use stack::stream::{Config as StreamConfig, Depends, Player as PlayerConfig};
 use stack::tcp::{
-    Acks, Config as TcpConfig, LossDetection, RecoveryTimer, Reduction, RtoFloor, WindowPacing,
+    Acks, AppLimited, Config as TcpConfig, LossDetection, RecoveryTimer, Reduction, RtoFloor, WindowPacing,
 };
 use units::{Bytes, Drift, Duration, Offset, Rate};
 
@@ -21,7 +21,8 @@ use crate::schema::quic::Quic;
 use crate::schema::read::{Field, Read};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::{
-    AcksWord, DetectionWord, FeedbackWord, FloorWord, PacingWord, ReductionWord, Tcp, TimerWord,
+    AcksWord, AppLimitedWord, DetectionWord, FeedbackWord, FloorWord, PacingWord, ReductionWord, Tcp,
+    TimerWord,
 };
 use crate::schema::video::{DependsWord, Encoder, LateWord, Player};
 
@@ -87,6 +88,7 @@ variants! {
     DetectionWord for LossDetection { Count, Time }
     FloorWord for RtoFloor { Timeout, Variation }
     ReductionWord for Reduction { Halt, Proportional }
+    AppLimitedWord for AppLimited { AtEnd, AtWrite }
     AcksWord for Acks { Honest, Divided, Repeated, Optimistic }
     PacingWord for WindowPacing { Off, Quic, Linux }
     FeedbackWord for EcnFeedback { Classic, Dctcp, Accurate }
@@ -129,7 +131,7 @@ settings! {
     Tcp for TcpConfig {
         sack, dsack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, time_stamps, frto, idle_restart, idle_decay,
         delayed_ack, ack_delay, quick_acks, sack_compression, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
-        receive_buffer, send_buffer, gso, pacing, unpaced, timer_slack, handshake, acks, header
+        receive_buffer, send_buffer, gso, pacing, unpaced, timer_slack, app_limited, handshake, acks, header
     }
     Quic for FlowControl { receive_window, send_window }
     Stream for StreamConfig { jitter, feedback, reorder, reordering_window, ecn }

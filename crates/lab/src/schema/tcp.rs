@@ -91,6 +91,9 @@ tables! {
         unpaced: u32 where count(0, 1_000_000),
         /// Time added to the deadlines of loss detection by time and of tail loss probes. Default: 0 s; Linux: 2 ms.
         timer_slack: Duration where within("0 s", "1 s"),
+        /// When a delivery rate counts as that of an application that had no more data, which schemes such as `bbr` ignore unless it is higher.
+        /// Default: at_end; Linux: at_write.
+        app_limited: AppLimitedWord,
         /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
         handshake: bool,
         /// How the receiver acknowledges: honestly, or such that a sender that believes it sends faster. Default: honest.
@@ -126,6 +129,14 @@ words! {
         Timeout = "timeout",
         /// The term added to the smoothed round-trip time.
         Variation = "variation",
+    }
+
+    /// When a connection is limited by its application.
+    pub(crate) enum AppLimitedWord = "a mark of limited applications" {
+        /// From when all data have been sent and the window has room, until what is then in flight has been delivered (draft-cheng-iccrg-delivery-rate-estimation).
+        AtEnd = "at_end",
+        /// From the next write of the application on, its first one included, if then all data have been sent and the window has room.
+        AtWrite = "at_write",
     }
 
     /// How the data in flight are reduced to the new window in recovery.

@@ -100,10 +100,21 @@ pub struct Config {
     pub timer_slack: Duration,
     /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
+    /// When delivery-rate samples count as those of an application that has no more data.
+    pub app_limited: AppLimited,
     /// How the receiver acknowledges.
     pub acks: Acks,
     /// How much data the application has.
     pub demand: Demand,
+}
+
+/// When a connection with room in its window is marked as limited by its application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppLimited {
+    /// When all data have been sent [DRE §3.4].
+    AtEnd,
+    /// When the application writes, if all data were sent and all lost ones retransmitted; also at its first write [Linux: tcp_rate_check_app_limited].
+    AtWrite,
 }
 
 /// When partial acknowledgements restart the retransmission timer in a recovery without SACK [RFC6582 §4].
@@ -212,6 +223,7 @@ impl Config {
             sack_compression: Duration::from_millis(1),
             send_buffer: Bytes::new(16_384),
             handshake: true,
+            app_limited: AppLimited::AtWrite,
             ..Self::default()
         }
     }
@@ -255,6 +267,7 @@ impl Default for Config {
             unpaced: 0,
             timer_slack: Duration::ZERO,
             handshake: false,
+            app_limited: AppLimited::AtEnd,
             acks: Acks::Honest,
             demand: Demand::Bulk,
         }

@@ -15,7 +15,7 @@ mod sack_compression;
 mod sender;
 
 pub use config::{
-    Acks, Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES, WindowPacing,
+    Acks, AppLimited, Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES, WindowPacing,
 };
 pub use receiver::Receiver;
 pub use sender::{Inspection, Sender, State};

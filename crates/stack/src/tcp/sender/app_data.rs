@@ -73,11 +73,9 @@ impl AppData {
         }
     }
 
-    /// Makes the first `total` bytes of the connection ready. Returns whether some of them were not.
-    pub(super) fn request_up_to(&mut self, total: u64) -> bool {
-        let more = total.saturating_sub(self.ready);
-        self.request(Request::Send(Bytes::new(more)));
-        more > 0
+    /// Makes the first `total` bytes of the connection ready.
+    pub(super) fn request_up_to(&mut self, total: u64) {
+        self.request(Request::Send(Bytes::new(total.saturating_sub(self.ready))));
     }
 
     /// Takes a request of the application.

@@ -42,7 +42,7 @@ use self::send_buffer::SendBuffer;
 use self::sequence::SendSequence;
 use self::timer::RetransmissionTimer;
 use self::usage::Usage;
-use super::{Config, LossDetection, RecoveryTimer, Reduction, WindowPacing};
+use super::{AppLimited, Config, LossDetection, RecoveryTimer, Reduction, WindowPacing};
 use crate::parts::Pacer;
 
 /// The sender of one connection, with the congestion controller `C`. Sans-IO: it performs no I/O and reads no clock.
@@ -144,6 +144,7 @@ struct Settings {
     time_stamps: bool,
     frto: bool,
     steady_timer: bool,
+    limited_at_write: bool,
     pacing: WindowPacing,
 }
 
@@ -175,6 +176,7 @@ impl<C: CongestionControl> Sender<C> {
                 time_stamps: config.time_stamps,
                 frto: config.frto && config.sack,
                 steady_timer: config.recovery_timer == RecoveryTimer::Steady,
+                limited_at_write: config.app_limited == AppLimited::AtWrite,
                 pacing: config.pacing,
             },
             phase: Phase::Closed,
@@ -546,6 +548,9 @@ impl<C: CongestionControl> Sender<C> {
     /// Bytes that the application has produced and that were not yet sent.
     #[cold]
     fn unsent(&mut self, now: Time) -> u64 {
+        if self.app_data.next_data_at() <= now {
+            self.on_write();
+        }
         self.app_data.refill(now);
         self.app_data.ready - self.seq.next
     }
@@ -554,11 +559,30 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     fn on_app_limited(&mut self) {
         let in_flight = self.flight();
-        if let Some(sampler) = &mut self.sampler {
+        if !self.settings.limited_at_write
+            && let Some(sampler) = &mut self.sampler
+        {
             sampler.limit(in_flight);
         }
         if self.app_data.ready == self.seq.next {
             self.departures.next_at = self.app_data.next_data_at();
+        }
+    }
+
+    /// Called before the application has more data: they are the first after a gap if all were sent, and all lost ones retransmitted, and the window has room
+    /// [Linux: tcp_rate_check_app_limited].
+    #[cold]
+    fn on_write(&mut self) {
+        let (segment, in_flight) = (self.segment(), self.flight());
+        let waits =
+            self.scoreboard.as_ref().is_some_and(|scoreboard| scoreboard.next_lost(segment).is_some());
+        if let Some(sampler) = &mut self.sampler
+            && self.settings.limited_at_write
+            && self.app_data.ready.saturating_sub(self.seq.next) < segment
+            && in_flight < self.limits.window
+            && !waits
+        {
+            sampler.limit(in_flight);
         }
     }
 
@@ -681,6 +705,11 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         self.app_data.start(cx);
+        if self.settings.limited_at_write
+            && let Some(sampler) = &mut self.sampler
+        {
+            sampler.limit(0);
+        }
         self.read_allowance();
         if self.settings.handshake {
             self.phase = Phase::Opening;
@@ -762,7 +791,9 @@ impl<C: CongestionControl> Sender<C> {
     /// Takes a request of the receiver's application, which may be repeated or late.
     #[cold]
     fn on_request(&mut self, total: u64, cx: &mut Cx<'_>) {
-        if self.phase != Phase::Closed && self.app_data.request_up_to(total) {
+        if self.phase != Phase::Closed && total > self.app_data.ready {
+            self.on_write();
+            self.app_data.request_up_to(total);
             self.on_app_data(cx);
         }
     }
@@ -801,6 +832,7 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
             Input::Start => self.start(cx),
             Input::Timer => self.on_timer(cx),
             Input::App(request) => {
+                self.on_write();
                 self.app_data.request(request);
                 self.on_app_data(cx);
             }
