@@ -1,6 +1,6 @@
 //! Copa's window and pacing rate [AB18 §2].
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Idle, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Idle, Lost, Setup};
 use units::{Bytes, Duration, Rate, Segments, Time};
 
 use super::Params;
@@ -26,31 +26,59 @@ pub struct Copa {
     rounds: u32,
     /// The window when the present round began, which is when the segments were sent that are acknowledged at its end.
     round_window: f64,
+    /// Payload that was delivered when the present round began.
+    round_began: Bytes,
     /// 1/δ in the present mode.
     inverse_delta: f64,
-    /// When the queue was last nearly empty.
-    emptied_at: Time,
     /// Whether a loss was detected in the present round.
     lost: bool,
+    /// Of the last acknowledgement in sequence: its round-trip time, and whether the window was not used.
+    echoed: Option<Duration>,
+    app_limited: bool,
 }
 
-/// Extremes of the recent round-trip times, in seconds.
+/// Extremes of the recent round-trip times, in seconds; minima are of the negative values.
 #[derive(Clone, Debug)]
 struct RoundTripTimes {
-    /// Of the negative values.
+    smoothed: f64,
     min: WindowedMax,
     standing: WindowedMax,
+    lowest: WindowedMax,
     max: WindowedMax,
 }
 
 impl RoundTripTimes {
-    /// Takes a sample at `now`; returns RTTmin, RTTstanding and RTTmax [AB18 §2.1, §2.2].
-    fn take(&mut self, rtt: f64, smoothed: Duration, params: &Params, now: Time) -> (f64, f64, f64) {
-        let (now, smoothed) = (now.as_nanos(), smoothed.as_nanos().max(2));
+    fn new() -> Self {
+        let filter = || WindowedMax::new(64);
+        Self { smoothed: 0.0, min: filter(), standing: filter(), lowest: filter(), max: filter() }
+    }
+
+    /// Takes a sample at `now`.
+    fn take(&mut self, rtt: f64, params: &Params, now: Time) {
+        // the standard smoothed round-trip time, of every segment                      [RFC6298 §2.3]
+        self.smoothed = if self.smoothed == 0.0 { rtt } else { 0.875 * self.smoothed + 0.125 * rtt };
+        let smoothed = Duration::from_secs_f64(self.smoothed).as_nanos().max(2);
+        let now = now.as_nanos();
         self.min.update(-rtt, now, params.min_rtt_window.as_nanos());
         self.standing.update(-rtt, now, smoothed / 2);
+        self.lowest.update(-rtt, now, smoothed * u64::from(params.empty_rounds));
         self.max.update(rtt, now, smoothed * u64::from(params.max_rounds));
-        (-self.min.max(), -self.standing.max(), self.max.max())
+    }
+
+    /// RTTmin.
+    fn min(&self) -> f64 {
+        -self.min.max()
+    }
+
+    /// RTTstanding.
+    fn standing(&self) -> f64 {
+        -self.standing.max()
+    }
+
+    /// Whether the queue was nearly empty in the last rounds                            [AB18 §2.2]
+    fn was_nearly_empty(&self, share: f64) -> bool {
+        let (min, lowest) = (self.min(), -self.lowest.max());
+        lowest - min <= share * (self.max.max() - min)
     }
 }
 
@@ -58,7 +86,6 @@ impl Copa {
     /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).0.max(params.min_cwnd);
-        let filter = || WindowedMax::new(64);
         let mut copa = Self {
             params: params.clone(),
             segment: setup.segment,
@@ -67,14 +94,16 @@ impl Copa {
             window: initial,
             allowance: Allowance::window(Bytes::ZERO),
             slow_start: true,
-            rtts: RoundTripTimes { min: filter(), standing: filter(), max: filter() },
+            rtts: RoundTripTimes::new(),
             velocity: 1.0,
             up: true,
             rounds: 0,
             round_window: initial,
+            round_began: Bytes::ZERO,
             inverse_delta: 1.0 / params.delta,
-            emptied_at: Time::ZERO,
             lost: false,
+            echoed: None,
+            app_limited: false,
         };
         copa.set(initial);
         copa
@@ -109,8 +138,8 @@ impl Copa {
         }
         self.rounds += 1;
         if self.rounds >= self.params.steady_rounds {
-            // at most the window                                                       [GENERICCC: markoviancc.cc, update_amt]
-            self.velocity = (2.0 * self.velocity).min(self.window);
+            // at most δ·cwnd: a round moves the window by no more than itself           [GENERICCC: markoviancc.cc, update_amt]
+            self.velocity = (2.0 * self.velocity).min(self.window / self.inverse_delta).max(1.0);
         }
         self.round_window = self.window;
         // 1/δ grows by one per round without a loss                                     [AB18 §2.2]
@@ -122,44 +151,61 @@ impl Copa {
 }
 
 impl CongestionControl for Copa {
-    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        let Some(rtt) = ack.rtt else { return };
-        let now = cx.now();
-        let (min, standing, max) = self.rtts.take(rtt.as_secs_f64(), ack.rtt_smoothed, &self.params, now);
+    /// What [`CongestionControl::on_delivery`] does not have.
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        (self.echoed, self.app_limited) = (ack.rtt, ack.app_limited);
+    }
+
+    /// Copa acts on every segment that arrived, also on those above a gap: its window is not reduced by losses, so that a gap can stay for many rounds.
+    fn samples_delivery(&self) -> bool {
+        true
+    }
+
+    fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        let Some(rtt) = delivery.rtt.or(self.echoed.take()) else { return };
+        self.rtts.take(rtt.as_secs_f64(), &self.params, cx.now());
+        let standing = self.rtts.standing();
         // d_q = RTTstanding − RTTmin                                                   [AB18 §2.1]
-        let queueing = standing - min;
+        let queueing = standing - self.rtts.min();
         cx.probe("queue_delay", queueing);
-        if queueing <= self.params.nearly_empty * (max - min) {
-            self.emptied_at = now;
-        }
-        let patience = ack.rtt_smoothed * u64::from(self.params.empty_rounds);
-        let competes = self.params.competitive && now.saturating_since(self.emptied_at) > patience;
+        let competes = self.params.competitive && !self.rtts.was_nearly_empty(self.params.nearly_empty);
         if !competes {
             self.inverse_delta = 1.0 / self.params.delta;
         }
-        if ack.round_ended && !self.slow_start {
-            self.end_round(competes);
+        if delivery.total_when_sent >= self.round_began {
+            self.round_began = delivery.total;
+            if !self.slow_start {
+                self.end_round(competes);
+            }
         }
         // λ = cwnd/RTTstanding ≤ λ_t = 1/(δ·d_q)                                         [AB18 §2.1]
         let below = self.window * queueing <= self.inverse_delta * standing;
-        let acked = f64::from(ack.packets);
+        let arrived = delivery.bytes.as_f64() / self.segment.as_f64();
         if self.slow_start && below {
-            if !ack.app_limited {
-                self.set(self.window + acked);
+            if !self.app_limited {
+                self.set(self.window + arrived);
             }
         } else if self.slow_start {
             (self.slow_start, self.up, self.rounds, self.round_window) = (false, false, 0, self.window);
-        } else if !(below && ack.app_limited) {
+        } else if !(below && self.app_limited) {
             // a velocity that was gained in the other direction does not count                [MVFST: Copa.cpp, changeDirection]
             if self.velocity > 1.0 && self.up != below {
                 (self.up, self.rounds, self.velocity, self.round_window) = (below, 0, 1.0, self.window);
             }
             // cwnd ± v/(δ·cwnd) for each segment
-            let step = acked * self.velocity * self.inverse_delta / self.window;
+            let step = arrived * self.velocity * self.inverse_delta / self.window;
             self.set(self.window + if below { step } else { -step });
         }
         self.allowance.rate =
             Rate::from_bps_f64(self.params.pacing_gain * self.window * self.segment_bits / standing);
+    }
+
+    fn on_lost(&mut self, _lost: &Lost, _cx: &mut Cx<'_>) {
+        // multiplicative decrease of 1/δ, once per round; in the default mode a loss has no effect      [AB18 §2.2]
+        if !self.lost {
+            self.lost = true;
+            self.inverse_delta = (self.inverse_delta / 2.0).max(1.0 / self.params.delta);
+        }
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
@@ -168,11 +214,6 @@ impl CongestionControl for Copa {
             (self.slow_start, self.up, self.rounds, self.velocity) = (false, true, 0, 1.0);
             self.set(self.params.min_cwnd);
             self.round_window = self.window;
-        }
-        if event.first && event.cause != Cause::Mark {
-            // multiplicative decrease of 1/δ; in the default mode a loss has no effect      [AB18 §2.2]
-            self.lost = true;
-            self.inverse_delta = (self.inverse_delta / 2.0).max(1.0 / self.params.delta);
         }
     }
 

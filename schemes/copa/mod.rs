@@ -1,6 +1,6 @@
 //! Copa: the rate that balances throughput and queueing delay, and as much as a loss-based flow takes beside one [AB18].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use contract::{Documented, Family, Need, Scheme, Setup, Source};
 use units::Duration;
 
 mod control;
@@ -21,7 +21,7 @@ pub const SCHEME: Scheme = Scheme {
         },
         Source {
             key: "GENERICCC",
-            text: "The implementation of the authors of Copa, markoviancc.cc in github.com/venkatarun95/genericCC",
+            text: "The implementation of the authors of Copa, markoviancc.cc and rtt-window.cc in github.com/venkatarun95/genericCC",
         },
         Source {
             key: "MVFST",
@@ -31,7 +31,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[("queue_delay", "s", "flow", "queueing delay estimated by the scheme")],
     reorder: 1,
-    needs: &[],
+    needs: &[Need::Rack],
 };
 
 contract::params! {

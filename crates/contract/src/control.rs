@@ -18,7 +18,7 @@ pub trait CongestionControl {
     fn allowance(&self) -> Allowance;
 
     /// Whether the transport measures its delivery rate and calls [`CongestionControl::on_delivery`]. Called once; if false, nothing is measured.
-    /// Only TCP supports it.
+    /// TCP and QUIC support it.
     fn samples_delivery(&self) -> bool {
         false
     }

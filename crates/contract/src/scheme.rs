@@ -44,7 +44,8 @@ impl Scheme {
 pub enum Need {
     /// TCP: explicit congestion notification, and queues that mark packets.
     Ecn(EcnUse),
-    /// TCP: loss detection by time and tail loss probes (RACK-TLP) [RFC8985], with which its sources define it.
+    /// TCP: loss detection by time and tail loss probes (RACK-TLP) [RFC8985]. Its sources define the scheme with them, or run it where the loss of a
+    /// retransmission is found as any other.
     Rack,
     /// Named data: the round-trip times that the parameter of this name counts span several windows. Otherwise their range is almost zero, and
     /// Data that are hardly late count as congestion.
