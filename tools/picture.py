@@ -239,8 +239,10 @@ def kernel():
     page = ROOT / "docs" / "kernel.md"
     text, done = page.read_text(encoding="utf-8"), cached_study("kernel")
     text = fill_section(text, "kernel summary", markdown(list(done.tables["summary"].rows())))
-    cells = [row for row in done.tables["cells"].rows() if row["ours_differs"] != "–"]
-    text = fill_section(text, "kernel cells", markdown(cells))
+    text = fill_section(text, "kernel loads", markdown(list(done.tables["loads"].rows())))
+    for section, table in (("kernel cells", "cells"), ("kernel loaded cells", "loaded-cells")):
+        cells = [row for row in done.tables[table].rows() if row["ours_differs"] != "–"]
+        text = fill_section(text, section, markdown(cells))
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")
     draw_study("kernel", done)

@@ -18,7 +18,57 @@ def test_cells_are_those_whose_queue_and_tcp_the_catalogue_has():
     queues, tcps = scenarios.known()
     assert {"fifo", "codel", "red"} <= set(queues) <= set(scenarios.QUEUES)
     assert {"reno", "cubic", "bic", "bbr", "tcp_lp"} <= set(tcps) <= set(scenarios.TCPS)
-    assert len(scenarios.grid()) == len(queues) * len(tcps) * 3
+    endless = [cell for cell in scenarios.grid() if scenarios.parts(cell)[2].load == "endless"]
+    assert len(endless) == len(queues) * len(tcps) * 3
+    assert len(scenarios.grid()) - len(endless) == 60
+
+
+@pytest.mark.parametrize("load", scenarios.LOADS)
+def test_applications_that_pause_are_the_same_in_both_worlds(load):
+    variant = f"fq_codel bbr 20-20-{load}"
+    tree, cell = scenarios.tree(variant, 2, Scale()), scenarios.cell(variant, 2, Scale())
+    Scenario.from_tree(tree).plan(2)
+    assert cell["load"] == load and cell["starts_s"] == [flow["start_s"] for flow in cell["flows"]]
+    for ours, theirs in zip(tree["flows"], cell["flows"], strict=True):
+        assert ours["start"] == f"{1e6 * theirs['start_s']:.0f} us"
+        assert ours.get("size") == (None if theirs["size_b"] is None else f"{theirs['size_b']} B")
+        assert ours.get("rate") == (None if theirs["rate_bps"] is None else "8000000 bit/s")
+        assert ours.get("app", {}).get("size") == (
+            None if theirs["answer_b"] is None else f"{theirs['answer_b']} B"
+        )
+
+
+def test_short_transfers_take_half_of_the_link():
+    # the mean of sizes that are uniform on a logarithmic scale: (500 − 15) kB / ln(500 / 15) = 138.3 kB
+    runs = [scenarios.flows("fifo reno 20-20-short", seed) for seed in range(1, 41)]
+    sizes = [flow.size_b for run in runs for flow in run]
+    assert min(sizes) >= 15_000 and max(sizes) <= 500_000
+    assert sum(sizes) / len(sizes) == pytest.approx(138_300, rel=0.02)
+    assert 8 * sum(sizes) / len(runs) / scenarios.SHORT_UNTIL_S == pytest.approx(10e6, rel=0.03)
+
+
+def test_transfers_without_an_end_took_until_the_end_of_the_cell():
+    variant = "fifo reno 10-40-short"
+    starts = scenarios.starts(variant, 1)
+    late = [start for start in starts if start >= 10]
+    ends = [start + 0.25 for start in starts]
+    assert experiments.transfer_time_s(ends, variant, 1, Scale()) == pytest.approx(0.25)
+    expected = sum(60 - start for start in late) / len(late)
+    assert experiments.transfer_time_s([None] * len(starts), variant, 1, Scale()) == pytest.approx(expected)
+
+
+def test_times_and_the_slower_flow_have_bands():
+    names = figures.compared("fifo reno 10-40-requests")
+    assert names == ("goodput", "queueing", "drops", "marks", "time")
+    theirs = cell(time_s=0.1)
+    assert figures.agreed(theirs, cell(time_s=0.1149), names)["time"]
+    assert not figures.agreed(theirs, cell(time_s=0.1151), names)["time"]
+    names = figures.compared("fifo reno 10-40-limited")
+    theirs = cell(lowest_bps=4e6)
+    assert figures.agreed(theirs, cell(lowest_bps=3.81e6), names)["slower"]
+    assert not figures.agreed(theirs, cell(lowest_bps=3.79e6), names)["slower"]
+    assert figures.compared("fifo reno 10-40-short")[-1] == "time"
+    assert figures.compared("fifo reno 10-40") == figures.QUANTITIES
 
 
 @pytest.mark.parametrize("queue", scenarios.known()[0])
@@ -118,7 +168,8 @@ def test_a_recorded_cell_needs_neither_a_guest_nor_ns3(monkeypatch, tmp_path):
 @pytest.mark.parametrize("key", list(Key))
 def test_recorded_cells_have_all_seeds(key):
     variants = experiments.EXPERIMENTS[key].variants
-    assert len(variants) >= 190
+    assert len([one for one in variants if one.split()[2] in scenarios.NETWORKS]) >= 190 - 15 * (key is Key.NS3)
+    assert len([one for one in variants if one.split()[2] in scenarios.LOADED]) == 60 * (key is not Key.NS3)
     assert set(variants) <= set(scenarios.grid())
 
 
@@ -166,7 +217,7 @@ def test_a_cell_in_the_guest_can_be_repeated_and_fills_the_link():
 
 def test_the_study_has_all_worlds():
     assert set(STUDY.experiments()) == set(Key)
-    assert [spec.id for spec in STUDY.figure_specs()] == ["summary", "scatter", "cells"]
+    assert [spec.id for spec in STUDY.figure_specs()] == ["summary", "scatter", "cells", "loads", "loaded-cells"]
     assert _runner.source_code_of(experiments.simulated)
 
 

@@ -26,6 +26,7 @@ from . import experiments, figures, scenarios
 SHOWN = (
     ("goodput_bps", 1e-6, "Mbit/s"),
     ("queueing_s", 1e3, "ms"),
+    ("time_s", 1e3, "ms"),
     ("drops", 1.0, "drops"),
     ("marks", 1.0, "marks"),
 )
@@ -33,12 +34,7 @@ SHOWN = (
 
 def chosen(words: Sequence[str]) -> list[str]:
     """The measured cells of the grid that have all the words."""
-    return [
-        cell
-        for cell in scenarios.grid()
-        if cell in experiments.measured()["cells"]
-        and all(set(word.split(",")) & set(cell.split()) for word in words)
-    ]
+    return [cell for cell in scenarios.matching(words) if cell in experiments.measured()["cells"]]
 
 
 def simulate(cells: Sequence[str], seeds: int, jobs: int) -> dict[str, list[Sample]]:
@@ -56,7 +52,7 @@ def line(cell: str, theirs: dict[str, float], ours: dict[str, float], failing: S
     values = "  ".join(
         f"{ours[key] * factor:8.4g}/{theirs[key] * factor:<8.4g} {unit}"
         for key, factor, unit in SHOWN
-        if ours[key] or theirs[key]
+        if ours.get(key) or theirs.get(key)
     )
     return f"{cell:26} {values}  {', '.join(failing) or 'agrees'}"
 
@@ -71,7 +67,11 @@ def compare(simulated: dict[str, list[Sample]], seeds: int, everything: bool) ->
             figures.means([kept[key] for key in sorted(kept) if int(key) <= seeds]),
             figures.means(samples),
         )
-        failing = [name for name, agrees in figures.agreed(theirs, ours).items() if not agrees]
+        failing = [
+            name
+            for name, agrees in figures.agreed(theirs, ours, figures.compared(cell)).items()
+            if not agrees
+        ]
         for word in (*cell.split(), "all"):
             agreeing[word] += not failing
             wrong.update((word, name) for name in failing)
@@ -79,7 +79,7 @@ def compare(simulated: dict[str, list[Sample]], seeds: int, everything: bool) ->
             rows.append((-len(failing), line(cell, theirs, ours, failing)))
     lines = [text for _, text in sorted(rows, key=lambda row: row[0])]
     for word, cells in total.items():
-        bands = ", ".join(f"{name} {wrong[word, name]}" for name in figures.QUANTITIES if wrong[word, name])
+        bands = ", ".join(f"{name} {wrong[word, name]}" for name in figures.BANDS if wrong[word, name])
         lines.append(f"{word:12} {agreeing[word]:3} of {cells:3} agree; out of band: {bands or 'none'}")
     return "\n".join(lines)
 

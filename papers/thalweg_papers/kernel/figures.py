@@ -15,6 +15,16 @@ from . import scenarios
 from .keys import Key
 
 QUANTITIES = ("goodput", "queueing", "drops", "marks")
+"""Of every cell."""
+BANDS: dict[str, tuple[str, float, float]] = {
+    "goodput": ("goodput_bps", scenarios.GOODPUT_BAND, 0.0),
+    "queueing": ("queueing_s", scenarios.DELAY_BAND, scenarios.DELAY_BAND_S),
+    "drops": ("drops", scenarios.DROPS_BAND, 0.0),
+    "marks": ("marks", scenarios.DROPS_BAND, 0.0),
+    "time": ("time_s", scenarios.DELAY_BAND, scenarios.DELAY_BAND_S),
+    "slower": ("lowest_bps", scenarios.GOODPUT_BAND, 0.0),
+}
+"""Key of a sample, share of the kernel's value, and difference that is always in the band."""
 
 
 def mean(samples: Sequence[Sample], key: str) -> float:
@@ -37,18 +47,22 @@ def _tick(first: float, value: float, _position: int | None = None) -> str:
     return f"{'≤ ' if value <= first else ''}{value:,g}"
 
 
-def agreed(theirs: dict[str, float], ours: dict[str, float]) -> dict[str, bool]:
+def compared(variant: str) -> tuple[str, ...]:
+    """The quantities of a cell."""
+    more = {"short": ("time",), "requests": ("time",), "limited": ("slower",)}
+    return (*QUANTITIES, *more.get(scenarios.parts(variant)[2].load, ()))
+
+
+def agreed(
+    theirs: dict[str, float], ours: dict[str, float], names: Sequence[str] = QUANTITIES
+) -> dict[str, bool]:
     """Which quantities of a cell are in their bands."""
 
-    def near(key: str, share: float, at_once: float = 0.0) -> bool:
+    def near(name: str) -> bool:
+        key, share, at_once = BANDS[name]
         return abs(ours[key] - theirs[key]) <= max(share * theirs[key], at_once)
 
-    return {
-        "goodput": near("goodput_bps", scenarios.GOODPUT_BAND),
-        "queueing": near("queueing_s", scenarios.DELAY_BAND, scenarios.DELAY_BAND_S),
-        "drops": near("drops", scenarios.DROPS_BAND),
-        "marks": near("marks", scenarios.DROPS_BAND),
-    }
+    return {name: near(name) for name in names}
 
 
 WORLDS: dict[str, Key] = {"kernel": Key.KERNEL, "ours": Key.SIMULATED, "ns3": Key.NS3}
@@ -58,36 +72,47 @@ SHOWN: dict[str, tuple[str, str, float]] = {
     "goodput": ("goodput_{}_mbps", "goodput_bps", 1e-6),
     "queueing": ("queueing_{}_ms", "queueing_s", 1e3),
     "drops": ("drops_{}", "drops", 1.0),
+    "time": ("time_{}_ms", "time_s", 1e3),
+    "slower": ("slower_{}_mbps", "lowest_bps", 1e-6),
 }
 """Column, key of a sample, and factor of the quantities that cells show."""
 
 
 def means(samples: Sequence[Sample]) -> dict[str, float]:
     """Means over the runs, of the quantities that are compared."""
-    return {key: mean(samples, key) for key in ("goodput_bps", "queueing_s", "drops", "marks")}
+    return {key: mean(samples, key) for key, _, _ in BANDS.values() if key in samples[0]}
 
 
 def differing(samples: Samples, world: Key, variant: str) -> list[str] | None:
     """The quantities of a cell in which a world is out of the kernel's bands; None where the cell was not run in it."""
     if (world, variant) not in samples.by_case:
         return None
-    agrees = agreed(means(samples[Key.KERNEL, variant]), means(samples[world, variant]))
-    return [name for name in QUANTITIES if not agrees[name]]
+    names = compared(variant)
+    agrees = agreed(means(samples[Key.KERNEL, variant]), means(samples[world, variant]), names)
+    return [name for name in names if not agrees[name]]
 
 
-def rows(samples: Samples) -> list[dict[str, Any]]:
+def variants(samples: Samples, *, loaded: bool) -> list[str]:
+    """The cells of flows without end, or those whose applications pause."""
+    return [one for one in samples.variants(Key.KERNEL) if (one.split()[2] in scenarios.LOADED) == loaded]
+
+
+def rows(samples: Samples, *, loaded: bool = False) -> list[dict[str, Any]]:
     """A row per cell, those first in which the simulator differs in the most quantities."""
     found = []
-    for variant in samples.variants(Key.KERNEL):
+    worlds = {name: world for name, world in WORLDS.items() if not (loaded and world is Key.NS3)}
+    for variant in variants(samples, loaded=loaded):
         queue, tcp, network = variant.split()
-        out = {name: differing(samples, world, variant) for name, world in WORLDS.items()}
+        out = {name: differing(samples, world, variant) for name, world in worlds.items()}
         row: dict[str, Any] = {"queue": queue, "tcp": tcp, "network": network}
-        for name in ("ours", "ns3"):
+        for name in [name for name in out if name != "kernel"]:
             names = out[name]
             row[f"{name}_differs"] = "not run" if names is None else ", ".join(names) or "–"
-        for column, key, factor in SHOWN.values():
-            for name, world in WORLDS.items():
-                runs = samples.by_case.get((world, variant))
+        for quantity, (column, key, factor) in SHOWN.items():
+            if quantity not in QUANTITIES and not loaded:
+                continue
+            for name, world in worlds.items():
+                runs = samples.by_case.get((world, variant)) if quantity in compared(variant) else None
                 row[column.format(name)] = in_words(runs, key, factor) if runs else "–"
         found.append((-len(out["ours"] or ()), row))
     return [row for _, row in sorted(found, key=lambda pair: pair[0])]
@@ -100,27 +125,55 @@ def cells(samples: Samples, _scale: Scale) -> Table:
     )
 
 
+def loaded_cells(samples: Samples, _scale: Scale) -> Table:
+    """Every cell whose applications pause."""
+    title = "Cells with applications that pause, disagreements first; in parentheses the smallest and the largest run"
+    return table(title, rows(samples, loaded=True))
+
+
 def summary(samples: Samples, _scale: Scale) -> Table:
     """How many cells agree with the kernel, by queue discipline and by TCP, and in which quantities the simulator does."""
-    variants = samples.variants(Key.KERNEL)
-    present = {word for variant in variants for word in variant.split()}
     lines = []
-    for name in [*(name for names in scenarios.known() for name in names if name in present), "all"]:
-        here = [variant for variant in variants if name in (*variant.split(), "all")]
-        ours = [differing(samples, Key.SIMULATED, variant) or [] for variant in here]
+    for name, here in _by_part(variants(samples, loaded=False)).items():
         theirs = [differing(samples, Key.NS3, variant) for variant in here]
-        agree = sum(not names for names in ours)
-        line: dict[str, Any] = {"part": name, "cells": len(here), "agree": agree}
-        line |= {
-            f"{quantity}_agrees": sum(quantity not in names for names in ours) for quantity in QUANTITIES
-        }
-        line |= {
-            "agree_percent": short(100 * agree / len(here)),
+        line = _agreement(samples, name, here, QUANTITIES) | {
             "ns3_cells": sum(names is not None for names in theirs),
             "ns3_agree": sum(names == [] for names in theirs),
         }
         lines.append(line)
     return table("Cells that agree with the kernel", lines)
+
+
+def loaded_summary(samples: Samples, _scale: Scale) -> Table:
+    """The same of cells whose applications pause, also by what these do."""
+    here = variants(samples, loaded=True)
+    parts = _by_part(here)
+    total = parts.pop("all")
+    for load, words in scenarios.LOADS.items():
+        parts[words] = [variant for variant in here if scenarios.parts(variant)[2].load == load]
+    lines = [
+        _agreement(samples, name, cells, tuple(BANDS)) for name, cells in (parts | {"all": total}).items()
+    ]
+    return table("Cells with applications that pause that agree with the kernel", lines)
+
+
+def _by_part(variants: Sequence[str]) -> dict[str, list[str]]:
+    """The cells of each queue discipline and of each TCP, and all of them."""
+    names = [name for names in scenarios.known() for name in names]
+    parts = {name: [variant for variant in variants if name in variant.split()] for name in names}
+    return {name: here for name, here in parts.items() if here} | {"all": list(variants)}
+
+
+def _agreement(samples: Samples, name: str, here: Sequence[str], quantities: Sequence[str]) -> dict[str, Any]:
+    """How many cells of a part agree, in all and in each quantity that they have."""
+    ours = {variant: differing(samples, Key.SIMULATED, variant) or [] for variant in here}
+    agree = sum(not names for names in ours.values())
+    line: dict[str, Any] = {"part": name, "cells": len(here), "agree": agree}
+    for quantity in quantities:
+        having = [names for variant, names in ours.items() if quantity in compared(variant)]
+        agreeing = sum(quantity not in names for names in having)
+        line[f"{quantity}_agrees"] = agreeing if having else "–"
+    return line | {"agree_percent": short(100 * agree / len(here))}
 
 
 def scatter(samples: Samples, scale: Scale) -> Figure:
@@ -138,8 +191,8 @@ def scatter(samples: Samples, scale: Scale) -> Figure:
         for name, world, colour in (("ns-3", Key.NS3, 1), ("Thalweg", Key.SIMULATED, 0)):
             pairs = [
                 (mean(samples[Key.KERNEL, variant], key), mean(samples[world, variant], key))
-                for variant in samples.variants(world)
-                if (Key.KERNEL, variant) in samples.by_case
+                for variant in variants(samples, loaded=False)
+                if (world, variant) in samples.by_case
             ]
             shown = [[max(factor * value, floor) for value in pair] for pair in pairs]
             top = max([top, *(value for pair in shown for value in pair)])
@@ -179,10 +232,12 @@ def scatter(samples: Samples, scale: Scale) -> Figure:
 
 
 def figure_specs() -> tuple[FigureSpec, ...]:
-    """The summary, the picture and the cells."""
+    """The summary, the picture and the cells, and summary and cells of applications that pause."""
     every = (Key.KERNEL, Key.SIMULATED, Key.NS3)
     return (
         FigureSpec("summary", "Cells that agree", every, summary),
         FigureSpec("scatter", "Each cell beside the kernel", every, scatter),
         FigureSpec("cells", "Cell by cell", every, cells),
+        FigureSpec("loads", "Cells with applications that pause that agree", every[:2], loaded_summary),
+        FigureSpec("loaded-cells", "Cell by cell, with applications that pause", every[:2], loaded_cells),
     )

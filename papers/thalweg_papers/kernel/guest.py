@@ -124,6 +124,12 @@ def _archive(folder: Path) -> Path:
     return folder / "package" / INSTALLED.relative_to("/")
 
 
+def version() -> str:
+    """The version of the guest's kernel, such as 6.1.192."""
+    done = subprocess.run([kernel(), "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def _check_config(file: Path) -> None:
     """Raises if the kernel did not accept an option."""
     found = set(file.read_text(encoding="utf-8").splitlines())

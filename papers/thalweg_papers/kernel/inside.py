@@ -129,14 +129,14 @@ def until(moment):
 
 
 def receive(listener, count, zero, cell, results):
-    """Accepts the connections; a process per connection reads and counts."""
+    """Accepts the connections; a process per connection reads, counts and takes the time."""
     children = []
     for _ in range(count):
         connection, (_, port) = listener.accept()
         child = os.fork()
         if child == 0:
-            payload = read(connection, zero + cell["warmup_s"], zero + cell["seconds"])
-            os.write(results, f"{port} {payload}\n".encode())
+            payload, at = read(connection, zero + cell["warmup_s"], zero + cell["seconds"])
+            report(results, port, payload, [] if at is None else [at - zero])
             os._exit(0)
         connection.close()
         children.append(child)
@@ -144,20 +144,27 @@ def receive(listener, count, zero, cell, results):
         joined(child)
 
 
+def report(results, port, payload, times):
+    """Tells the payload of a flow within the span and its times, in seconds."""
+    os.write(results, f"{json.dumps([port, payload, [round(one, 6) for one in times]])}\n".encode())
+
+
 def read(connection, begin, end):
-    """Bytes that arrive in order between two moments."""
+    """Bytes that arrive in order between two moments, and when the last byte of a connection that ended arrived."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 200_000))
-    room, total, before = bytearray(1 << 18), 0, 0
+    room, total, before, last = bytearray(1 << 18), 0, 0, None
     while True:
         try:
             length = connection.recv_into(room)
             if length == 0:
-                return total - before
+                return total - before, last
         except BlockingIOError:
             length = 0
         now = time.monotonic()
         if now >= end:
-            return total - before
+            return total - before, None
+        if length:
+            last = now
         total += length
         if now < begin:
             before = total
@@ -237,15 +244,8 @@ def quantiles(values):
     }
 
 
-def run(cell):
-    """Runs the cell."""
-    network(cell)
-    expected = int(cell["rate_bps"] * cell["seconds"] / (8 * 1514)) + 5000
-    enter("router")
-    before, after = Tap("r0", 2 * expected, incoming=True), Tap("r1", 3 * expected, incoming=False)
-    zero = time.monotonic() + SETTLE_S
-    offset_ns = time.time_ns() - int(time.monotonic() * 1e9)
-    output, results = os.pipe()
+def endless(cell, zero, results):
+    """Starts flows without end: the processes of the senders, and the process of the receivers, which ends by itself."""
 
     def serve():
         listener = socket.create_server(("10.0.2.1", PORT), backlog=64)
@@ -256,6 +256,19 @@ def run(cell):
         in_child("left", send, number, cell["controller"], zero + start)
         for number, start in enumerate(cell["starts_s"])
     ]
+    return senders, server
+
+
+def run(cell, traffic=endless):
+    """Runs the cell."""
+    network(cell)
+    expected = int(cell["rate_bps"] * cell["seconds"] / (8 * 1514)) + 5000
+    enter("router")
+    before, after = Tap("r0", 2 * expected, incoming=True), Tap("r1", 3 * expected, incoming=False)
+    zero = time.monotonic() + SETTLE_S
+    offset_ns = time.time_ns() - int(time.monotonic() * 1e9)
+    output, results = os.pipe()
+    senders, server = traffic(cell, zero, results)
     until(zero + cell["warmup_s"])
     first = counters()
     until(zero + cell["seconds"])
@@ -265,14 +278,16 @@ def run(cell):
     joined(server)
     os.close(results)
     with os.fdopen(output) as lines:
-        payloads = {int(port): int(count) for port, count in (line.split() for line in lines)}
+        flows = {port: (payload, times) for port, payload, times in map(json.loads, lines)}
     begin, end = (int((zero + cell[key]) * 1e9) + offset_ns for key in ("warmup_s", "seconds"))
     times = waited(before, after, begin, end)
     span = cell["seconds"] - cell["warmup_s"]
     ports = [FIRST_SOURCE_PORT + number for number in range(len(cell["starts_s"]))]
+    flows = {port: (0, []) for port in ports} | flows
     return {
         "kernel": os.uname().release,
-        "goodputs_bps": [8 * payloads[port] / span for port in ports],
+        "goodputs_bps": [8 * flows[port][0] / span for port in ports],
+        "times_s": [flows[port][1] for port in ports],
         "queueing": quantiles([one for port in ports for one in times.get(port, [])]),
         "flows": [quantiles(times.get(port, [])) for port in ports],
         "counters": [first, last],

@@ -1,10 +1,7 @@
 """The cells of the grid in ns-3: compiles one program against an installed ns-3 and runs a cell in it.
 
-    python -m thalweg_papers.kernel.ns3 build
-    python -m thalweg_papers.kernel.ns3 run QUEUE TCP NETWORK SEED
-    python -m thalweg_papers.kernel.ns3 record [--jobs N]
-
-`record` writes `ns3.json`, which `thalweg reproduce kernel` reads, after every cell; cells that are in it are not run again.
+python -m thalweg_papers.kernel.ns3 build
+python -m thalweg_papers.kernel.ns3 run QUEUE TCP NETWORK SEED
 """
 
 from __future__ import annotations
@@ -17,9 +14,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from thalweg.jobs import Job
-from thalweg.jobs import run as run_jobs
 
 from .._base import Sample, Scale
 from . import scenarios
@@ -147,29 +141,10 @@ def run(variant: str, seed: int, scale: Scale) -> Sample:
     return found
 
 
-def record(jobs: int) -> None:
-    """Runs the cells that `ns3.json` lacks and writes it after each."""
-    found = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
-    kept: dict[str, dict[str, Sample]] = found.get("cells", {})
-    build()
-    for cell in scenarios.grid():
-        queue, tcp, _ = cell.split()
-        if queue not in QUEUES or tcp not in TCPS or len(kept.get(cell, {})) == scenarios.SEEDS:
-            continue
-
-        def job(seed: int, cell: str = cell) -> Job[Sample]:
-            return Job(f"{cell}, seed {seed}", lambda _: run(cell, seed, Scale()))
-
-        try:
-            samples = run_jobs([job(seed) for seed in range(1, scenarios.SEEDS + 1)], at_once=jobs)
-        except Exception as error:
-            print(f"{cell}: {error}", file=sys.stderr)
-            continue
-        kept[cell] = {str(seed): sample for seed, sample in enumerate(samples, 1)}
-        lines = [f'  "{name}": {json.dumps(kept[name])}' for name in sorted(kept)]
-        text = f'{{\n "ns3": "{version()}",\n "cells": {{\n' + ",\n".join(lines) + "\n }\n}\n"
-        RECORDED.write_text(text, encoding="utf-8")
-        print(cell, flush=True)
+def runs(variant: str) -> bool:
+    """Whether ns-3 has the queue and the TCP of a cell, whose applications send without end."""
+    queue, tcp, network = scenarios.parts(variant)
+    return queue.name in QUEUES and tcp in TCPS and network.load == "endless"
 
 
 def main(words: Sequence[str]) -> int:
@@ -180,10 +155,6 @@ def main(words: Sequence[str]) -> int:
                 print(f"{build()} built")
             case ["run", queue, tcp, network, seed]:
                 print(json.dumps(run(f"{queue} {tcp} {network}", int(seed), Scale())))
-            case ["record"]:
-                record(os.cpu_count() or 1)
-            case ["record", "--jobs", jobs]:
-                record(int(jobs))
             case _:
                 print(__doc__, file=sys.stderr)
                 return 2

@@ -5,8 +5,10 @@ Networks, settings and bands were written before the first measurement.
 
 from __future__ import annotations
 
+import math
 import random
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -20,13 +22,19 @@ CHOICES: dict[str, str] = {
     "it includes its transmission.",
     "flows": "All flows of a cell have the same TCP and send without end. They start at random within 500 ms; the starts "
     "depend on the seed and are the same in both worlds.",
+    "loads": "Behind FIFO and fq_codel, five of the TCPs with applications that pause, in the first two networks: *short* "
+    "transfers of 15 to 500 kB that take half of the link, *limited*, a flow without end beside one whose application "
+    "writes 40 % of the link, and *requests*, answers of 200 and 300 kB over two connections, each 1 s after the one "
+    "before it has arrived.",
     "length": "60 s, of which the first 10 s do not count; three seeds.",
     "settings": "The kernel's defaults: initial window 10, SACK, RACK, delayed acknowledgements. Segmentation is not "
     "offloaded, and socket buffers do not limit the window. Ours: `tcp.like` of Linux. Packets have 1514 bytes in both: "
     "1448 of payload, 52 of IP and TCP with timestamps, and 14 of Ethernet, which the kernel's queues count.",
     "queues": "The parameters are the kernel's defaults, and where it has none, the same numbers in both.",
     "bands": "A cell agrees if the goodput of all flows is within 5 %, the median queueing delay within 15 % or 2 ms, and "
-    "drops and marks within 20 % of the kernel's, means of three runs. 90 % of the cells should agree.",
+    "drops and marks within 20 % of the kernel's, means of three runs; the mean time of a transfer or answer, as a delay, "
+    "within 15 % or 2 ms, and beside a limited flow the goodput of the slower one within 5 %. 90 % of the cells should "
+    "agree.",
     "bottleneck": "HTB takes a packet from the queue discipline when the transmission of the one before it is over. TBF "
     "looks one packet ahead, which would show an active queue one packet less than there is.",
     "ns-3": "The same TCPs and queue disciplines of ns-3 3.37, with its defaults but for the settings above: one packet "
@@ -57,6 +65,9 @@ class Network:
     packets: int
     """Limit of the queue."""
     flows: int
+    """For short transfers their number follows from the seed."""
+    load: str = "endless"
+    """What the applications do: `endless`, or one of `LOADS`."""
 
     @property
     def rate_bps(self) -> int:
@@ -79,6 +90,27 @@ NETWORKS: dict[str, Network] = {
     "20-20": Network(20, 20, 33, 1),
     "5-100": Network(5, 100, 100, 4),
 }
+
+LOADS: dict[str, str] = {
+    "short": "short transfers",
+    "limited": "a limited application",
+    "requests": "requests with pauses",
+}
+"""Applications that pause, and their words."""
+LOADED: dict[str, Network] = {
+    f"{name}-{load}": replace(NETWORKS[name], flows=0 if load == "short" else 2, load=load)
+    for name, load in product(("10-40", "20-20"), LOADS)
+}
+LOADED_QUEUES = ("fifo", "fq_codel")
+LOADED_TCPS = ("reno", "cubic", "bbr", "htcp", "vegas")
+"""The two that hosts have by default and the base of both, one more that loss drives, and one that delay drives."""
+
+SHORT_SHARE, SHORT_B, SHORT_UNTIL_S = 0.5, (15_000, 500_000), 55.0
+"""Short transfers: their share of the link, the ends of their sizes, uniform on a logarithmic scale, and the last start."""
+LIMITED_SHARE = 0.4
+"""Of the link, that a limited application writes."""
+ANSWERS_B, REQUEST_B, THINK_S = (200_000, 300_000), 400, 1.0
+"""Requests: the answers of each connection, the size of a request with headers, and the pause."""
 
 
 @dataclass(frozen=True)
@@ -204,20 +236,66 @@ def disciplines() -> set[str]:
 
 
 def grid() -> tuple[str, ...]:
-    """The cells: `QUEUE TCP NETWORK`."""
-    return tuple(" ".join(words) for words in product(*known(), NETWORKS))
+    """The cells: `QUEUE TCP NETWORK`; first those of flows without end."""
+    return tuple(
+        " ".join(words)
+        for words in (*product(*known(), NETWORKS), *product(LOADED_QUEUES, LOADED_TCPS, LOADED))
+    )
+
+
+def matching(words: Sequence[str]) -> list[str]:
+    """The cells that have all the words; a word with commas stands for any of its parts."""
+    return [cell for cell in grid() if all(set(word.split(",")) & set(cell.split()) for word in words)]
 
 
 def parts(variant: str) -> tuple[Queue, str, Network]:
     """Queue, TCP and network of a cell."""
     queue, tcp, network = variant.split()
-    return QUEUES[queue], tcp, NETWORKS[network]
+    return QUEUES[queue], tcp, (NETWORKS | LOADED)[network]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow of a cell in both worlds."""
+
+    start_s: float
+    """To the microsecond."""
+    size_b: int | None = None
+    """Of a transfer; None: without end."""
+    rate_bps: float | None = None
+    """At which the application writes; None: as fast as the socket takes it."""
+    answer_b: int | None = None
+    """Of each request; None: the sender does not wait for requests."""
+    request_b: int = REQUEST_B
+    think_s: float = THINK_S
+
+
+def flows(variant: str, seed: int) -> list[Flow]:
+    """The flows of a cell, the same in both worlds."""
+    network, draw = parts(variant)[2], random.Random(f"{variant} {seed}")
+    if network.load == "short":
+        return list(_short(network, draw))
+    made = [Flow(round(draw.uniform(0, SPREAD_S), 6)) for _ in range(network.flows)]
+    match network.load:
+        case "limited":
+            made[1] = replace(made[1], rate_bps=LIMITED_SHARE * network.rate_bps)
+        case "requests":
+            made = [replace(flow, answer_b=size) for flow, size in zip(made, ANSWERS_B, strict=True)]
+    return made
+
+
+def _short(network: Network, draw: random.Random) -> Iterator[Flow]:
+    """Transfers that arrive at random."""
+    low, high = map(math.log, SHORT_B)
+    mean_b = (SHORT_B[1] - SHORT_B[0]) / (high - low)
+    at = 0.0
+    while (at := at + draw.expovariate(SHORT_SHARE * network.rate_bps / (8 * mean_b))) < SHORT_UNTIL_S:
+        yield Flow(round(at, 6), size_b=round(math.exp(draw.uniform(low, high))))
 
 
 def starts(variant: str, seed: int) -> list[float]:
     """When the flows start, in seconds, to the microsecond."""
-    draw = random.Random(f"{variant} {seed}")
-    return [round(draw.uniform(0, SPREAD_S), 6) for _ in range(parts(variant)[2].flows)]
+    return [flow.start_s for flow in flows(variant, seed)]
 
 
 def numbers(network: Network) -> dict[str, int]:
@@ -248,7 +326,7 @@ def tree(variant: str, seed: int, scale: Scale) -> Tree:
         backward={"rate": EDGE_RATE, "queue": "fifo", "buffer": "10000 packets"},
     )
     edge = link("edge", "left", "router", rate=EDGE_RATE, delay="0 s", buffer="10000 packets")
-    flows = [
+    listed = [
         {
             "name": f"f{number}",
             "from": "left",
@@ -256,7 +334,8 @@ def tree(variant: str, seed: int, scale: Scale) -> Tree:
             "scheme": tcp,
             "params": PARAMS.get(tcp, {}),
             "packet": f"{PACKET_B} B",
-            "start": f"{1e6 * start:.0f} us",
+            "start": f"{1e6 * flow.start_s:.0f} us",
+            **_application(flow),
             "tcp": {
                 "like": "linux",
                 "header": f"{HEADER_B} B",
@@ -266,16 +345,36 @@ def tree(variant: str, seed: int, scale: Scale) -> Tree:
                 "gso": True,
             },
         }
-        for number, start in enumerate(starts(variant, seed))
+        for number, flow in enumerate(flows(variant, seed))
     ]
     length, warmup = scale.seconds(DURATION_S), scale.text(WARMUP_S)
-    return custom(f"Kernel grid, {variant}", length, [edge, bottleneck], flows, warmup=warmup)
+    return custom(f"Kernel grid, {variant}", length, [edge, bottleneck], listed, warmup=warmup)
+
+
+def _application(flow: Flow) -> Tree:
+    """The keys of a flow whose application pauses."""
+    if flow.answer_b is not None:
+        think = {"think": f"{flow.think_s} s", "think_fixed": True}
+        return {
+            "app": {
+                "kind": "requests",
+                "size": f"{flow.answer_b} B",
+                "request": f"{flow.request_b} B",
+                **think,
+            }
+        }
+    keys: Tree = {} if flow.size_b is None else {"size": f"{flow.size_b} B"}
+    return keys if flow.rate_bps is None else {**keys, "rate": f"{flow.rate_bps:.0f} bit/s"}
 
 
 def cell(variant: str, seed: int, scale: Scale) -> dict[str, Any]:
     """The command of the guest for a cell."""
     queue, tcp, network = parts(variant)
+    load: Tree = {}
+    if network.load != "endless":
+        load = {"load": network.load, "flows": [asdict(flow) for flow in flows(variant, seed)]}
     return {
+        **load,
         "rate_bps": network.rate_bps,
         # HTB sends a packet at the start of its transmission, so that the whole time is delay
         "delay_us": round(1e3 * network.rtt_ms),
