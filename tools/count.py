@@ -43,6 +43,7 @@ CHECK = [
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("citations", [PYTHON, "tools/citations.py"]),
     ("words", [PYTHON, "tools/words.py", "--check"]),
+    ("mutants", [PYTHON, "tools/mutants.py", "--check"]),
     ("manual page", [PYTHON, "tools/manual.py", "--check"]),
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),
 ]

@@ -2,7 +2,7 @@
 
     python tools/mutants.py                     every mutant of tests/oracle/mutants.toml
     python tools/mutants.py NAME NAME           some of them
-    python tools/mutants.py --check             no build: every `old` is found in its file exactly once
+    python tools/mutants.py --check             no build: every `old`, with what is `after`, is found in its file exactly once
     python tools/mutants.py --target FOLDER     build there; a copy of `target` saves the first build
 
 A mutant is an expression of a file and what replaces it. The working copy is not touched: the tracked files are copied to a
@@ -58,14 +58,15 @@ class Mutant:
     file: str
     old: str
     new: str
+    after: str = ""
+    """Text that stands in the file once, right before the expression; without it the expression itself does."""
 
     def place(self, text: str) -> int:
-        """Where the expression begins in the text of the file, in which it stands once."""
-        if text.count(self.old) != 1:
-            raise SystemExit(
-                f"{self.name}: {self.file} has `{self.old}` {text.count(self.old)} times, not once"
-            )
-        return text.index(self.old)
+        """Where the expression begins in the text of the file."""
+        whole = self.after + self.old
+        if text.count(whole) != 1:
+            raise SystemExit(f"{self.name}: {self.file} has `{whole}` {text.count(whole)} times, not once")
+        return text.index(whole) + len(self.after)
 
 
 CHOICE = """
