@@ -160,10 +160,20 @@ fn graph(text: &str) -> Result<Graph, String> {
         texts.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
     };
 
+    // a node with a graph of its own is a group of the nodes in it, and no node of the network
+    let within = |name: &'static str| {
+        graph.descendants().filter(move |node| {
+            node.tag_name().name() == name
+                && node.parent().is_some_and(|parent| parent.tag_name().name() == "graph")
+        })
+    };
+    let is_group = |node: &Node<'_, '_>| node.children().any(|child| child.tag_name().name() == "graph");
+    let groups: BTreeSet<&str> =
+        within("node").filter(is_group).filter_map(|node| node.attribute("id")).collect();
     let mut nodes = Vec::new();
     let mut ids = BTreeMap::new();
     let mut taken = BTreeSet::new();
-    for node in graph.children().filter(|node| node.tag_name().name() == "node") {
+    for node in within("node").filter(|node| !is_group(node)) {
         let id = node.attribute("id").ok_or("a node has no id")?;
         if ids.insert(id, nodes.len()).is_some() {
             return Err(format!("two nodes have the id `{}`", shortened(id)));
@@ -189,12 +199,14 @@ fn graph(text: &str) -> Result<Graph, String> {
     let mut edges = Vec::new();
     let directed = graph.attribute("edgedefault") == Some("directed");
     let mut seen = BTreeSet::new();
-    for edge in graph.children().filter(|node| node.tag_name().name() == "edge") {
+    for edge in within("edge") {
         let end = |name: &str| {
             let id = edge.attribute(name).ok_or(format!("an edge has no {name}"))?;
-            ids.get(id)
-                .copied()
-                .ok_or(format!("an edge names the node `{}`, which does not exist", shortened(id)))
+            ids.get(id).copied().ok_or_else(|| {
+                let what =
+                    if groups.contains(id) { "is a group: link a node in it" } else { "does not exist" };
+                format!("an edge names the node `{}`, which {what}", shortened(id))
+            })
         };
         let (source, target) = (end("source")?, end("target")?);
         // two directions of a directed graph are one link
@@ -338,6 +350,27 @@ mod tests {
         ] {
             assert_eq!(one_node(key, &data).name, name, "{data}");
         }
+    }
+
+    /// As yEd writes groups: nodes and edges within them at any depth, an edge between two of them in the outer graph, and one that ends at a group.
+    #[test]
+    fn nodes_in_groups_are_nodes_and_groups_are_none() {
+        let file = |edge: &str| {
+            format!(
+                "<graphml xmlns:y='http://www.yworks.com/xml/graphml'><graph edgedefault='directed'><node id='n0'/>\
+                 <node id='g' yfiles.foldertype='group'><data key='d'><y:NodeLabel>site</y:NodeLabel></data>\
+                 <graph edgedefault='directed' id='g:'><node id='g::n0'><data key='d'><y:NodeLabel>a</y:NodeLabel></data></node>\
+                 <node id='g::h'><graph><node id='g::h::n0'/></graph></node>\
+                 <edge source='g::n0' target='g::h::n0'/></graph></node>{edge}</graph></graphml>"
+            )
+        };
+        let read = graph(&file("<edge source='n0' target='g::n0'/>")).expect("it is right");
+        let names: Vec<&str> = read.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["n0", "a", "g__h__n0"]);
+        let ends: Vec<(usize, usize)> = read.edges.iter().map(|edge| edge.ends).collect();
+        assert_eq!(ends, [(1, 2), (0, 1)]);
+        let refused = graph(&file("<edge source='n0' target='g'/>")).map(|_| ()).expect_err("it is a group");
+        assert_eq!(refused, "an edge names the node `g`, which is a group: link a node in it");
     }
 
     #[test]
