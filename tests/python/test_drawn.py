@@ -191,7 +191,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "cubic": tw.Scenario.from_toml(COMING_AND_GOING.replace("SCHEME", "cubic")),
         "bbr": tw.Scenario.from_toml(COMING_AND_GOING.replace("SCHEME", "bbr")),
         "group": tw.Scenario.from_toml(GROUP),
-        "sdn": tw.load(ROOT / "scenarios" / "does-a-controller-move-a-flow.toml"),
+        **{
+            name: tw.load(ROOT / "scenarios" / f"{scenario}.toml")
+            for name, scenario in {
+                "sdn": "does-a-controller-move-a-flow",
+                "page": "how-fast-does-a-page-load",
+                "player": "does-a-film-stall",
+                "video": "can-video-share-with-tcp",
+                "names": "what-do-stores-save",
+                "multicast": "does-one-rate-suit-all",
+            }.items()
+        },
     }
     for name, scenario in scenarios.items():
         scenario.run().save(folder / name)
@@ -207,7 +217,9 @@ def run_pages(
     return {name: (tw.Result.load(runs[name]), seen[page]) for name, page in pages.items()}
 
 
-@pytest.mark.parametrize("name", ["cubic", "bbr", "group", "sdn"])
+@pytest.mark.parametrize(
+    "name", ["cubic", "bbr", "group", "sdn", "page", "player", "video", "names", "multicast"]
+)
 def test_a_page_of_a_run_draws_every_value(run_pages: dict[str, tuple[tw.Result, Seen]], name: str) -> None:
     run, seen = run_pages[name]
     assert seen["problems"] == []

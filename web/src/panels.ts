@@ -2,7 +2,7 @@
 
 import { columnsOf, FORMAT } from "./data";
 import { number, ticks } from "./format";
-import { CHARACTER, INK, rowsIn, type Primitive, type Scene } from "./scene";
+import { CHARACTER, INK, rowsIn, shortened, widthOf, type Primitive, type Scene } from "./scene";
 
 export interface Axis {
   readonly label: string;
@@ -108,6 +108,8 @@ const RIGHT = 10;
 const TITLE_LEFT = 26;
 const TITLE_ROW = 15;
 const LABEL_ROW = 12;
+/** Size of a word below an axis, and its characters where it is turned. */
+const [LABEL, TURNED] = [10.5, 22];
 const GRID = "#d5dae0";
 
 export interface Drawn extends Scene {
@@ -123,14 +125,20 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
   const right = width - RIGHT;
   const title = rowsIn(panel.title, width - TITLE_LEFT - RIGHT, 12.5 * 1.06);
   const words = axisTicks(panel.x, range, Math.max(Math.floor(width / 70), 2));
-  const room = (right - LEFT) / Math.max(words.length, 1);
-  const named = words.map(([value, word]) => [value, panel.x.words ? rowsIn(word, room - 4, 10.5, LABEL_ROWS) : [word]] as const);
+  const x = scaled(panel.x, range, LEFT, right);
+  const places = words.map(([value]) => x(value)).sort((one, other) => one - other);
+  const room = Math.min(right - LEFT, ...places.slice(1).map((place, index) => place - places[index]!));
+  const rows = words.map(([, word]) => (panel.x.words ? rowsIn(word, room - 4, LABEL, LABEL_ROWS) : [word]));
+  // where a label would be cut, as on a phone, all are turned; where turned ones would run into each other, some have no place
+  const turned = panel.x.words && rows.flat().some((row) => row.endsWith("…") || widthOf(row, LABEL) > room);
+  const every = turned ? Math.ceil((LABEL * 1.1) / room) : 1;
+  const named = words.flatMap(([value, word], index) => (index % every > 0 ? [] : [[value, turned ? [shortened(word, TURNED)] : rows[index]!] as const]));
   // titles and labels take their rows from the page, not from the panel
   const TOP = 24 + (title.length - 1) * TITLE_ROW;
-  const below = 46 + (Math.max(1, ...named.map(([, rows]) => rows.length)) - 1) * LABEL_ROW;
+  const longest = Math.max(...named.map(([, [word]]) => widthOf(word!, LABEL)), 0);
+  const below = 46 + (turned ? Math.max(Math.ceil(longest) - LABEL_ROW, 0) : (Math.max(1, ...named.map(([, rows]) => rows.length)) - 1) * LABEL_ROW);
   const height = Math.round(Math.min(Math.max(0.55 * width, 170), 270)) + TOP - 24 + below - 46;
   const bottom = height - below;
-  const x = scaled(panel.x, range, LEFT, right);
   const y = scaled(panel.y, panel.y.range, bottom, TOP);
   const text = (left: number, top: number, words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
     primitives.push({ kind: "text", x: left, y: top, text: words, size: 12, anchor: "start", turned: false, bold: false, ...more });
@@ -154,7 +162,8 @@ export function panelScene(figure: PanelFigure, panel: Panel, range: readonly [n
   }
   for (const [value, rows] of named) {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
-    rows.forEach((row, index) => text(x(value), bottom + 15 + index * LABEL_ROW, row, { anchor: "middle", ...(panel.x.words ? { size: 10.5 } : {}) }));
+    if (turned) text(x(value) + LABEL / 3, bottom + 7, rows[0]!, { anchor: "end", turned, size: LABEL });
+    else rows.forEach((row, index) => text(x(value), bottom + 15 + index * LABEL_ROW, row, { anchor: "middle", ...(panel.x.words ? { size: LABEL } : {}) }));
   }
   for (const part of parts) {
     switch (part.kind) {

@@ -149,7 +149,8 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   return { width, height: bottom + 36 + below, primitives, at: (one, other) => [x(one), y(other)] };
 }
 
-function shortened(words: string, most: number): string {
+/** A text of at most this many characters; what is longer ends in "…". */
+export function shortened(words: string, most: number): string {
   return words.length > most ? `${words.slice(0, most - 1)}…` : words;
 }
 

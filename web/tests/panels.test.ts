@@ -31,3 +31,37 @@ test("a value under the pointer has both ends of its interval", () => {
   const [x, y] = drawn.at(2, 400);
   expect(readingAt(figure, panel, drawn, x, y, 10, () => true)?.interval).toEqual([-100, 900]);
 });
+
+/** Bars with these words below them, in a panel of this width, and the texts below its axis. */
+function below(names: readonly string[], width: number) {
+  const last = names.length - 0.4;
+  const bars: Panel = {
+    ...panel,
+    x: { label: "flow", range: [-0.6, last], logarithmic: false, ticks: names.map((name, at) => [at, name] as const), words: true },
+    parts: [part({ kind: "bar", x: of(...names.keys()), low: of(...names.map(() => 0)), y: of(...names.map(() => 100)) })],
+  };
+  const drawn = panelScene(figure, bars, bars.x.range, () => true, width);
+  const bottom = drawn.inner[3];
+  const texts = drawn.primitives.flatMap((one) => (one.kind === "text" && one.y > bottom + 4.5 && one.text !== "flow" ? [one] : []));
+  return { drawn, texts };
+}
+
+const PAGE = ["download", ...Array.from({ length: 6 }, (_, at) => `page.${at + 1}`)];
+
+test("words below bars stand where they have room, and are turned where they would be cut", () => {
+  const wide = below(PAGE, 900).texts;
+  expect(wide.map((one) => [one.text, one.turned])).toEqual(PAGE.map((name) => [name, false]));
+  const narrow = below(PAGE, 280);
+  expect(narrow.texts.map((one) => [one.text, one.turned])).toEqual(PAGE.map((name) => [name, true]));
+  // the panel keeps its height, and the words end above the title of the axis
+  expect(narrow.drawn.inner[3] - narrow.drawn.inner[1]).toBe(170 - 24 - 46);
+  const longest = Math.max(...PAGE.map((name) => name.length)) * 10.5 * 0.54;
+  expect(narrow.drawn.inner[3] + 7 + longest).toBeLessThan(narrow.drawn.height - 12 - 8);
+});
+
+test("turned words that would run into each other leave some out", () => {
+  const many = below(Array.from({ length: 40 }, (_, at) => `flow.${at}`), 280).texts;
+  const places = many.map((one) => one.x);
+  expect(many.length).toBeGreaterThan(10);
+  expect(Math.min(...places.slice(1).map((place, at) => place - places[at]!))).toBeGreaterThan(10.5);
+});
