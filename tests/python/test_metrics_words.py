@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 
 import thalweg as tw
 from cli_calls import asked, refused
-from thalweg import catalogue
+from thalweg import catalogue, report
+from thalweg.cli import call
 from thalweg.report import columns, sweeps
+from thalweg.report._topology import rate_text
 
 HEADINGS = [(table, key, heading) for table, shown in columns.TABLES.items() for key, heading, _ in shown]
 
@@ -44,6 +47,84 @@ def test_every_key_of_a_sweep_is_explained(capsys) -> None:
     assert len(keys) > 3
     for key in keys:
         assert asked(capsys, "metrics", key)["metrics"], key
+
+
+SWEPT = """
+title = "A group beside short flows"
+duration = "3 s"
+[topology]
+kind = "custom"
+links = [
+  { name = "up", ends = ["source", "r0"], rate = "10 Mbit/s", delay = "1 ms" },
+  { name = "near", ends = ["r0", "near"], like = "up" },
+  { name = "far", ends = ["r0", "far"], like = "up" },
+]
+[[flows]]
+name = "video"
+source = { kind = "constant", rate = "2 Mbit/s" }
+from = "source"
+to = ["near", "far"]
+[[flows]]
+name = "short"
+scheme = "cubic"
+from = "source"
+to = "near"
+size = "20 kB"
+count = 3
+[[flows]]
+name = "long"
+scheme = "reno"
+from = "source"
+to = "far"
+count = 2
+[expect]
+"link.up.utilisation" = "<= 0.01"
+[sweep]
+"flows.short.size" = ["20 kB", "40 kB"]
+"""
+
+
+def printed(page: str) -> set[str]:
+    """The names of the facts of a page."""
+    return {html.unescape(name) for name in re.findall(r"<dt>(.*?)</dt>", page)}
+
+
+def test_every_fact_of_a_page_and_every_heading_of_a_sweep_is_explained(tmp_path, capsys) -> None:
+    scenario = tmp_path / "swept.toml"
+    scenario.write_text(SWEPT, encoding="utf-8")
+    call(["run", str(scenario), "--runs", "2", "--out", str(tmp_path / "study")])
+    done = tw.SweepResult.load(tmp_path / "study")
+    run = done.runs[0].result
+    words = printed(report.write(tmp_path / "study").read_text(encoding="utf-8"))
+    of_run = printed(report.write(run.folder).read_text(encoding="utf-8"))
+    assert {"points", "seeds", "distinct runs", "packet-hops"} <= words
+    assert {"fullest link", "worst receiver", "throughput, all flows", "fairness"} <= of_run
+    assert any(word.startswith("completion time, short") for word in of_run)
+    keys = done.keys
+    metrics = sweeps.key_metrics(run)
+    rows = sweeps.points(done.summary.to_dicts(), keys, metrics)
+    headings = [*sweeps.means_table(rows, keys, metrics)[0], *sweeps.failure_columns(keys)]
+    # a key of the grid is one of the scenario
+    words |= of_run | {heading for key, heading in headings if key not in keys}
+    assert "seeds" in words
+    capsys.readouterr()
+    for word in sorted(words):
+        assert asked(capsys, "metrics", word)["metrics"], word
+
+
+def test_a_page_of_a_group_names_its_worst_receiver(tmp_path) -> None:
+    slow = SWEPT.replace('{ name = "far", ends = ["r0", "far"], like = "up" }', SLOW)
+    run = tw.Scenario.from_toml(slow[: slow.index("[sweep]")]).run()
+    run.save(tmp_path)
+    page = report.write(tmp_path).read_text(encoding="utf-8")
+    receivers = run.receivers.filter(run.receivers["flow"] == "video").sort("throughput_bps")
+    assert receivers["node"].to_list() == ["far", "near"]
+    goodput = rate_text(receivers["goodput_bps"][0])
+    shown = f"<dt>worst receiver</dt><dd>far <small>goodput {goodput}; the slowest of 2 receivers of video</small>"
+    assert shown in page
+
+
+SLOW = '{ name = "far", ends = ["r0", "far"], rate = "1 Mbit/s", delay = "1 ms", buffer = "20 packets" }'
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
     ----------
     name
         Show this table, column, series or key only, such as `flows`, `throughput_bps` or `flows.short.fct_p95`; or what a
-        printed heading means, such as `"one-way delay"`.
+        printed heading means, such as `"one-way delay"`, or a fact of a page, such as `"fullest link"`.
     json
         Print one JSON object.
     """
@@ -37,6 +37,7 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
 def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
     """The table, columns and series of a name, of a key of the summary, or of a printed heading."""
     from ..report.columns import TABLES, columns_called, words_of
+    from ..report.facts import FACTS, facts_called
 
     exact = [row for row in columns if name in (row["table"], row["name"])]
     of_series = [row for row in series if name in (row["name"], "series")]
@@ -44,13 +45,14 @@ def _find(name: str, columns: Rows, series: Rows) -> tuple[Rows, Rows]:
     is_table = any(row["table"] == name for row in columns)
     if not called and not is_table and (headed := columns_called(name, exactly=bool(exact))):
         called = [row for table, column in headed for row in _definitions(table, column, columns)]
+    called = [*called, *facts_called(name)]
     if not exact and not of_series and (not called or re.fullmatch(r"p\d+", name.lower())):
         # one heading is `p95` alone, but all percentiles are meant
         called = [*called, *_by_words(name, columns)]
     if not exact and not of_series and not called:
         known = {word for row in columns for word in (row["table"], row["name"])}
         known |= {row["name"] for row in series}
-        known |= {words_of(heading) for shown in TABLES.values() for _, heading, _ in shown}
+        known |= {words_of(heading) for shown in TABLES.values() for _, heading, _ in shown} | set(FACTS)
         raise CommandError(
             f"no table, column, series or heading is called `{name}`", nearest(name, sorted(known))
         )
@@ -102,7 +104,8 @@ def _complete(row: dict[str, Any], columns: Rows) -> dict[str, Any]:
 
 def _of_key(key: str, columns: Rows) -> Rows:
     """The meaning of a key of the summary, such as `flow.video.goodput` or `link.bottleneck.queue_p95`."""
-    kind, dot, rest = key.partition(".")
+    # a heading of a sweep is a key with its unit
+    kind, dot, rest = re.sub(r" \([^()]*\)$", "", key).partition(".")
     tables = {"flow": "flows", "receiver": "receivers", "link": "links", "node": "nodes", "app": "apps"}
     if not dot or kind not in {*tables, "flows"}:
         return []
@@ -124,10 +127,13 @@ def _definitions(table: str, column: str, columns: Rows) -> Rows:
 
 
 def _print(columns: Rows, series: Rows) -> None:
+    from ..report.facts import WHERE
+
     headings = [("name", "name"), ("unit", "unit"), ("definition", "definition")]
     for table in dict.fromkeys(row["table"] for row in columns):
         rows = [row for row in columns if row["table"] == table]
-        print_table(f"Table {table}", [*headings, ("measured", "measured at")], rows)
+        title = "Facts of pages" if table == WHERE else f"Table {table}"
+        print_table(title, [*headings, ("measured", "measured at")], rows)
     if series:
         print_table(
             "Series",

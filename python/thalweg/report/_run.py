@@ -208,6 +208,7 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
             f"bits received over {span}",
         )
     )
+    rows += _worst_receiver(run)
     fairness = run.get("flows.fairness")
     if fairness is not None:
         rows.append(("fairness", number(fairness), "Jain's index"))
@@ -237,6 +238,25 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
     )
     rows.append(("trace hash", run.trace_hash, ""))
     return rows
+
+
+def _worst_receiver(run: Result) -> list[tuple[str, str, str]]:
+    """The fact about the receiver with the lowest throughput, of flows that have several; empty without one."""
+    import polars as pl
+
+    several = pl.len().over("flow") > 1
+    rows = run.receivers.filter(several & pl.col("throughput_bps").is_not_null())
+    if rows.is_empty():
+        return []
+    worst = rows.sort("throughput_bps", "goodput_bps", maintain_order=True).row(0, named=True)
+    count = rows.filter(pl.col("flow") == worst["flow"]).height
+    return [
+        (
+            "worst receiver",
+            worst["node"],
+            f"goodput {rate_text(worst['goodput_bps'])}; the slowest of {count} receivers of {worst['flow']}",
+        )
+    ]
 
 
 def expectations(run: Result) -> list[Content]:
@@ -401,6 +421,7 @@ def _control(run: Result) -> Content | None:
         "commands": sum(who == "controller" for _, who, _ in orders),
         "moves": sum(who != "controller" for _, who, _ in orders),
         "recorded": bool(run.plan.get("record", {}).get("events")),
+        "rerouted": any({"up", "delay", "route"} & set(event) for event in run.plan.get("events", [])),
         "rows": rows[:MAX_CONTROL],
         "all": len(rows),
     }
