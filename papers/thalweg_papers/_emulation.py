@@ -83,9 +83,11 @@ class EmulatedRun:
             return {"emulation": {"valid": False, "faults": [str(error)], "notes": [], **self._host_record()}}
         if not result.complete:
             return None
+        wrong = _runner.violated(result)
         sample = self.experiment.extract(result, self.variant, Scale())
         return {
             **sample,
+            **wrong,
             "trace_hash": result.trace_hash,
             "packet_hops": float(result.packet_hops),
             "emulation": {**result.record["emulation"], **self._host_record()},
@@ -153,6 +155,7 @@ def run_all(
     samples = run_jobs(
         [run.job(out) for run in runs], at_once=at_once, progress=report_progress, every_s=POLL_INTERVAL_S
     )
+    _runner.warn_of_violations((run.label for run in runs), samples)
     return list(zip(runs, samples, strict=True))
 
 

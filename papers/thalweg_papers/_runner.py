@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from thalweg import Scenario, plots
+from thalweg import Scenario, invariants, plots
 from thalweg.errors import ClusterError
 from thalweg.jobs import POLL_INTERVAL_S, Control, Job, JobProgress, SampleFile, digest
 from thalweg.jobs import run as run_jobs
@@ -38,6 +38,8 @@ from ._base import (
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from thalweg import Result
 
 Progress = Callable[[int, int, str], object]
 
@@ -64,8 +66,14 @@ class Run:
         result = plan.carry_out(control)
         if not result.complete:
             return None
+        wrong = violated(result)
         sample = self.experiment.extract(result, self.variant, self.scale)
-        return {**sample, "trace_hash": result.trace_hash, "packet_hops": float(result.packet_hops)}
+        return {
+            **sample,
+            "trace_hash": result.trace_hash,
+            "packet_hops": float(result.packet_hops),
+            **wrong,
+        }
 
     @property
     def key(self) -> str:
@@ -81,6 +89,24 @@ class Run:
         """The run as a job. Measurements of cost are exclusive, because other runs would change them."""
         cache = None if out is None else SampleFile(out / "samples" / f"{self.key}.npz")
         return Job(self.label, self.simulate, cache, exclusive=self.experiment.measure is not None)
+
+
+def violated(result: Result) -> Sample:
+    """The invariants that a run breaks, as a part of its sample, so that they are said with a stored sample too."""
+    return {VIOLATED: "\n".join(result.violated_invariants)} if result.violated_invariants else {}
+
+
+def warn_of_violations(labels: Iterable[str], samples: Iterable[Sample]) -> None:
+    """Says what runs violate: their numbers are wrong, and so is what rests on them."""
+    invariants.warn(
+        (label, str(sample[VIOLATED]).split("\n"))
+        for label, sample in zip(labels, samples, strict=True)
+        if VIOLATED in sample
+    )
+
+
+VIOLATED = "violated_invariants"
+"""The key of a sample whose run breaks invariants: one sentence per line."""
 
 
 def simulate_same(run: Run, key: str, control: Control) -> Sample | None:
@@ -298,6 +324,7 @@ def run_all(
             for job, run in zip(listed, runs, strict=True)
         ]
     samples = run_jobs(listed, at_once=jobs, progress=report_progress, every_s=POLL_INTERVAL_S, on=on)
+    warn_of_violations((run.label for run in runs), samples)
     return list(zip(runs, samples, strict=True))
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from . import styles
+from . import invariants, styles
 from ._names import unknown_name
 from .errors import ResultError
 from .event_labels import seconds
@@ -469,6 +469,8 @@ def explain(run: Result | Scenario, flow: str) -> Explanation:
     with tempfile.TemporaryDirectory(prefix="thalweg-explain-") as folder:
         result = plan.run(out=folder, qlog=[flow])
         log = (Path(folder) / f"{flow}.sqlog").read_bytes()
+        given = run.violated_invariants if isinstance(run, Result) else []
+        invariants.warn([(plan.title or "the run", [*given, *result.violated_invariants])])
     spec = next((row for row in plan.tree["flows"] if row["name"] == flow), None) or plan.tree["flows"][0]
     spans, congestion, spurious = _read(log, result, flow, spec)
     return Explanation(flow, result, spans, congestion, spurious)

@@ -7,11 +7,13 @@ If one is violated, a number of the run is wrong. `check` finds violations from 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ._text import printable
+from .errors import InvariantWarning
 from .quantities import base_value
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ MAX_PACKET = 65536
 
 MAX_GROUPS = 200
 """Groups of flows whose sums are checked."""
+
+MAX_WARNINGS = 10
+"""Violations of many runs that are said one by one; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +249,24 @@ def check(result: Result) -> list[Violation]:
     found += _sums(result)
     found += _access(result)
     return found
+
+
+def wrong(where: str, sentence: str) -> str:
+    """What is said of a violation in a run, which `where` names."""
+    return f"WRONG NUMBER in {where}, an invariant is violated: {sentence}"
+
+
+def warn(found: Iterable[tuple[str, Iterable[str]]]) -> None:
+    """Gives an `InvariantWarning` for each violation of many runs: their names, and the sentences of what they break."""
+    listed = list(
+        dict.fromkeys(wrong(where, sentence) for where, sentences in found for sentence in sentences)
+    )
+    for text in listed[:MAX_WARNINGS]:
+        warnings.warn(text, InvariantWarning, stacklevel=3)
+    if len(listed) > MAX_WARNINGS:
+        warnings.warn(
+            f"{len(listed) - MAX_WARNINGS} more invariants are violated", InvariantWarning, stacklevel=3
+        )
 
 
 def _of_rows(table: str, frame: polars.DataFrame) -> Iterator[Violation]:

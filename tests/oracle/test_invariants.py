@@ -148,11 +148,10 @@ def test_a_violation_is_said_loudly(
     monkeypatch.setattr(invariants, "check", lambda _result: [broken])
     scenario = tmp_path / "one.toml"
     scenario.write_text(run.plan_toml, encoding="utf-8")
-    assert call(["run", str(scenario), "--out", str(tmp_path / "out")]) == 0
-    assert "WRONG NUMBER, an invariant is violated: flows, tcp: owd_s = 2" in capsys.readouterr().out
-    assert asked(capsys, "run", str(scenario), "--out", str(tmp_path / "out"))["violated_invariants"] == [
-        broken.sentence
-    ]
+    assert call(["run", str(scenario), "--out", str(tmp_path / "out")]) == 1
+    assert "WRONG NUMBER, an invariant is violated: flows, tcp: owd_s = 2" in capsys.readouterr().err
+    words = ["run", str(scenario), "--out", str(tmp_path / "out")]
+    assert asked(capsys, *words, code=1)["violated_invariants"] == [broken.sentence]
     assert call(["report", str(tmp_path / "out")]) == 0
     assert "owd_s = 2, owd_max_s = 1" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     with pytest.warns(InvariantWarning, match="owd_s = 2"):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import jobs
+from .. import invariants, jobs
 from .._stored import warn_of_damage
 from ..errors import ResultError, ScenarioError
 from ..scenario import Scenario
@@ -37,6 +37,8 @@ class Measured:
     """The measured value of the property; None if the run cannot show it."""
     panic: str = ""
     """The message of a panic."""
+    violated: tuple[str, ...] = ()
+    """Invariants that the run violates, one sentence each."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class Log:
         for number, line in enumerate(lines[1:-1], start=2):
             try:
                 row = json.loads(line)
-                self.known[row["run"]] = Measured(row["value"], row.get("panic", ""))
+                self.known[row["run"]] = Measured(
+                    row["value"], row.get("panic", ""), tuple(row.get("violated", ()))
+                )
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
                 damage = ResultError(f"{path}:{number} is damaged: {error!r}")
                 warn_of_damage(damage, "this run is run again")
@@ -85,6 +89,8 @@ class Log:
         row: dict[str, Any] = {"run": key, "value": measured.value}
         if measured.panic:
             row["panic"] = measured.panic
+        if measured.violated:
+            row["violated"] = measured.violated
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         self.known[key] = measured
@@ -101,6 +107,7 @@ class Evaluator:
     log: Log | None = None
     run: Callable[[Scenario, int, Control], Result] | None = None
     """Runs a scenario with a seed, instead of the simulator: for tests."""
+    _warned: set[tuple[str, tuple[str, ...]]] = field(default_factory=set, init=False, repr=False)
 
     def measure(
         self, networks: Sequence[Network], seeds: Sequence[int], duration_s: float = DURATION_S
@@ -108,7 +115,20 @@ class Evaluator:
         """What each network shows with each seed. Ctrl-C raises `Interrupted`; what was measured is kept."""
         listed = [self._job(network, seed, duration_s) for network in networks for seed in seeds]
         done = iter(jobs.run(listed, at_once=self.at_once))
-        return [[next(done) for _ in seeds] for _ in networks]
+        rows = [[next(done) for _ in seeds] for _ in networks]
+        self._warn(
+            (f"{self.space.scheme}, {self.wanted.name}: {_words(network)}, seed {seed}", measured.violated)
+            for network, row in zip(networks, rows, strict=True)
+            for seed, measured in zip(seeds, row, strict=True)
+            if measured.violated
+        )
+        return rows
+
+    def _warn(self, found: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+        """Says what runs violate, once for each."""
+        new = [one for one in found if one not in self._warned]
+        self._warned.update(new)
+        invariants.warn(new)
 
     def margins(
         self,
@@ -160,4 +180,15 @@ class Evaluator:
             if type(error).__name__ != "PanicException":
                 raise
             return Measured(None, str(error))
-        return Measured(finite(self.wanted.measure(result, network))) if result.complete else None
+        if not result.complete:
+            return None
+        violated = tuple(result.violated_invariants)
+        return Measured(finite(self.wanted.measure(result, network)), violated=violated)
+
+
+def _words(network: Network) -> str:
+    """The parameters of a network in one line."""
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in network.items()
+    )

@@ -175,7 +175,7 @@ class Search:
 
         with warnings.catch_warnings():
             # cma says on import that it would draw with matplotlib
-            warnings.simplefilter("ignore")
+            warnings.filterwarnings("ignore", module=r"cma\b")
             import cma
 
         options = {

@@ -11,7 +11,7 @@ import signal
 import sys
 import traceback
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,28 +66,39 @@ MODULES = {"break": "break_"}
 
 MORE = {
     "run": (
-        "Warnings go to standard error. Exit codes: 0 done; 1 an expectation of the scenario failed, or a scheme in Python "
-        "raised; 2 an error in the scenario or the command; 130 interrupted, and what was measured is kept."
+        "Warnings go to standard error. Exit codes: 0 done; 1 an expectation of the scenario failed, a number violates an"
+        " invariant and is wrong, or a scheme in Python raised; 2 an error in the scenario or the command; 130 "
+        "interrupted, and what was measured is kept."
     ),
     "check": (
         "Warnings go to standard error. Exit codes: 0 the scenario is valid, with or without warnings; 2 it has "
         "errors."
     ),
     "emulate": (
-        "Exit codes: 0 done; 1 an expectation of the scenario failed, or a permission is missing; 2 an error in the "
-        "scenario or the command, or no flow has a real endpoint; 3 this host was too slow, so the results are not valid; "
-        "130 interrupted, and what was measured is kept."
+        "Exit codes: 0 done; 1 an expectation of the scenario failed, a number violates an invariant and is wrong, or a "
+        "permission is missing; 2 an error in the scenario or the command, or no flow has a real endpoint; 3 this host "
+        "was too slow, so the results are not valid; 130 interrupted, and what was measured is kept."
     ),
     "reproduce": (
-        "Exit codes: 0 done, whatever the verdicts; 1 a permission is missing; 2 an error in the command; 3 this host was "
-        "too slow for an emulation; 130 interrupted, and the same command continues."
+        "Exit codes: 0 done, whatever the verdicts; 1 a number of a run violates an invariant and is wrong, or a "
+        "permission is missing; 2 an error in the command; 3 this host was too slow for an emulation; 130 interrupted, "
+        "and the same command continues."
     ),
     "evaluate": (
-        "Exit codes: 0 done, whatever the verdicts; 2 an error in the command; 130 interrupted, and the same command "
-        "continues."
+        "Exit codes: 0 done, whatever the verdicts; 1 a number of a run violates an invariant and is wrong; 2 an error in"
+        " the command; 130 interrupted, and the same command continues."
     ),
     "break": (
-        "Exit codes: 0 done, whatever was found; 2 an error in the command; 130 interrupted, and the same command continues."
+        "Exit codes: 0 done, whatever was found; 1 a number of a run violates an invariant and is wrong; 2 an error in "
+        "the command; 130 interrupted, and the same command continues."
+    ),
+    "explain": (
+        "Exit codes: 0 done; 1 a number of the run violates an invariant and is wrong; 2 an error in the command or its "
+        "files."
+    ),
+    "compare": (
+        "Exit codes: 0 done; 1 a number of a run violates an invariant and is wrong; 2 an error in the command or its "
+        "files."
     ),
     "verify": (
         "Exit codes: 0 all numbers are equal and no invariant is violated; 1 some differ, or an invariant is "
@@ -162,15 +173,38 @@ def call(words: Sequence[str]) -> int:
     """Runs the command with these words and returns its exit code; mistakes of users are messages, not tracebacks."""
     from cyclopts import CycloptsError
 
-    from ..errors import ClusterError, Interrupted, ResultError, ScenarioError, ScenarioWarning, SchemeError
+    from ..errors import (
+        ClusterError,
+        Interrupted,
+        InvariantWarning,
+        ResultError,
+        ScenarioError,
+        ScenarioWarning,
+        SchemeError,
+    )
     from .output import CommandError, print_error, print_warning
 
     json = "--json" in words
+    wrong: list[Warning | str] = []
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, InvariantWarning):
+            wrong.append(message)
+        print_warning(message, category, filename, lineno, file, line)
+
     try:
         with warnings.catch_warnings():
             # commands print the warnings of a scenario themselves, with their lines of the text
             warnings.simplefilter("ignore", ScenarioWarning)
-            warnings.showwarning = print_warning
+            warnings.simplefilter("always", InvariantWarning)
+            warnings.showwarning = show
             code = application()(list(words))
     except CycloptsError as error:
         from .usage import explained
@@ -205,7 +239,8 @@ def call(words: Sequence[str]) -> int:
         return print_error(str(error), json=json, code=130)
     except KeyboardInterrupt:
         return print_error("interrupted", json=json, code=130)
-    return int(code or 0)
+    # a number that breaks an invariant is not to be trusted, nor is what was computed from it
+    return int(code or bool(wrong))
 
 
 def _pipe_closed() -> int:

@@ -11,7 +11,8 @@ from .output import CommandError, print_table, show_json
 def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = False) -> int:
     """Compare runs: print their metrics side by side, and write a page with plots.
 
-    Warns when their scenarios or the versions of the program differ.
+    Warns when their scenarios or the versions of the program differ, and when a number of a run violates an invariant and is
+    wrong.
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
         Print one JSON object instead of the table.
     """
     from ..report import compare as write
-    from ..report.comparison import differences, metrics, names
+    from ..report.comparison import differences, metrics, names, violations
     from ..result import Result
 
     if len(runs) < 2:
@@ -33,6 +34,7 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
     warnings = differences(loaded)
     rows = metrics(loaded)
     page = write(loaded, out)
+    code = 1 if violations(loaded) else 0
     if json:
         show_json(
             {
@@ -44,7 +46,7 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
                 "metrics": rows,
             }
         )
-        return 0
+        return code
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
     columns = [("metric", "metric"), ("unit", "unit"), *((name, name) for name, _ in loaded)]
@@ -53,4 +55,4 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
     first = ["metric", *(name for name, _ in loaded), "unit", "change"]
     print_table("Side by side", columns, ({**row, **row["values"]} for row in rows), first=first)
     print(f"Page: {page}")
-    return 0
+    return code

@@ -133,7 +133,7 @@ def emulate(
         return 130
     if not result.valid:
         return NOT_VALID
-    return 0 if result.passed else 1
+    return 0 if result.passed and not result.violated_invariants else 1
 
 
 def _with_kernel(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, list[str], list[str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .._names import nearest as nearest
 from .._text import json_printable, printable
-from ..errors import ResultWarning, without_number
+from ..errors import InvariantWarning, ResultWarning, without_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -105,7 +105,7 @@ def print_warning(
 ) -> None:
     """Prints a warning on standard error, for `warnings.showwarning`; one about results without its place in a program."""
     text = warnings.formatwarning(message, category, filename, lineno, line)
-    if issubclass(category, ResultWarning):
+    if issubclass(category, ResultWarning | InvariantWarning):
         text = printable(f"warning: {message}", lines=True) + "\n"
     (file or sys.stderr).write(text)
 

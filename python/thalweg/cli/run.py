@@ -226,7 +226,7 @@ def _run_once(
         return 130
     if drill is not None and "error" in done.result.record["drill"]:
         return 1
-    return 0 if done.result.passed else 1
+    return 0 if done.result.passed and not done.result.violated_invariants else 1
 
 
 def _print_script(result: Result, file: Path) -> None:
@@ -359,8 +359,8 @@ def print_folder(folder: Path, note: str) -> None:
 
 
 def print_violations(sentences: Sequence[str]) -> None:
-    """Says which numbers cannot be right."""
-    screen = console()
+    """Says on standard error which numbers cannot be right."""
+    screen = console(error=True)
     for sentence in sentences[:MAX_VIOLATIONS]:
         screen.print(
             f"WRONG NUMBER, an invariant is violated: {sentence}",
@@ -426,7 +426,7 @@ def _run_sweep(
         _print_sweep(done, title, ended.folder, ended.note, len(failed), full=full)
     if ended.interrupted:
         return 130
-    return 1 if failed else 0
+    return 1 if failed or violated_invariants(done) else 0
 
 
 def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed: int, *, full: bool) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import cluster
+from .. import cluster, invariants
 from ..jobs import Control, Job, JobProgress, SampleFile, digest
 from ..jobs import run as run_jobs
 from ..scenario import Scenario
@@ -33,6 +33,9 @@ REFERENCES = ("cubic", "reno", "bbr")
 
 SEEDS, QUICK_SEEDS = 6, 3
 """Runs per scenario."""
+
+VIOLATED = "violated_invariants"
+"""What the measurements of a run have besides if it breaks invariants: one sentence each."""
 
 MANY_RECEIVERS = 64
 """Of larger groups the values of single receivers are not kept."""
@@ -300,6 +303,9 @@ def _measure(
             progress(at.done, at.total, f"waiting for {at.waiting_for}" if at.waiting_for else at.label)
 
     outputs = dict(zip(cases, run_jobs(listed, at_once=jobs, progress=report, on=on), strict=True))
+    invariants.warn(
+        (job.label, output.get(VIOLATED, ())) for job, output in zip(listed, outputs.values(), strict=True)
+    )
     spent = math.fsum(output["cpu_s"] for key, output in outputs.items() if key not in measured)
     return {key: _sample(output) for key, output in outputs.items()}, spent
 
@@ -312,6 +318,7 @@ def _simulate(tree: Tree, seed: int, control: Control) -> dict[str, Any] | None:
     result = Scenario.from_tree(tree).plan(seed).carry_out(control)
     if not result.complete:
         return None
+    violated = result.violated_invariants
     values = result.values
     if sum(key.startswith("receiver.") for key in values) > MANY_RECEIVERS * 20:
         values = {key: value for key, value in values.items() if not key.startswith("receiver.")}
@@ -323,6 +330,8 @@ def _simulate(tree: Tree, seed: int, control: Control) -> dict[str, Any] | None:
     frame = result.series
     for (series, subject), rows in frame.group_by("series", "subject", maintain_order=True):
         output[f"{series}@{subject}"] = numpy.stack([rows["time_s"].to_numpy(), rows["value"].to_numpy()])
+    if violated:
+        output[VIOLATED] = violated
     output["cpu_s"] = time.thread_time() - began
     return output
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import plots
 from .._stored import parse_toml
 from ..event_labels import event_marks
+from ..invariants import wrong
 from ..result import with_overrides
 from ..sweep import value_text
 from .columns import OMIT_IF_ZERO, unit_of
@@ -127,10 +128,15 @@ def _written(run: Result, key: str) -> str | None:
     return None if value is None else value_text(value)
 
 
+def violations(runs: Sequence[Named]) -> list[str]:
+    """The invariants that the runs break: these numbers are wrong."""
+    return [wrong(name, sentence) for name, run in runs for sentence in run.violated_invariants]
+
+
 def differences(runs: Sequence[Named]) -> list[str]:
-    """Warnings: differences of scenario or program besides the seed."""
+    """Warnings: numbers that are wrong, and differences of scenario or program besides the seed."""
     first_name, first = runs[0]
-    warnings = []
+    warnings = violations(runs)
     for name, other in runs[1:]:
         if other.record["version"] != first.record["version"]:
             warnings.append(
