@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from ._part import Keys
     from .scenario import Plan
 
+FAIRNESS = "fairness"
+"""A series that is computed from the rates of flows, and has no value where no two are active together."""
+
 FORMAT = 5
 """Version of the run folder's format."""
 
@@ -510,6 +513,22 @@ class Result:
         return [broken.sentence for broken in invariants.check(self)]
 
     @cached_property
+    def empty_series(self) -> dict[str, str]:
+        """Series that the scenario records and that have no value in this run, with the reason: so far `fairness`."""
+        if FAIRNESS not in self.plan.get("record", {}).get("series", []):
+            return {}
+        # its mean is over the windows after the warm-up
+        if self.get("flows.fairness_mean") is not None or FAIRNESS in self.series["series"].unique():
+            return {}
+        several = self.flows["scheme"].drop_nulls().len() > 1
+        reason = (
+            "no two flows with a scheme were active at the same time for a whole window of 1 s"
+            if several
+            else "fewer than two flows have a scheme"
+        )
+        return {FAIRNESS: f"the series `{FAIRNESS}` has no value: {reason}"}
+
+    @cached_property
     def values(self) -> dict[str, float | None]:
         """The summary as a dict: dotted key → value, None where it could not be measured. For single values take `get`."""
         return self._source.values if isinstance(self._source, _native.Run) else dict(self.summary.rows())
@@ -540,6 +559,11 @@ class Result:
         self._known(table)
         return catalogue.units(table)
 
+    def check_series(self, series: str) -> None:
+        """Raises `ValueError` with the reason for a series that is recorded and has no value."""
+        if series in self.empty_series:
+            raise ValueError(self.empty_series[series])
+
     def plot(
         self,
         series: str,
@@ -562,6 +586,7 @@ class Result:
         from . import plots, styles
         from .event_labels import event_marks
 
+        self.check_series(series)
         figure = plots.series(
             self.series,
             series,

@@ -15,7 +15,7 @@ from .json_output import run_as_json
 from .output import CommandError, check_seed, console, print_table, show_json
 from .progress import Meter
 from .run import apply_overrides, check_pcap_links, check_qlog_flows, print_result
-from .scenario_warnings import print_warnings
+from .scenario_warnings import print_empty_series, print_warnings
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
@@ -124,6 +124,7 @@ def emulate(
             qlog=qlog,
         )
     result, folder = done.result, done.folder
+    warnings += print_empty_series([result], str(scenario), json=json)
     if json:
         show_json({**run_as_json(result, folder), **real, "warnings": warnings})
     else:

@@ -210,6 +210,7 @@ def _run_table(run: Result, series: str, only: tuple[str, ...]) -> polars.DataFr
     """`time_s`, and a column per subject."""
     from ..plots import series_rows
 
+    run.check_series(series)
     rows = series_rows(run.series, series, only or None)
     return rows.pivot("subject", index="time_s", values="value").sort("time_s")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..result import with_overrides
+from ..result import FAIRNESS, with_overrides
 from . import studio
 from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
 from .json_output import run_as_json, sweep_as_json, violated_invariants
@@ -27,7 +27,7 @@ from .output import (
 )
 from .overrides import parse_overrides
 from .progress import Meter, format_progress, format_speed
-from .scenario_warnings import print_warnings
+from .scenario_warnings import print_empty_series, print_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,6 +216,7 @@ def _run_once(
                 done = simulate(plan, location, progress=show, pcap=pcap, qlog=qlog, drill=drill)
             else:
                 done = watched.simulate(show, pcap=pcap, qlog=qlog)
+        warnings += print_empty_series([done.result], str(file), json=json)
         if json:
             show_json({**run_as_json(done.result, done.folder), "warnings": warnings})
         else:
@@ -419,6 +420,8 @@ def _run_sweep(
         )
     done = ended.result
     failed = [run for run in done.runs if not run.result.passed]
+    if FAIRNESS in scenario.tree.get("record", {}).get("series", []):
+        warnings += print_empty_series((run.result for run in done.runs), scenario.title, json=json)
     if json:
         show_json({**sweep_as_json(done, ended.folder), "warnings": warnings})
     else:

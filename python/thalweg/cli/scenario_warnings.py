@@ -5,7 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import Problem
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..result import Result
     from ..scenario import Scenario
 
 
@@ -15,4 +20,17 @@ def print_warnings(scenario: Scenario, *, json: bool) -> list[dict[str, Any]]:
     if found and not json:
         sys.stderr.write(scenario.warnings_picture)
         sys.stderr.write(f"{len(found)} warning{'s' * (len(found) > 1)}: the scenario runs nevertheless\n")
+    return found
+
+
+def print_empty_series(runs: Iterable[Result], file: str, *, json: bool) -> list[dict[str, Any]]:
+    """Series that the scenario records and that have no value in these runs, with the reason; as `print_warnings`."""
+    empty = [text for run in runs for text in run.empty_series.values()]
+    found = []
+    for text in dict.fromkeys(empty):
+        count = empty.count(text)
+        message = text if count == 1 else f"in {count} runs {text}"
+        found.append(vars(Problem(message, "record.series", file, None, None, None)))
+        if not json:
+            sys.stderr.write(f"warning: {message}\n")
     return found
