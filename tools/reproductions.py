@@ -23,8 +23,8 @@ By the terms of the ACM
 ([Artifact Review and Badging 1.1](https://www.acm.org/publications/policies/artifact-review-and-badging-current)) this is
 a **replication**: another team, with programs of its own. *Confirmed* means that the measured values lie in the band of
 the claim in the mean and in four seeds of five; *partly*, that some of its statements do. How a claim is judged is in
-[papers](papers.md#verdicts). Rows that cannot fail (*by construction*) are in no total; rows that helped to choose
-between readings of a paper (*fitted*) are no independent evidence and are marked.
+[papers](papers.md#verdicts). Rows that cannot fail (*by construction*) are in no total; rows by which
+we chose how to read a paper where it leaves something open (*fitted*) are no independent evidence and are marked.
 
 A *mutant* is a result that is made wrong on purpose, such as doubled or with two schemes exchanged; a check that does not
 refuse it is too weak.
@@ -139,7 +139,7 @@ def page(folder):
         "not testable",
         "confirmed rows that are fitted",
         "by construction",
-        "mutants refused",
+        "mutants rejected",
     ]
     summary = (
         f"Version {records[0].get('version', '')} of Thalweg; all of it again: `thalweg reproduce --all`.\n"

@@ -21,7 +21,7 @@ def cell(by_evidence, *evidence):
 def table(papers):
     """The lines of the table."""
     lines = [
-        "| paper | independent | fitted | derived, literal | by construction | mutants killed |",
+        "| paper | independent | fitted | derived, literal | by construction | mutants rejected |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, counts in papers.items():

@@ -44,7 +44,7 @@ class Check:
 Evidence = Literal["independent", "fitted", "literal", "derived", "by construction"]
 """The evidence that a reproduced claim gives for the paper.
 
-``independent``: the paper's statement holds here. ``fitted``: the row helped to choose between readings of the paper.
+``independent``: the paper's statement holds here. ``fitted``: we chose by the row how to read the paper.
 ``literal``: it judges a profile that takes the text literally, which the paper's results do not come from. ``derived``: the
 statement is ours, computed from the paper's set-up or numbers. ``by construction``: nothing that a scheme does can make it
 fail.

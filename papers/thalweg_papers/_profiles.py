@@ -23,7 +23,7 @@ class Profile:
     change: Callable[[Tree], None]
     """Edits a scenario in place; it is given a copy. A scenario that it does not concern is left as it is."""
     fitted: tuple[str, ...] = ()
-    """Claims that helped to choose what the profile changes: passing them in it is no independent evidence."""
+    """Claims by which we chose what the profile changes: passing them in it is no independent evidence."""
 
     def experiments(
         self, usual: Mapping[ExperimentKey, Experiment], scale: Scale

@@ -73,7 +73,7 @@ def test_references_are_compared_seed_by_seed(values: list[float], verdict: str)
     references = {"good": [0.9, 0.9, 0.9], "worst": [0.6, 0.8, 0.7]}
     outcome = decide(row(NotWorse("higher", "rate")), values, references)
     assert outcome.verdict == verdict
-    assert outcome.band == "at least the lowest of good, worst; 5 % decides nothing"
+    assert outcome.band == "at least the lowest of good, worst; a difference of up to 5 % counts as equal"
     # the opposite direction: what is not worse when higher is better is not better when lower is
     mirrored = {name: [1 - value for value in found] for name, found in references.items()}
     if verdict == FAIL:
@@ -118,7 +118,7 @@ def test_a_scheme_passes_beside_itself_whatever_the_worst_reference_does() -> No
     assert outcome.comparison is not None
     assert (outcome.comparison.reference, outcome.comparison.worst) == ("own", False)
     assert outcome.decision == "difference to own: 0 ± 0 (ratio); limit −0.287 (ratio): equal to own"
-    # worse than each of them: the largest difference that decides nothing is 5 % of the reference
+    # worse than each of them: the largest difference that counts as equal is 5 % of the reference
     assert (
         decide(row(NotWorse("higher", "rate")), [0.9 * value for value in own], {"own": own}).verdict == FAIL
     )
@@ -127,7 +127,7 @@ def test_a_scheme_passes_beside_itself_whatever_the_worst_reference_does() -> No
 @pytest.mark.parametrize(
     ("values", "relation", "verdict"),
     [
-        ([346.0, 347.1, 347.0], "equal to", PASS),  # 1.7 % above, and 15 % decides nothing
+        ([346.0, 347.1, 347.0], "equal to", PASS),  # 1.7 % above, and up to 15 % counts as equal
         ([300.0, 301.0, 299.5], "better than", PASS),
         ([300.0, 390.0, 330.0], "undecided", UNDECIDED),
         ([450.0, 451.0, 449.0], "worse than", FAIL),
@@ -200,7 +200,7 @@ def test_references_that_do_not_count_are_shown_only() -> None:
     references = {"fifo": [0.1] * 3, "codel": [0.01] * 3}
     outcome = decide(row(band), [0.05] * 3, references)
     assert outcome.verdict == FAIL
-    assert outcome.band == "at most the highest of codel; 15 % or 2 ms decides nothing"
+    assert outcome.band == "at most the highest of codel; a difference of up to 15 % or 2 ms counts as equal"
     assert outcome.references.keys() == {"fifo", "codel"}
     assert outcome.counting == ("codel",)
     assert card_page.references(runner.row_record(outcome)) == "(fifo 0.1 (ratio)), codel 0.01 (ratio)"

@@ -162,7 +162,7 @@ def test_the_page_of_a_paper_shows_every_claim_with_its_verdict(reproduction: An
     assert "Check changed: was x in 1..9" in page
     assert "1.25, –" in page
     assert "7 rows by construction" in page
-    assert "The checks reject 20 of 24 deliberately falsified results" in page
+    assert "The checks reject 20 of 24 mutants (results made wrong on purpose)" in page
     assert "none of those of S-03" in page
 
 

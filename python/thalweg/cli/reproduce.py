@@ -55,7 +55,7 @@ COUNTS = (
     ("not", "✗ not"),
     ("untestable", "– not testable"),
     ("by_construction", "by construction"),
-    ("mutants_killed", "falsified, rejected"),
+    ("mutants_killed", "mutants rejected"),
 )
 """Counts of verdicts and their headings."""
 

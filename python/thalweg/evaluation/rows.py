@@ -21,7 +21,7 @@ RESOLUTION: dict[str, tuple[float, float, str]] = {
     "delay": (0.15, 2e-3, "15 % or 2 ms"),
     "loss": (0.20, 0.0, "20 %"),
 }
-"""Relative and absolute difference that decides nothing, and its words: docs/kernel.md allows it beside the kernel.
+"""Relative and absolute difference that counts as equal, and its words: docs/kernel.md allows it beside the kernel.
 
 A smaller difference between two schemes is within the simulator's own error.
 """
@@ -101,7 +101,7 @@ class NotWorse:
     better: str
     """`higher` or `lower`: which direction is better."""
     kind: str
-    """Of `RESOLUTION`: the difference that decides nothing."""
+    """Of `RESOLUTION`: the difference that counts as equal."""
     standards: bool = False
     """Only those references that are standards-track."""
     without: frozenset[str] = frozenset()
@@ -120,7 +120,10 @@ class NotWorse:
         """The band for readers."""
         side = "at least" if self.better == "higher" else "at most"
         which = "lowest" if self.better == "higher" else "highest"
-        return f"{side} the {which} of {', '.join(self.among(references))}; {RESOLUTION[self.kind][2]} decides nothing"
+        among = ", ".join(self.among(references))
+        return (
+            f"{side} the {which} of {among}; a difference of up to {RESOLUTION[self.kind][2]} counts as equal"
+        )
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ class Comparison:
     difference: Estimate
     """The scheme minus the reference."""
     margin: float
-    """The difference that decides nothing; not negative."""
+    """The difference that counts as equal; not negative."""
     higher: bool
     """Whether higher values are better."""
 

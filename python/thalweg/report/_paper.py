@@ -168,9 +168,9 @@ def killed_mutants(record: dict[str, Any]) -> str | None:
 
 
 def rejected_words(killed: str) -> str:
-    """`7 of 8 deliberately falsified results`, for the `7/8` of a record."""
+    """`7 of 8 mutants (results made wrong on purpose)`, for the `7/8` of a record."""
     rejected, tried = killed.split("/")
-    return f"{rejected} of {tried} deliberately falsified results"
+    return f"{rejected} of {tried} mutants (results made wrong on purpose)"
 
 
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
