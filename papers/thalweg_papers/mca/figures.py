@@ -49,10 +49,10 @@ def figure_8(samples: Samples, _scale: Scale) -> Figure:
         "One bottleneck: MCA adapts, with high utilisation and a short queue",
         "10, 20, 30, 20 and 10 flows share 10 Mbit/s; each line is the mean of one source's ten flows, over 1 s. "
         "The paper sees rates that follow the fair share, short queues with spikes where ten flows join, and high "
-        f"utilisation with both buffers (200 and 50 packets). Here: no phase mean is further than "
-        f"{percent(deviation)} from its fair share, utilisation is {plain(used['lossless'])} and "
-        f"{plain(used['lossy'])}, and the queue holds "
-        f"{plain(queue['lowest_phase'])} to {plain(queue['highest_phase'])} packets per flow in the lossless runs.",
+        f"utilisation with both buffers (200 and 50 packets). Here: in the runs without packet loss no phase mean is "
+        f"further than {percent(deviation)} from its fair share, and the queue holds {plain(queue['lowest_phase'])} to "
+        f"{plain(queue['highest_phase'])} packets per flow; the runs with loss are not in these numbers. Utilisation is "
+        f"{plain(used['lossless'])} without and {plain(used['lossy'])} with loss.",
         _plot.svg(figure, "figure-8", "Rates, queue and utilisation of one bottleneck over time"),
         tables,
     )
