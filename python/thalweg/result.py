@@ -308,8 +308,11 @@ class Result:
         self._known(table)
         if self._unchecked:
             self._unchecked = False
+            from .invariants import wrong
+
             for sentence in self.violated_invariants:
-                warnings.warn(f"violated invariant: {sentence}", InvariantWarning, stacklevel=2)
+                where = f"{self.title or 'the run'}, seed {self.seed}"
+                warnings.warn(wrong(where, sentence), InvariantWarning, stacklevel=2)
         if table not in self._frames:
             if isinstance(self._source, _native.Run):
                 self._frames[table] = polars.DataFrame(self._source.table(table))

@@ -268,6 +268,49 @@ def test_the_page_of_a_run_is_well_formed_and_closed(small: Path, tmp_path: Path
     assert "1 of 1 hold" in page
 
 
+SDN = """
+duration = "3 s"
+[topology]
+kind = "custom"
+links = [
+  { name = "a", ends = ["a", "s1"], rate = "10 Mbit/s", delay = "1 ms" },
+  { name = "up", ends = ["s1", "s2"], like = "a" },
+  { name = "d1", ends = ["s1", "s3"], rate = "10 Mbit/s", delay = "8 ms" },
+  { name = "d2", ends = ["s3", "s2"], like = "d1" },
+  { name = "x", ends = ["s2", "x"], like = "a" },
+]
+[sdn]
+app = "least_loaded"
+nodes = ["s1", "s2", "s3"]
+[[flows]]
+name = "ax"
+scheme = "cubic"
+from = "a"
+to = "x"
+[record]
+events = true
+"""
+
+FAILURE = """
+[[events]]
+at = "1 s"
+link = "up"
+up = false
+"""
+
+
+@pytest.mark.parametrize("failure", ["", FAILURE], ids=["no failure", "failure"])
+def test_the_page_of_a_controller_says_that_plain_routing_moves_flows_too(
+    failure: str, tmp_path: Path
+) -> None:
+    run = tw.Scenario.from_toml(SDN + failure).run()
+    run.save(tmp_path)
+    assert ((run["link.d1.utilisation"] or 0.0) > 0.3) == bool(failure)
+    assert ("plain routing computes all routes again" in write(tmp_path).read_text(encoding="utf-8")) == bool(
+        failure
+    )
+
+
 def test_the_page_of_a_network_by_name_shows_nodes_that_route_by_name(
     named: tw.Result, tmp_path: Path
 ) -> None:

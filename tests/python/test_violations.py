@@ -124,6 +124,12 @@ def test_a_reproduction_names_the_run_also_from_its_samples(
         loud(capsys, "seed ", *words)
 
 
+@pytest.mark.usefixtures("planted")
+def test_a_run_in_python_names_itself() -> None:
+    with pytest.warns(InvariantWarning, match=r"WRONG NUMBER in Two flows, seed 1, .*owd_s = 2"):
+        assert tw.Scenario.from_toml(SCENARIO).run().flows.height == 2
+
+
 def test_many_violations_are_counted() -> None:
     with pytest.warns(InvariantWarning) as said:
         invariants.warn((f"run {number}", ["wrong"]) for number in range(25))
