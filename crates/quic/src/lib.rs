@@ -236,6 +236,7 @@ schemes! {
         bbr: Bbr,
         bbr3: Bbr3,
         bic: Bic,
+        copa: Copa,
         cubic: Cubic,
         highspeed: Highspeed,
         htcp: Htcp,
