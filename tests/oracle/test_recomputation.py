@@ -7,6 +7,7 @@ A link of 8 Mbit/s (a byte takes 1 us) and 10 ms from `a` to `b`, and back. The 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,14 @@ import polars as pl
 import pytest
 
 from thalweg.verification import Record
-from thalweg.verification.goodput import Ranges
+from thalweg.verification.goodput import Numbers, Ranges
+from thalweg.verification.series import (
+    ActiveSpan,
+    Rates,
+    convergence_s,
+    fairness_samples,
+    recovery_s,
+)
 from thalweg.verification.summary import summary
 from thalweg.verification.tables import recompute
 
@@ -222,7 +230,9 @@ def record(tmp_path: Path) -> Record:
         complete = [{column: row.get(column) for column in schema} for row in rows]
         pl.DataFrame(complete, schema=schema, orient="row").write_parquet(tmp_path / f"{name}.parquet")
     (tmp_path / "record.json").write_text(json.dumps(NAMES), encoding="utf-8")
-    return Record.load(tmp_path, {"flows": [], "record": {"distributions": True}})
+    link = {"name": "link", "ends": ["a", "b"]}
+    plan = {"flows": [], "topology": {"links": [link]}, "record": {"distributions": True}}
+    return Record.load(tmp_path, plan)
 
 
 def test_numbers_of_a_flow(record: Record) -> None:
@@ -292,10 +302,7 @@ def test_numbers_of_a_link(record: Record) -> None:
 
 
 def test_numbers_of_a_group(record: Record) -> None:
-    empty = pl.DataFrame(
-        schema={"time_s": pl.Float64, "subject": pl.String, "series": pl.String, "value": pl.Float64}
-    )
-    values = summary(record, recompute(record), empty, {})
+    values = summary(record, recompute(record), None)
     assert values["flows.throughput"][1] == pytest.approx(32_000)
     assert values["flows.f.throughput_mean"][1] == pytest.approx(32_000)
     assert values["flows.f.power"][1] == pytest.approx(32_000 / 0.01125)
@@ -312,3 +319,55 @@ def test_ranges_count_each_byte_once() -> None:
         *(10, 15, 5),
     ]
     assert ranges.add(0, 60) == 0
+
+
+def test_a_stream_counts_a_packet_that_is_overtaken_once_and_for_a_second() -> None:
+    numbers = Numbers()
+    # 5 is the first; 4 was sent before the receiver was there
+    assert numbers.add(5, 0, is_known=False)
+    assert not numbers.add(4, 0, is_known=False)
+    assert numbers.add(9, 10, is_known=False)
+    assert numbers.add(7, 10 + 1000 * MS, is_known=False)
+    assert not numbers.add(7, 10 + 1000 * MS, is_known=False)
+    assert not numbers.add(6, 11 + 1000 * MS, is_known=False)
+    assert numbers.add(8, 11 + 1000 * MS, is_known=True)
+
+
+def test_a_flow_is_active_from_the_interval_in_which_it_starts_to_the_last_whole_one() -> None:
+    once = ActiveSpan(start_ns=150, end_ns=390, restarts=False)
+    assert [at for at in (100, 200, 300, 400) if once.has(at, 0.0)] == [200, 300]
+    again = ActiveSpan(start_ns=150, end_ns=400, restarts=True)
+    assert [at for at in (100, 200, 300, 400) if again.has(at, float(at != 300))] == [200, 400]
+
+
+def rates(*curves: list[float | None]) -> Rates:
+    """Rates of flows in intervals of half a second: two of them are a window."""
+    listed = [
+        {place: rate for place, rate in enumerate(curve, start=1) if rate is not None} for curve in curves
+    ]
+    whole = [{place: rate or 0.0 for place, rate in enumerate(curve, start=1)} for curve in curves]
+    return Rates(500 * MS, dict(enumerate(whole)), dict(enumerate(listed)))
+
+
+def test_windows_are_whole_and_begin_with_the_run() -> None:
+    known = rates([None, 2.0, 2.0, 4.0, 6.0, 6.0, 1.0])
+    assert known.windows == 3
+    assert known.curves == {0: [None, 3.0, 6.0]}
+
+
+def test_convergence_and_fairness_by_hand(record: Record) -> None:
+    # alone it has its fair value in each window; it started at 0, and its first whole window begins 1 s later
+    known = rates([None, 2.0, *[2.0] * 12])
+    assert convergence_s(record, known) == {0: 1.0}
+    assert convergence_s(record, rates([None, 2.0, *[2.0] * 8])) == {}
+    assert fairness_samples(record, [0], known) == {}
+
+
+def test_recovery_by_hand(record: Record) -> None:
+    # windows of 9, 4, 7, 10, 10, 10 after an event at 0.5 s: from the first, which begins at 1 s, the fourth begins at 3 s
+    curve = [9.0, 9.0, 4.0, 4.0, 7.0, 7.0, *[10.0] * 6]
+    changed = replace(
+        record, plan={**record.plan, "events": [{"at": "500 ms"}]}, names={**NAMES, "ended_ns": 6000 * MS}
+    )
+    assert recovery_s(changed, [0], rates(curve)) == 2.5
+    assert recovery_s(record, [0], rates(curve)) is None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..result import Result
 
 OUTSIDE = {
-    "run.events_handled": "the work of the simulator, which is not in the record",
+    "run.events_handled": "what the simulator had to plan, such as timers that nothing came of, which is not in the record",
 }
 """Keys of the summary that are not recomputed, and why."""
 
@@ -81,8 +81,9 @@ def verify_record(result: Result, record: Record) -> Verification:
         for name in result.frame(table.name).columns:
             if name not in tables[table.name].columns:
                 found.without[table.name, name] = table.without.get(name, "no second way is known")
-    _compare_summary(found, result, record, tables)
-    _compare_series(found, result, record)
+    rates = series.Rates.of(record, result.series)
+    _compare_summary(found, result, record, tables, rates)
+    _compare_series(found, result, record, rates)
     found.violated += balance.check(record)
     return found
 
@@ -113,32 +114,22 @@ def _compare_table(found: Verification, name: str, printed: pl.DataFrame, again:
 
 
 def _compare_summary(
-    found: Verification, result: Result, record: Record, tables: dict[str, pl.DataFrame]
+    found: Verification,
+    result: Result,
+    record: Record,
+    tables: dict[str, pl.DataFrame],
+    rates: series.Rates | None,
 ) -> None:
-    again = summary(record, tables, result.series, result.values)
-    again["run.packet_hops"] = ("count", _packet_hops(record, result))
+    again = summary(record, tables, rates)
     for key, printed in result.values.items():
         subject, _, word = key.rpartition(".")
         if key in again:
             kind, value, *slack = again[key]
             found.compare("summary", subject, word, kind, printed, value, *slack)
-        elif word in series.WITHOUT:
-            found.without["summary", word] = series.WITHOUT[word]
         elif key in OUTSIDE:
             found.without["summary", key] = OUTSIDE[key]
         else:
             found.without["summary", word] = _reason(key, word)
-
-
-def _packet_hops(record: Record, result: Result) -> float | None:
-    """Packets whose transmission started. A drop-tail queue counts a packet when it accepts it."""
-    started = record.hops.filter(pl.col("started_ns").is_not_null()).height
-    refused = pl.col("drop_reason").is_in(["queue_full", "early", "policed"]).fill_null(value=False)
-    accepted = pl.col("started_ns").is_null() & pl.col("offered_ns").is_not_null() & ~refused
-    waiting = record.hops.filter(accepted).height
-    printed = result["run.packet_hops"]
-    within = printed is not None and started <= printed <= started + waiting
-    return printed if within else float(started)
 
 
 def _reason(key: str, word: str) -> str:
@@ -151,14 +142,22 @@ def _reason(key: str, word: str) -> str:
     return "no second way is known"
 
 
-def _compare_series(found: Verification, result: Result, record: Record) -> None:
+def _compare_series(found: Verification, result: Result, record: Record, rates: series.Rates | None) -> None:
     again = series.samples(record)
+    shares = series.fairness_series(record, rates)
     for row in result.series.rows(named=True):
-        name, subject = row["series"], row["subject"]
+        name, subject, at_ns = row["series"], row["subject"], round(row["time_s"] * 1e9)
+        place = f"{subject} at {row['time_s']} s"
+        if name == "fairness":
+            found.compare("series", place, name, "float", row["value"], shares.pop((subject, at_ns), None))
+            continue
         if name not in series.RECOMPUTED:
             found.without["series", name] = "a state over time, which packets show in part only"
             continue
-        low, high = again.get((subject, name, round(row["time_s"] * 1e9)), (0.0, 0.0))
+        low, high = again.get((subject, name, at_ns), (0.0, 0.0))
         inside = low * (1 - 1e-9) <= row["value"] <= high * (1 + 1e-9)
         value = row["value"] if inside else low
-        found.compare("series", f"{subject} at {row['time_s']} s", name, "float", row["value"], value)
+        found.compare("series", place, name, "float", row["value"], value)
+    if "fairness" in record.plan.get("record", {}).get("series", []):
+        for (subject, at_ns), value in shares.items():
+            found.compare("series", f"{subject} at {at_ns / 1e9} s", "fairness", "float", None, value)

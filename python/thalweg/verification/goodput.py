@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from .record import NS
+
 if TYPE_CHECKING:
     from .record import Record
 
@@ -27,10 +29,9 @@ def first_arrivals(record: Record) -> pl.DataFrame:
     data = record.delivered.filter(pl.col("data") & (pl.col("payload_bytes").fill_null(0) > 0))
     parts = [
         _of_segments(connections(record, data.filter(pl.col("kind") == "tcp"))),
-        _of_datagrams(
-            connections(
-                record, unless_ignored(record, data).filter(pl.col("kind").is_in(["stream", "datagram"]))
-            )
+        _of_datagrams(connections(record, data.filter(pl.col("kind") == "datagram"))),
+        _of_streams(
+            record, connections(record, unless_ignored(record, data).filter(pl.col("kind") == "stream"))
         ),
         _of_named(record, data.filter(pl.col("kind") == "data")),
     ]
@@ -39,7 +40,7 @@ def first_arrivals(record: Record) -> pl.DataFrame:
 
 def _of_segments(rows: pl.DataFrame) -> pl.DataFrame:
     """TCP: bytes of each segment that no earlier segment of the connection brought."""
-    rows = rows.sort("ended_ns", "packet")
+    rows = rows.sort("ended_ns", "place")
     found: list[int] = []
     covered: dict[tuple[int, int], Ranges] = defaultdict(Ranges)
     for end, connection, number, payload in rows.select(
@@ -57,11 +58,65 @@ def unless_ignored(record: Record, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_datagrams(rows: pl.DataFrame) -> pl.DataFrame:
-    """Streams and datagrams: the payload of packets whose number is above those of all that arrived before."""
-    rows = rows.sort("ended_ns", "packet")
+    """Datagrams: the payload of packets whose number is above those of all that arrived before."""
+    rows = rows.sort("ended_ns", "place")
     highest = pl.col("number").cum_max().shift(1).over("end", "connection")
     newer = highest.is_null() | (pl.col("number") > highest)
     return rows.with_columns(new_bytes=pl.when(newer).then(pl.col("payload_bytes")).otherwise(0))
+
+
+def _of_streams(record: Record, rows: pl.DataFrame) -> pl.DataFrame:
+    """Streams: also of packets that a later one overtook, once each, if the receiver still knew that they were missing."""
+    known = record.meters.filter(pl.col("counter") == "reordered").select("endpoint", "time_ns").unique()
+    counted = set(known.rows())
+    numbers: dict[tuple[int, int, int], Numbers] = defaultdict(Numbers)
+    rows = _memberships(record, rows).sort("ended_ns", "place")
+    found = []
+    for end, connection, member, endpoint, number, payload, at_ns in rows.select(
+        *("end", "connection", "member", "taken_by", "number", "payload_bytes", "ended_ns")
+    ).rows():
+        is_known = (endpoint, at_ns) in counted
+        new = numbers[end, connection, member].add(number, at_ns, is_known=is_known)
+        found.append(payload if new else 0)
+    return rows.with_columns(new_bytes=pl.Series(found, dtype=pl.Int64))
+
+
+REMEMBERED_NS = NS
+"""How long a receiver of a stream remembers a packet that it has declared lost."""
+
+
+class Numbers:
+    """Numbers of packets that arrived at a receiver of a stream since it was last made."""
+
+    def __init__(self) -> None:
+        self._came: set[int] = set()
+        self._first: int | None = None
+        self._highest = -1
+        self._overtaken_ns: dict[int, int] = {}
+
+    def add(self, number: int, at_ns: int, *, is_known: bool) -> bool:
+        """Whether the packet counts. `is_known` is the receiver's word on one that it can have forgotten."""
+        if self._first is None:
+            self._first, self._highest = number, number - 1
+        if number < self._first or number in self._came:
+            return False
+        self._came.add(number)
+        if number > self._highest:
+            self._overtaken_ns |= dict.fromkeys(range(self._highest + 1, number), at_ns)
+            self._highest = number
+            return True
+        return at_ns - self._overtaken_ns.pop(number) <= REMEMBERED_NS or is_known
+
+
+def _memberships(record: Record, packets: pl.DataFrame) -> pl.DataFrame:
+    """The packets with `member`: how many times their receiver had joined when they arrived."""
+    joins = record.phases.sort("begin_ns").with_columns(
+        member=pl.int_range(pl.len()).over("endpoint", order_by="begin_ns")
+    )
+    joins = joins.select(taken_by="endpoint", ended_ns="begin_ns", member="member").sort("ended_ns")
+    return packets.sort("ended_ns").join_asof(
+        joins, on="ended_ns", by="taken_by", strategy="backward", check_sortedness=False
+    )
 
 
 def _of_named(record: Record, rows: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -19,18 +18,6 @@ from .record import NS, Record
 
 Row = Mapping[str, Any]
 """The recomputed columns of a flow."""
-
-
-@dataclass(frozen=True)
-class Printed:
-    """The printed values of a run, and the subject of a group, to choose among the readings of a definition."""
-
-    values: Mapping[str, float | None]
-    subject: str
-
-    def of(self, word: str) -> float | None:
-        """A value of the group."""
-        return self.values.get(f"{self.subject}.{word}")
 
 
 SUMS = ("throughput_bps", "goodput_bps", "rate_bps", "interests_bps")
@@ -58,7 +45,7 @@ def key_of(column: str) -> str:
 
 
 def values(
-    record: Record, rows: Sequence[Row], numbers: Sequence[int], rates: series.Rates | None, printed: Printed
+    record: Record, rows: Sequence[Row], numbers: Sequence[int], rates: series.Rates | None
 ) -> dict[str, tuple[str, float | None]]:
     """The keys of a group: key → kind of comparison and value. `rows` are its flows, `numbers` their numbers."""
     found: dict[str, tuple[str, float | None]] = {"count": ("count", len(rows))}
@@ -86,9 +73,7 @@ def values(
     found |= _transfers(record, rows)
     found["fairness"] = ("float", fairness(record, rows))
     found["power"] = ("float", ratio(found["throughput"][1], found["owd"][1]))
-    found |= series.of_flows(record, numbers, rates, printed.values)
-    means = (printed.of("fairness_mean"), printed.of("fairness_min"))
-    found |= series.shares_of_flows(record, numbers, rates, means)
+    found |= series.of_group(record, numbers, rates)
     return found
 
 

@@ -68,7 +68,8 @@ def capacity_bits(record: Record) -> pl.DataFrame:
     chances = chances.select("port", "time_ns", bits="value").join(up, on="port")
     chances = chances.filter((pl.col("time_ns") >= pl.col("up_ns")) & (pl.col("time_ns") < pl.col("down_ns")))
     by_chance = chances.group_by("port").agg(value=pl.col("bits").sum().cast(pl.Float64))
-    by_chance_ports = record.activity.filter(pl.col("event") == "opportunity").select("port").unique()
+    # a port that has no rate has opportunities, of which none may fall in the run
+    by_chance_ports = ports(record).select("port").join(rate.select("port").unique(), on="port", how="anti")
     by_chance = by_chance_ports.join(by_chance, on="port", how="left").with_columns(
         pl.col("value").fill_null(0.0)
     )
@@ -242,50 +243,51 @@ def queue_max_packets(record: Record) -> pl.DataFrame:
     return changes.group_by("port").agg(value=pl.col("held").max())
 
 
+def _waits(record: Record) -> pl.DataFrame:
+    """Waits of packets: of those that another discipline sent in T, and of those that a drop-tail queue accepted in T.
+
+    `known` says that the wait is what the packet waited. A packet that a drop-tail queue holds at the end, or
+    lost, has waited at least until then.
+    """
+    by_discipline = pl.col("port").is_in(disciplined(record))
+    rows = record.hops.filter(pl.col("offered_ns").is_not_null())
+    sent = rows.filter(by_discipline & record.measured("started_ns")).with_columns(known=pl.lit(value=True))
+    accepted = rows.filter(~by_discipline & ~refused() & record.measured("offered_ns"))
+    accepted = accepted.with_columns(known=pl.col("started_ns").is_not_null())
+    until = pl.coalesce("started_ns", "dropped_ns", pl.lit(record.end_ns))
+    return pl.concat([sent, accepted]).with_columns(wait_ns=until - pl.col("offered_ns"))
+
+
 def _percentile(record: Record, share: float) -> pl.DataFrame:
     if not record.distributions:
         return pl.DataFrame(schema={"port": pl.Int64, "value": pl.Float64})
-    rows = record.hops.filter(record.measured("started_ns") & pl.col("offered_ns").is_not_null())
-    rows = rows.with_columns(wait_ns=pl.col("started_ns") - pl.col("offered_ns"))
-    return rows.group_by("port").agg(value=nearest_rank("wait_ns", share) / NS)
+    return _waits(record).group_by("port").agg(value=nearest_rank("wait_ns", share) / NS)
 
 
 def _range_of_percentile(record: Record, share: float) -> pl.DataFrame:
-    """How far a percentile can be from that of the packets that left the queue in T.
+    """How far the percentile of a drop-tail queue can be from that of the times for which its packets have waited.
 
-    The core can count the packets that came in T instead. It then knows their waits when they come, by the rate of that
-    moment: those that wait at the end have waited at least until then, and where the rate changes nothing is known.
+    The wait is what was ahead of a packet when it came, at the rate of that moment: where the rate changes nothing is known,
+    and those that wait at the end, or were lost with their link, may have waited for any time.
     """
     if not record.distributions:
         return pl.DataFrame(schema={"port": pl.Int64, "value": pl.Float64})
-    varies = (
-        record.activity.filter((pl.col("event") == "rate_bps") & (pl.col("time_ns") > 0))["port"]
-        .unique()
-        .to_list()
-    )
-    rows = record.hops.filter(record.measured("offered_ns"))
-    found = [(port, math.inf) for port in varies]
-    for with_lost in (True, False):
-        kept = rows.filter(pl.col("started_ns").is_not_null() | pl.col("dropped_ns").is_null())
-        kept = kept if with_lost else kept.filter(pl.col("dropped_ns").is_null())
-        until = pl.coalesce("started_ns", pl.lit(record.end_ns))
-        low = kept.with_columns(wait_ns=until - pl.col("offered_ns"))
-        high = low.with_columns(
-            wait_ns=pl.when(pl.col("started_ns").is_null()).then(2**60).otherwise(pl.col("wait_ns"))
-        )
-        for part in (low, high):
-            ends = part.group_by("port").agg(other=nearest_rank("wait_ns", share) / NS)
-            both = _percentile(record, share).join(ends, on="port")
-            # and the accuracy of a histogram, of the value that differs
-            apart = (pl.col("value") - pl.col("other")).abs() + HISTOGRAM * pl.col("other") + HISTOGRAM_S
-            found += both.select("port", apart).rows()
+    changes = record.activity.filter(pl.col("event").is_in(["rate_bps", "up"]) & (pl.col("time_ns") > 0))
+    varies = set(changes["port"].unique().to_list()) - set(disciplined(record))
+    found = [(port, math.inf) for port in sorted(varies)]
+    longest = pl.when("known").then(pl.col("wait_ns")).otherwise(2**60)
+    high = _waits(record).with_columns(wait_ns=longest).group_by("port")
+    both = _percentile(record, share).join(high.agg(other=nearest_rank("wait_ns", share) / NS), on="port")
+    # and the accuracy of a histogram, of the value that differs
+    apart = (pl.col("other") - pl.col("value")) * (1 + HISTOGRAM) + HISTOGRAM_S
+    found += both.filter(pl.col("other") > pl.col("value")).select("port", apart).rows()
     table = pl.DataFrame(found, schema={"port": pl.Int64, "value": pl.Float64}, orient="row")
     return table.group_by("port").agg(pl.col("value").max())
 
 
 @LINKS.percentile()
 def queue_p50_s(record: Record) -> pl.DataFrame:
-    """Median (nearest rank) of the waits of the packets that left the queue in T."""
+    """Median (nearest rank) of the waits in the queue: of packets that a drop-tail queue accepted in T, or another sent."""
     return _percentile(record, 0.50)
 
 
@@ -310,6 +312,37 @@ def marked_packets(record: Record) -> pl.DataFrame:
 def dropped(record: Record) -> pl.DataFrame:
     """Hops that ended with a drop in T."""
     return record.hops.filter(record.measured("dropped_ns"))
+
+
+def packet_hops(record: Record) -> int:
+    """Packets put on links in the whole run: those that a drop-tail queue accepted, and those that another queue sent.
+
+    A queue that refuses a packet drops it at the instant of its offer.
+    """
+    hops = record.hops.filter(pl.col("offered_ns").is_not_null())
+    by_discipline = pl.col("port").is_in(disciplined(record))
+    put = pl.when(by_discipline).then(pl.col("started_ns").is_not_null()).otherwise(~refused())
+    return hops.filter(put).height
+
+
+def refused() -> pl.Expr:
+    """Whether a drop-tail queue refused a packet."""
+    dropped = (pl.col("dropped_ns") == pl.col("offered_ns")) & pl.col("started_ns").is_null()
+    return dropped.fill_null(value=False)
+
+
+def disciplined(record: Record) -> list[int]:
+    """Ports whose queue is no single drop-tail queue."""
+    listed = {link["name"]: link for link in record.plan["topology"].get("links", [])}
+    found = []
+    for number, port in enumerate(record.names["ports"]):
+        link = listed.get(port["link"], {})
+        back = link.get("backward", {}) if port["direction"] == "backward" else {}
+        queue = back.get("queue", link.get("queue", "fifo"))
+        kind = queue["kind"] if isinstance(queue, dict) else queue
+        if kind != "fifo" or back.get("classes", link.get("classes")):
+            found.append(number)
+    return found
 
 
 @LINKS.count()

@@ -12,7 +12,7 @@ NODES = Table(
     ("node",),
     without={
         "role": "a text of the scenario, which is no measurement",
-        "groups": "the state of tables at the end of the run, which no packet shows",
+        "groups": "the table of a router at the end of the run: an entry leaves no packet when it expires",
     },
 )
 
@@ -162,10 +162,14 @@ def _peak(record: Record, holds: pl.Expr) -> pl.DataFrame:
 
 
 def _before_the_instant(record: Record) -> pl.DataFrame:
-    """How much higher the level just before the instant is, and one: the record has the levels between inputs only."""
-    both = _peak(record, pl.col("until_ns") >= record.begin_ns).join(
-        pending_peak(record).select("row", after="value"), on="row"
-    )
+    """How much higher the level just before the instant is, and one: the record has the levels between inputs only.
+
+    An Interest that one input brings and refuses is in no row.
+    """
+    nodes = machines(record).select("row").unique()
+    both = nodes.join(_peak(record, pl.col("until_ns") >= record.begin_ns), on="row", how="left")
+    both = both.join(pending_peak(record).select("row", after="value"), on="row", how="left")
+    both = both.with_columns(pl.col("value", "after").fill_null(0))
     return both.select("row", value=pl.col("value") - pl.col("after") + 1)
 
 

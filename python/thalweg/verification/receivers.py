@@ -47,7 +47,8 @@ def counted(record: Record) -> pl.DataFrame:
 def active_s(record: Record) -> pl.DataFrame:
     """Time in T between its joins and leaves."""
     ends = record.ends.select("endpoint", until_ns=pl.lit(None, dtype=pl.Int64)).unique()
-    return of_ends(record, record.active(ends))
+    found = record.ends.select("end").join(of_ends(record, record.active(ends)), on="end", how="left")
+    return found.with_columns(pl.col("value").fill_null(0.0))
 
 
 @RECEIVERS.number()

@@ -32,7 +32,7 @@ class Record:
     names: Mapping[str, Any]
     """The content of `record.json`."""
     packets: pl.DataFrame
-    """One row per packet."""
+    """One row per packet, with `place`, its place in the order in which packets ended."""
     hops: pl.DataFrame
     """One row per packet and port."""
     meters: pl.DataFrame
@@ -52,6 +52,8 @@ class Record:
             name: _signed(pl.read_parquet(folder / f"{name}.parquet"))
             for name in ("packets", "hops", "meters", "activity", "exchanges")
         }
+        # rows of packets are in the order in which the packets ended, also of those that ended at one instant
+        tables["packets"] = tables["packets"].with_columns(place=pl.int_range(pl.len()))
         return cls(names, plan=plan, **tables)
 
     @property

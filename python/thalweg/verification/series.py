@@ -10,8 +10,8 @@ import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
+from functools import cached_property, lru_cache
+from typing import Any
 
 import polars as pl
 
@@ -20,14 +20,14 @@ from .flows import scheme_of
 from .links import ports
 from .record import NS, Record
 
-WITHOUT = {
-    "convergence": "its windows and limits are defined in words only; the series that it comes from is recomputed",
-    "recovery": "its windows and limits are defined in words only; the series that it comes from is recomputed",
-}
-"""Keys that are not recomputed, and why."""
-
 WINDOW_NS = NS
-"""Length of the windows of Jain's index."""
+"""Minimum length of the windows of Jain's index, of convergence and of recovery."""
+
+HELD = 5
+"""Windows in which a flow must stay at its fair value."""
+
+BAND = 0.1
+"""Maximum distance from a fair or a final value, relative to it."""
 
 Key = tuple[str, str, int]
 """Subject, series, and time of the sample in ns."""
@@ -100,138 +100,253 @@ RECOMPUTED = ("rate", "throughput", "drops", "queue_marks")
 """Series whose samples are recomputed. One that has none in an interval is zero."""
 
 
-Reading = Literal["at the end", "in all", "in a part"]
-"""Which intervals belong to the time in which a flow was active: the definition does not say."""
-
-READINGS: tuple[Reading, ...] = ("at the end", "in all", "in a part")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rates:
-    """The printed samples of the rates of flows, and when the flows were active."""
+    """The series `rate` of flows: mean rates by interval, the intervals in which they were active, means over windows."""
 
     step_ns: int
-    samples: Mapping[str, Mapping[int, float]]
-    """By flow, then by the number of the interval from 1."""
+    samples: Mapping[int, Mapping[int, float]]
+    """By number of the flow, then by the number of the interval from 1."""
+    active: Mapping[int, Mapping[int, float]]
+    """Of these, the intervals in which the flow was active."""
 
     @classmethod
     def of(cls, record: Record, series: pl.DataFrame) -> Rates | None:
-        """From the table `series`; None if it has no rates."""
+        """From the packets; None if the run has no series `rate`.
+
+        `series` is the table, which decides in which of two intervals the packets of the instant between them are.
+        """
         step = every_ns(record)
         rows = series.filter(pl.col("series") == "rate")
         if step is None or rows.is_empty():
             return None
-        found: dict[str, dict[int, float]] = defaultdict(dict)
+        sums = samples(record)
+        numbers = {f"flow.{flow['name']}": number for number, flow in enumerate(record.names["flows"])}
+        found: dict[int, dict[int, float]] = defaultdict(dict)
         for subject, time_s, value in rows.select("subject", "time_s", "value").rows():
-            found[subject.removeprefix("flow.")][round(time_s * NS / step)] = value
-        return cls(step, found)
+            place = round(time_s * NS / step)
+            low, high = sums.get((subject, "rate", place * step), (0.0, 0.0))
+            found[numbers[subject]][place] = min(max(value, low), high)
+        spans = active_spans(record)
+        active = {
+            number: {place: rate for place, rate in rates.items() if spans[number].has(place * step, rate)}
+            for number, rates in found.items()
+        }
+        return cls(step, found, active)
 
-    def active(self, record: Record, number: int, reading: Reading = "at the end") -> list[tuple[int, float]]:
-        """Time and value of the samples of a flow in whose intervals it was active, at the end, in all, or in a part."""
-        flow = record.names["flows"][number]
-        samples = self.samples.get(flow["name"], {})
-        phases = activity_of(record).get(flow["sender"], ())
-        step = self.step_ns
-        if flow["churns"] or len(phases) > 1:
-            # of a flow that stops and starts again, the intervals after its first start in which it sent
-            start = min((begin for begin, _ in phases), default=record.end_ns)
-            return [
-                (place * step, value)
-                for place, value in samples.items()
-                if place * step > start and value > 0
-            ]
+    @property
+    def per_window(self) -> int:
+        """Intervals of a window: the fewest that last a second together."""
+        return -(-WINDOW_NS // self.step_ns)
 
-        def is_active(end: int) -> bool:
-            if reading == "at the end":
-                return any(begin < end <= stop for begin, stop in phases)
-            if reading == "in all":
-                return any(begin <= end - step and end <= stop for begin, stop in phases)
-            return any(begin < end and stop > end - step for begin, stop in phases)
+    @property
+    def window_ns(self) -> int:
+        """Length of a window."""
+        return self.per_window * self.step_ns
 
-        return [(place * step, value) for place, value in samples.items() if is_active(place * step)]
+    @cached_property
+    def windows(self) -> int:
+        """Number of whole windows of the run."""
+        return min(len(rates) // self.per_window for rates in self.samples.values())
+
+    @cached_property
+    def curves(self) -> Mapping[int, Sequence[float | None]]:
+        """By number of the flow, its mean rate in each window; None where it was not active in all of the window."""
+        return {number: self._means(known) for number, known in self.active.items()}
+
+    def _means(self, known: Mapping[int, float]) -> list[float | None]:
+        size = self.per_window
+        found: list[float | None] = []
+        for window in range(self.windows):
+            inside = [known.get(window * size + place) for place in range(1, size + 1)]
+            there = [rate for rate in inside if rate is not None]
+            found.append(math.fsum(there) / size if len(there) == size else None)
+        return found
+
+
+@dataclass(frozen=True)
+class ActiveSpan:
+    """When a flow was active, as far as its rate over time is concerned."""
+
+    start_ns: float
+    """Its first start."""
+    end_ns: float
+    """Its completion, or the stop after which it does not start again, if that is earlier."""
+    restarts: bool
+    """It stops and starts again: only intervals in which it sent count."""
+
+    def has(self, at_ns: int, rate: float) -> bool:
+        """Whether the flow was active in the interval that ends at this instant, in which its rate was `rate`."""
+        return self.start_ns < at_ns <= self.end_ns and (rate > 0 or not self.restarts)
 
 
 @lru_cache(maxsize=1)
-def activity_of(record: Record) -> dict[int, list[tuple[int, int]]]:
-    """Times in which each sender was active, until its transfer was complete."""
+def active_spans(record: Record) -> list[ActiveSpan]:
+    """The active time of each flow: from the record its start and its completion, from the plan when it stops for good."""
+    begun = dict(record.started.rows())
     done = dict(record.completed.rows())
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for endpoint, begin, end in record.phases.rows():
-        found[endpoint].append((begin, min(end, done.get(endpoint, end))))
+    changes = defaultdict(list)
+    for at_ns, event in events(record):
+        changes[event.get("flow")].append((at_ns, event.get("action")))
+    found = []
+    for flow in record.names["flows"]:
+        planned = math.inf if flow["start_ns"] is None else flow["start_ns"]
+        stop = math.inf if flow["stop_ns"] is None else flow["stop_ns"]
+        restarts = bool(flow["churns"])
+        for at_ns, action in changes[flow["name"]]:
+            if action == "stop" and at_ns >= planned:
+                stop = min(stop, at_ns)
+            elif action == "start" and stop <= at_ns:
+                stop, restarts = math.inf, True
+        end = min(stop, done.get(flow["sender"], math.inf))
+        found.append(ActiveSpan(begun.get(flow["sender"], math.inf), end, restarts))
     return found
 
 
-def of_flows(
-    record: Record, numbers: Sequence[int], rates: Rates | None, printed: Mapping[str, float | None]
-) -> dict[str, tuple[str, float | None]]:
-    """Keys of a group of flows that come from the series `rate`: `cov`, `fairness_mean` and `fairness_min`.
+def events(record: Record) -> list[tuple[int, Mapping[str, Any]]]:
+    """The events of the plan by their times in ns."""
+    listed = [(round(base_value(event["at"]) * NS), event) for event in record.plan.get("events", [])]
+    return sorted(listed, key=lambda pair: pair[0])
 
-    `printed` are the values of the run, to choose among the readings of the definition; one must give the printed value.
-    """
+
+Values = dict[str, tuple[str, float | None]]
+"""Key → kind of comparison and value."""
+
+
+def of_flow(record: Record, number: int, rates: Rates | None) -> Values:
+    """Keys of a flow that come from the series `rate`."""
+    return {
+        "cov": ("float", None if rates is None else coefficient_of_variation(record, number, rates)),
+        "convergence": ("float", None if rates is None else convergence_s(record, rates).get(number)),
+        "recovery": ("float", None if rates is None else recovery_s(record, [number], rates)),
+    }
+
+
+def of_group(record: Record, numbers: Sequence[int], rates: Rates | None) -> Values:
+    """Keys of a group of flows that come from the series `rate`."""
+    names = ("cov", "convergence", "recovery", "fairness_mean", "fairness_min")
     if rates is None:
-        return {}
-    names = [record.names["flows"][number]["name"] for number in numbers]
-    found: dict[str, tuple[str, float | None]] = {}
-    if len(numbers) == 1:
-        values = [coefficient_of_variation(record, numbers[0], rates, reading) for reading in READINGS]
-        found["cov"] = ("float", _chosen(values, printed.get(f"flow.{names[0]}.cov")))
-    else:
-        # each of them is compared by itself
-        each = [value for name in names if (value := printed.get(f"flow.{name}.cov")) is not None]
-        found["cov"] = ("float", math.fsum(each) / len(each) if each else None)
-    return found
+        return dict.fromkeys(names, ("float", None))
+    each = [coefficient_of_variation(record, number, rates) for number in numbers]
+    spread = [value for value in each if value is not None]
+    times = convergence_s(record, rates)
+    with_scheme = [
+        number for number in numbers if scheme_of(record, record.names["flows"][number]) is not None
+    ]
+    converged = [times[number] for number in with_scheme if number in times]
+    shares = [
+        value for end, value in fairness_samples(record, numbers, rates).items() if end > record.begin_ns
+    ]
+    values = (
+        _mean(spread),
+        max(converged) if converged and len(converged) == len(with_scheme) else None,
+        recovery_s(record, numbers, rates),
+        _mean(shares),
+        min(shares, default=None),
+    )
+    return {name: ("float", value) for name, value in zip(names, values, strict=True)}
 
 
-def shares_of_flows(
-    record: Record, numbers: Sequence[int], rates: Rates | None, means: tuple[float | None, float | None]
-) -> dict[str, tuple[str, float | None]]:
-    """`fairness_mean` and `fairness_min` of a group; `means` are the printed ones."""
-    found: dict[str, tuple[str, float | None]] = {}
-    if rates is None or WINDOW_NS % rates.step_ns:
-        return found
-    listed = [fairness_samples(record, numbers, rates, reading) for reading in READINGS]
-    inside = [[value for at, value in shares.items() if at > record.begin_ns] for shares in listed]
-    mean = [math.fsum(values) / len(values) if values else None for values in inside]
-    found["fairness_mean"] = ("float", _chosen(mean, means[0]))
-    found["fairness_min"] = ("float", _chosen([min(values, default=None) for values in inside], means[1]))
-    return found
+def _mean(listed: Sequence[float]) -> float | None:
+    return math.fsum(listed) / len(listed) if listed else None
 
 
-def _chosen(values: Sequence[float | None], printed: float | None) -> float | None:
-    """The value that is printed, if one of them is; otherwise the first."""
-    for value in values:
-        if value is None or printed is None:
-            if value is printed:
-                return value
-        elif math.isclose(value, printed, rel_tol=1e-9):
-            return value
-    return values[0]
-
-
-def coefficient_of_variation(record: Record, number: int, rates: Rates, reading: Reading) -> float | None:
-    """Standard deviation of a sample / mean, of the samples of the rate in T at which the flow was active."""
-    values = [rate for at, rate in rates.active(record, number, reading) if at > record.begin_ns]
+def coefficient_of_variation(record: Record, number: int, rates: Rates) -> float | None:
+    """Standard deviation of a sample / mean, of the rates in the intervals of T in which the flow was active."""
+    active = rates.active.get(number, {})
+    values = [rate for place, rate in active.items() if place * rates.step_ns > record.begin_ns]
     if len(values) < 2 or not any(values):
         return None
     return statistics.stdev(values) / statistics.fmean(values)
 
 
-def fairness_samples(
-    record: Record, numbers: Sequence[int], rates: Rates, reading: Reading
-) -> dict[int, float]:
-    """Jain's index of the mean rates in windows of 1 s of the flows with a scheme that were active in all of the window."""
-    per_window = WINDOW_NS // rates.step_ns
-    windows: dict[int, list[float]] = defaultdict(list)
-    for number in numbers:
-        if scheme_of(record, record.names["flows"][number]) is None:
-            continue
-        known = dict(rates.active(record, number, reading))
-        for end in range(WINDOW_NS, record.end_ns + 1, WINDOW_NS):
-            inside = [known.get(end - place * rates.step_ns) for place in range(per_window)]
-            if all(rate is not None for rate in inside):
-                windows[end].append(math.fsum(rate for rate in inside if rate is not None) / per_window)
+def fairness_samples(record: Record, numbers: Sequence[int], rates: Rates) -> dict[int, float]:
+    """Jain's index of the mean rates in each window of the flows with a scheme that were active in all of it, by its end."""
+    curves = [
+        rates.curves[number]
+        for number in numbers
+        if number in rates.curves and scheme_of(record, record.names["flows"][number]) is not None
+    ]
+    found = {}
+    for window in range(rates.windows):
+        shares = [rate for curve in curves if (rate := curve[window]) is not None]
+        squares = math.fsum(share**2 for share in shares)
+        if len(shares) > 1 and squares > 0:
+            found[(window + 1) * rates.window_ns] = math.fsum(shares) ** 2 / (len(shares) * squares)
+    return found
+
+
+def fairness_series(record: Record, rates: Rates | None) -> dict[tuple[str, int], float]:
+    """The series `fairness` by subject and end of the window: of all flows, and of groups of several flows."""
+    if rates is None:
+        return {}
+    parts = [("flows", list(range(len(record.names["flows"]))))]
+    if len(record.names["groups"]) > 1:
+        parts += [
+            (f"flows.{group['name']}", group["flows"])
+            for group in record.names["groups"]
+            if len(group["flows"]) > 1
+        ]
     return {
-        end: math.fsum(shares) ** 2 / (len(shares) * squares)
-        for end, shares in windows.items()
-        if len(shares) > 1 and (squares := math.fsum(share**2 for share in shares)) > 0
+        (subject, end): value
+        for subject, numbers in parts
+        for end, value in fairness_samples(record, numbers, rates).items()
     }
+
+
+@lru_cache(maxsize=1)
+def convergence_s(record: Record, rates: Rates) -> dict[int, float]:
+    """Of each flow with a scheme that converged, the time from its start to the first five windows at its fair value.
+
+    The fair value of a window is the mean over the flows with a scheme that were active in all of it.
+    """
+    curves = {
+        number: curve
+        for number, curve in rates.curves.items()
+        if scheme_of(record, record.names["flows"][number]) is not None
+    }
+    fair = []
+    for window in range(rates.windows):
+        shares = [rate for curve in curves.values() if (rate := curve[window]) is not None]
+        fair.append(_mean(shares))
+    found = {}
+    for number, curve in curves.items():
+        near = [
+            rate is not None and goal is not None and goal > 0 and abs(rate - goal) <= BAND * goal
+            for rate, goal in zip(curve, fair, strict=True)
+        ]
+        first = next((at for at in range(len(near) - HELD + 1) if all(near[at : at + HELD])), None)
+        if first is not None:
+            begun_ns = first * rates.window_ns - active_spans(record)[number].start_ns
+            found[number] = max(begun_ns, 0) / NS
+    return found
+
+
+def recovery_s(record: Record, numbers: Sequence[int], rates: Rates) -> float | None:
+    """The longest time from an event until the total rate of the flows has settled; None if it does not after each."""
+    curves = [rates.curves[number] for number in numbers if number in rates.curves]
+    total = [
+        math.fsum(rate for curve in curves if (rate := curve[window]) is not None)
+        for window in range(rates.windows)
+    ]
+    times = sorted({at_ns for at_ns, _ in events(record)})
+    took = []
+    for at_ns, next_ns in zip(times, [*times[1:], record.end_ns], strict=False):
+        first = -(-at_ns // rates.window_ns)
+        until = min(next_ns // rates.window_ns, rates.windows)
+        settled = _settled(total[first:until])
+        if not curves or settled is None:
+            return None
+        took.append(((first + settled) * rates.window_ns - at_ns) / NS)
+    return max(took, default=None)
+
+
+def _settled(values: Sequence[float]) -> int | None:
+    """The place from which on all values are within ±10 % of the mean of the second half, if it is not in that half."""
+    if len(values) < 2:
+        return None
+    half = len(values) // 2
+    goal = math.fsum(values[half:]) / (len(values) - half)
+    outside = [place for place, value in enumerate(values) if abs(value - goal) > BAND * goal]
+    begin = outside[-1] + 1 if outside else 0
+    return begin if goal > 0 and begin <= half else None

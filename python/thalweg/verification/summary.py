@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from . import groups, series
 from .apps import APPS
 from .columns import Table
 from .flows import FLOWS
-from .links import LINKS
+from .links import LINKS, packet_hops
 from .nodes import NODES
 from .receivers import RECEIVERS
 from .record import NS, Record
@@ -19,6 +17,8 @@ from .tables import slack_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
 Values = dict[str, tuple[str, float | None] | tuple[str, float | None, float]]
 """Key → kind of comparison, value, and the difference that counts as equal."""
 
@@ -26,12 +26,10 @@ Values = dict[str, tuple[str, float | None] | tuple[str, float | None, float]]
 def summary(
     record: Record,
     tables: Mapping[str, pl.DataFrame],
-    samples: pl.DataFrame,
-    printed: Mapping[str, float | None],
+    rates: series.Rates | None,
 ) -> Values:
-    """Every key that can be recomputed; those of rates over time from the samples of the table `series`."""
+    """Every key that can be recomputed. `rates` are the rates over time."""
     found: Values = {}
-    rates = series.Rates.of(record, samples)
     for prefix, table, name in (
         ("flow", FLOWS, "{flow}"),
         ("receiver", RECEIVERS, "{flow}@{node}"),
@@ -45,19 +43,17 @@ def summary(
         _of_row(found, f"link.{row['link']}{back}", LINKS, row)
     rows = tables["flows"].rows(named=True)
     for number, row in enumerate(rows):
-        for key, value in series.of_flows(record, [number], rates, printed).items():
+        for key, value in series.of_flow(record, number, rates).items():
             found[f"flow.{row['flow']}.{key}"] = value
         power = groups.ratio(row["throughput_bps"], row["owd_s"])
         found[f"flow.{row['flow']}.power"] = ("float", power)
-    for key, value in groups.values(
-        record, rows, range(len(rows)), rates, groups.Printed(printed, "flows")
-    ).items():
+    for key, value in groups.values(record, rows, range(len(rows)), rates).items():
         found[f"flows.{key}"] = value
     for group in record.names["groups"]:
         own = [rows[number] for number in group["flows"]]
-        known = groups.Printed(printed, f"flows.{group['name']}")
-        for key, value in groups.values(record, own, group["flows"], rates, known).items():
+        for key, value in groups.values(record, own, group["flows"], rates).items():
             found[f"flows.{group['name']}.{key}"] = value
+    found["run.packet_hops"] = ("count", packet_hops(record))
     found["run.ended"] = ("float", record.end_ns / NS)
     found["run.measured"] = ("float", record.span_s)
     return found
