@@ -35,6 +35,12 @@ GRAIN_S = 1.1e-6
 MAX_PACKET = 65536
 """Maximum size of a packet in bytes."""
 
+AT_LINKS = ("queue_full", "early", "random_loss", "link_down", "policed", "corrupted")
+"""Reasons of drops that happen at a link."""
+
+WITHOUT_MESSAGES = ("forwarder",)
+"""Roles of nodes that send no packets but those of flows."""
+
 MAX_GROUPS = 200
 """Groups of flows whose sums are checked."""
 
@@ -188,18 +194,17 @@ def _identities() -> Iterator[Identity]:
             ("base_delay_s", "queueing_delay_s"),
             "one-way delay = base delay + queueing delay",
         )
-    at_links = ("queue_full", "early", "random_loss", "link_down", "policed", "corrupted")
     yield Identity(
         "links",
         ("drops",),
-        tuple(f"drops_{reason}" for reason in at_links),
+        tuple(f"drops_{reason}" for reason in AT_LINKS),
         "drops = sum of the drops by reason",
         optional=True,
     )
     yield Identity(
         "flows",
         ("drops",),
-        tuple(f"drops_{reason}" for reason in (*at_links, "no_route", "hop_limit")),
+        tuple(f"drops_{reason}" for reason in (*AT_LINKS, "no_route", "hop_limit")),
         "drops = sum of the drops by reason",
         optional=True,
     )
@@ -248,6 +253,9 @@ def check(result: Result) -> list[Violation]:
     found += _little(result)
     found += _sums(result)
     found += _access(result)
+    found += _drops_of_flows(result)
+    found += _offers(result)
+    found += _arrivals(result)
     return found
 
 
@@ -405,6 +413,84 @@ def _access(result: Result) -> Iterator[Violation]:
             "throughput is at most what the links carry (plus what was in flight at the end of the warm-up)"
         )
         yield Violation(invariant, "receivers", printable(str(row["node"])), numbers)
+
+
+def _drops_of_flows(result: Result) -> Iterator[Violation]:
+    """What flows lost at links is what the links dropped; messages of nodes, which belong to no flow, come on top."""
+    flows, links = result.flows, result.links
+    if flows.is_empty() or links.is_empty() or "emulation" in result.record:
+        return
+    nodes = result.nodes
+    alone = nodes.is_empty() or set(nodes["role"].to_list()) <= set(WITHOUT_MESSAGES)
+    invariant = "drops of all flows for a reason = drops of all links for it, but for messages of nodes"
+    for column in (f"drops_{reason}" for reason in AT_LINKS):
+        if column not in flows.columns or column not in links.columns:
+            continue
+        of_flows, of_links = int(flows[column].sum()), int(links[column].sum())
+        if of_flows > of_links or (alone and of_flows != of_links):
+            numbers = f"{column} of all flows = {of_flows}, of all links = {of_links}"
+            yield Violation(invariant, "links", "all links", numbers)
+
+
+def _offers(result: Result) -> Iterator[Violation]:
+    """What a host with one link offers to it is what its senders sent, and what its receivers answered besides."""
+    import polars
+
+    flows, links = result.flows, result.links
+    needed = {"sent_packets", "drops_no_route"} <= set(flows.columns) and "offered_packets" in links.columns
+    if flows.is_empty() or links.is_empty() or not needed or "emulation" in result.record:
+        return
+    # a node with a state machine sends messages, or answers from a store; a switch is found in this table, too
+    machines = result.nodes["node"].to_list() if not result.nodes.is_empty() else []
+    single = links.group_by("from", maintain_order=True).agg(
+        polars.col("offered_packets").sum().alias("offered"), polars.len().alias("ports")
+    )
+    # what is sent to a group without members goes nowhere
+    to_groups = flows.filter(polars.col("group").is_in(_groups(result.plan)))["from"].to_list()
+    apart = [*machines, *to_groups]
+    single = single.filter((polars.col("ports") == 1) & ~polars.col("from").is_in(apart))
+    sent = flows.group_by("from").agg(
+        polars.col("sent_packets").sum().alias("sent"), polars.col("drops_no_route").sum().alias("unrouted")
+    )
+    answering = set(result.receivers["node"].to_list()) if not result.receivers.is_empty() else set()
+    rows = single.join(sent, on="from", how="inner", maintain_order="left")
+    for row in rows.rows(named=True):
+        low = row["sent"] - row["unrouted"]
+        if low <= row["offered"] and (row["offered"] <= row["sent"] or row["from"] in answering):
+            continue
+        numbers = f"sent packets of its flows = {row['sent']}, packets offered to its link = {row['offered']}"
+        invariant = "a host offers to its link what its flows send (and what its receivers answer)"
+        yield Violation(invariant, "links", printable(str(row["from"])), numbers)
+
+
+def _groups(plan: Mapping[str, Any]) -> list[str]:
+    """Names of the entries of a plan whose flows go to groups of receivers."""
+    return [flow["name"] for flow in plan["flows"] if flow.get("multicast") or flow.get("network") == "icn"]
+
+
+def _arrivals(result: Result) -> Iterator[Violation]:
+    """Sent = arrived + dropped + in flight, which is not negative: of flows to one receiver, without a warm-up."""
+    import polars
+
+    flows, plan = result.flows, result.plan
+    needed = {"sent_packets", "arrived_packets", "data_drops", "transport", "receivers"}
+    if flows.is_empty() or not needed <= set(flows.columns) or "emulation" in result.record:
+        return
+    ends = [end for link in plan["topology"].get("links", []) for end in (link, link.get("backward", {}))]
+    # what is in flight when a warm-up ends arrives without having been sent, and a copy does
+    if base_value(plan.get("warmup", "0 s")) > 0 or any(
+        end.get("impair", {}).get("duplicate") for end in ends
+    ):
+        return
+    in_flight = (
+        polars.col("sent_packets").cast(polars.Int64)
+        - polars.col("arrived_packets")
+        - polars.col("data_drops")
+    )
+    rows = flows.filter((polars.col("receivers") == 1) & (polars.col("transport") != "ndn") & (in_flight < 0))
+    if not rows.is_empty():
+        invariant = "sent = arrived + dropped + in flight, which is not negative"
+        yield _listed("flows", rows, ["sent_packets", "arrived_packets", "data_drops"], invariant)
 
 
 def _in_flight(plan: Mapping[str, Any], names: Iterable[str]) -> float | None:

@@ -141,6 +141,48 @@ def test_more_than_the_links_carry_is_found(run: tw.Result) -> None:
     assert any("what the links carry" in invariant for invariant in broken_by(run, receivers=receivers))
 
 
+def test_a_drop_that_no_link_counts_is_found(run: tw.Result) -> None:
+    first = polars.int_range(polars.len()) == 0
+    for frame, change in (("flows", 1), ("links", 1)):
+        more = [
+            polars.when(first).then(polars.col(name) + change).otherwise(polars.col(name)).alias(name)
+            for name in ("drops", "drops_random_loss")
+        ]
+        broken = broken_by(run, **{frame: run.frame(frame).with_columns(more)})
+        assert (
+            "drops of all flows for a reason = drops of all links for it, but for messages of nodes" in broken
+        )
+
+
+def one_way(warmup: str) -> tw.Result:
+    """A run of datagrams from one host to another."""
+    link = {"name": "a", "ends": ["a", "b"], "rate": "1 Mbit/s", "delay": "20 ms", "buffer": "9 packets"}
+    flow = {"name": "f", "from": "a", "to": "b", "source": {"kind": "poisson", "rate": "900 kbit/s"}}
+    return tw.Scenario.from_tree(
+        {
+            "duration": "3 s",
+            "warmup": warmup,
+            "topology": {"kind": "custom", "links": [link]},
+            "flows": [flow],
+        }
+    ).run()
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_packets_that_a_host_does_not_offer_are_found(change: int) -> None:
+    run = one_way("1 s")
+    assert broken_by(run) == []
+    links = run.links.with_columns(polars.col("offered_packets") + change)
+    assert any("a host offers to its link" in invariant for invariant in broken_by(run, links=links))
+
+
+def test_more_arrivals_than_packets_are_found() -> None:
+    run = one_way("0 s")
+    assert broken_by(run) == []
+    flows = run.flows.with_columns(arrived_packets=polars.col("sent_packets") - polars.col("data_drops") + 1)
+    assert "sent = arrived + dropped + in flight, which is not negative" in broken_by(run, flows=flows)
+
+
 def test_a_violation_is_said_loudly(
     run: tw.Result, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Any
 ) -> None:

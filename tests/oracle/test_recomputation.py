@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from thalweg.verification import Record
+from thalweg.verification import Record, balance
 from thalweg.verification.goodput import Numbers, Ranges
 from thalweg.verification.series import (
     ActiveSpan,
@@ -308,6 +308,54 @@ def test_numbers_of_a_group(record: Record) -> None:
     assert values["flows.f.power"][1] == pytest.approx(32_000 / 0.01125)
     assert values["flows.transfers"][1] == 0
     assert values["link.link.backward.sent_packets"][1] == 1
+
+
+def printed(record: Record, **changed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The tables `links` and `flows` as a run prints them, with changed numbers in their first rows."""
+    frames = []
+    for name in ("links", "flows"):
+        frame = recompute(record)[name]
+        first = pl.int_range(pl.len()) == 0
+        frames.append(
+            frame.with_columns(
+                pl.when(first).then(pl.col(column) + by).otherwise(pl.col(column)).alias(column)
+                for column, by in changed.items()
+                if column in frame.columns
+            )
+        )
+    return frames[0], frames[1]
+
+
+def test_what_links_carry_is_the_sum_of_the_flows(record: Record) -> None:
+    links, _ = printed(record)
+    assert list(balance.flows_of_links(record, links)) == []
+    # the packet in transmission at the end is known to eight bytes
+    for change in ({"sent_packets": 1}, {"sent_bytes": 100}):
+        links, _ = printed(record, **change)
+        assert len(list(balance.flows_of_links(record, links))) == 1
+
+
+def test_what_is_sent_arrives_is_dropped_or_is_in_flight(record: Record) -> None:
+    _, flows = printed(record)
+    assert list(balance.fates_of_flows(record, flows)) == []
+    for column in ("sent_packets", "arrived_packets", "data_drops"):
+        _, flows = printed(record, **{column: 1})
+        assert len(list(balance.fates_of_flows(record, flows))) == 1
+
+
+def test_a_packet_that_leaps_is_found(record: Record) -> None:
+    assert list(balance.paths(record)) == []
+    # packet 6 goes from `b` to `a`: a hop that leaves `a` cannot begin its way, and another from `b` cannot follow it
+    later = record.hops.with_columns(
+        packet=pl.when(pl.col("packet") == 6).then(2).otherwise(pl.col("packet"))
+    )
+    assert len(list(balance.paths(replace(record, hops=later)))) == 1
+    turned = record.hops.with_columns(port=pl.when(pl.col("packet") == 6).then(0).otherwise(pl.col("port")))
+    assert len(list(balance.paths(replace(record, hops=turned)))) == 2
+    twice = pl.concat(
+        [record.hops, record.hops.filter(pl.col("packet") == 2).with_columns(pl.col("offered_ns") + 1)]
+    )
+    assert any("begin at another node" in line for line in balance.paths(replace(record, hops=twice)))
 
 
 def test_ranges_count_each_byte_once() -> None:

@@ -6,15 +6,28 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from . import links
+from .columns import equal
+from .record import FLOW_KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..result import Result
     from .record import Record
 
 
-def check(record: Record) -> list[str]:
-    """The invariants that a record breaks, one sentence each."""
-    return [*_balance(record), *_order(record), *_conservation(record), *_round_trips(record)]
+def check(record: Record, result: Result) -> list[str]:
+    """The invariants that a record breaks, or the tables of its run beside it, one sentence each."""
+    return [
+        *_balance(record),
+        *_order(record),
+        *_conservation(record),
+        *_round_trips(record),
+        *paths(record),
+        *flows_of_links(record, result.links),
+        *fates_of_flows(record, result.flows),
+    ]
 
 
 def _balance(record: Record) -> Iterator[str]:
@@ -93,3 +106,103 @@ def _round_trips(record: Record) -> Iterator[str]:
             f"flow {name}: a round-trip time of {row['rtt']:.0f} ns is less than the shortest way there and back, "
             f"{row['onward']} + {row['back']} ns"
         )
+
+
+def paths(record: Record) -> Iterator[str]:
+    """A packet goes on where it has arrived: its hops follow each other, from its source to where it ends."""
+    places = pl.DataFrame(
+        [(number, port["from"], port["to"]) for number, port in enumerate(record.names["ports"])],
+        schema={"port": pl.Int64, "out_of": pl.Int64, "into": pl.Int64},
+        orient="row",
+    )
+    hops = record.hops.with_columns(at_ns=pl.coalesce("offered_ns", "arrived_ns", "dropped_ns"))
+    hops = hops.join(places, on="port").sort("packet", "at_ns", "arrived_ns", nulls_last=True)
+    hops = hops.with_columns(before=pl.col("into").shift(1).over("packet"))
+    apart = hops.filter(pl.col("before").is_not_null() & (pl.col("before") != pl.col("out_of"))).height
+    if apart:
+        yield f"{apart} hops begin at another node than that at which the one before ended"
+    ends = hops.group_by("packet", maintain_order=True).agg(
+        pl.col("out_of").first(), pl.col("into").last(), gone=pl.col("arrived_ns").last().is_null()
+    )
+    packets = record.packets.join(ends, on="packet")
+    own = packets.filter(pl.col("copy_of").is_null() & (pl.col("source_node") != pl.col("out_of"))).height
+    if own:
+        yield f"{own} packets leave another node than that of their source"
+    nodes = [endpoint["node"] for endpoint in record.names["endpoints"]]
+    takers = pl.DataFrame(
+        {"taken_by": list(range(len(nodes))), "taken_at": nodes},
+        schema={"taken_by": pl.Int64, "taken_at": pl.Int64},
+    )
+    taken = packets.filter(pl.col("end") == "delivered").join(takers, on="taken_by")
+    wrong = taken.filter((pl.col("taken_at") != pl.col("into")) | pl.col("gone")).height
+    wrong += packets.filter(
+        pl.col("drop_node").is_not_null() & (pl.col("drop_node") != pl.col("into"))
+    ).height
+    if wrong:
+        yield f"{wrong} packets end at another node than that at which they have arrived"
+
+
+def flows_of_links(record: Record, printed: pl.DataFrame) -> Iterator[str]:
+    """What a link carries is the sum of what it carries of each flow, and of messages that belong to no flow."""
+    flow = record.packets.select("packet", "flow")
+    each = links.sent(record).join(flow, on="packet")
+    parts = each.group_by("port", "flow").agg(packets=pl.len(), size=pl.col("size_bytes").sum())
+    sums = parts.group_by("port").agg(
+        pl.col("packets", "size").sum(), messages=pl.col("packets").filter(pl.col("flow").is_null()).sum()
+    )
+    rows = links.ports(record).join(sums, on="port", how="left")
+    # of packets in transmission at an end of the time, their part
+    for name, at_ns in (("before", record.begin_ns), ("after", record.end_ns)):
+        part = links.unsent_bytes(record, at_ns).group_by("port").agg(pl.col("value").sum().alias(name))
+        rows = rows.join(part, on="port", how="left")
+    rows = rows.join(
+        links.LINKS.slack("sent_bytes", record).select("port", slack="value"), on="port", how="left"
+    )
+    rows = rows.with_columns(pl.col("packets", "size", "messages", "before", "after", "slack").fill_null(0))
+    both = printed.select("link", "direction", "sent_packets", "sent_bytes").join(
+        rows, on=["link", "direction"], maintain_order="left"
+    )
+    for row in both.rows(named=True):
+        size = row["size"] + row["before"] - row["after"]
+        if row["packets"] == row["sent_packets"] and equal("count", row["sent_bytes"], size, row["slack"]):
+            continue
+        yield (
+            f"link {row['link']} {row['direction']}: its flows sent {row['packets'] - row['messages']} packets and nodes "
+            f"{row['messages']}, {size} B together, and the link {row['sent_packets']} packets, {row['sent_bytes']} B"
+        )
+
+
+def fates_of_flows(record: Record, printed: pl.DataFrame) -> Iterator[str]:
+    """Sent + copied + in flight before = arrived + dropped + in flight at the end: of data to one receiver, in T."""
+    one = record.flows.filter(
+        (pl.col("cast") == "unicast") & (pl.col("receivers") == 1) & (pl.col("transport") != "ndn")
+    )
+    own = record.own.filter(pl.col("source") == pl.col("sender"))
+    # a sender of other packets than data has drops that its column does not count
+    others = own.filter(~pl.col("kind").is_in(FLOW_KINDS)).select("flow").unique()
+    one = one.join(others, on="flow", how="anti")
+    at_begin = pl.col("created_ns") < record.begin_ns
+    copied = pl.col("copy_of").is_not_null() & ~at_begin
+    unheard = (pl.col("drop_reason") == "not_listening") & record.measured("ended_ns")
+    ended_before = (pl.col("ended_ns") < record.begin_ns).fill_null(value=False)
+    sums = own.group_by("flow").agg(
+        before=(at_begin & ~ended_before).sum(),
+        copied=copied.sum(),
+        unheard=unheard.fill_null(value=False).sum(),
+        after=(pl.col("end") == "in_flight").sum(),
+    )
+    rows = (
+        one.select("flow", "name")
+        .join(sums, on="flow", how="left")
+        .with_columns(pl.exclude("name").fill_null(0))
+    )
+    both = rows.join(printed, left_on="name", right_on="flow", maintain_order="left")
+    for row in both.rows(named=True):
+        come = row["before"] + row["copied"] + (row["sent_packets"] or 0)
+        gone = (row["arrived_packets"] or 0) + (row["data_drops"] or 0) + row["unheard"] + row["after"]
+        if come != gone:
+            yield (
+                f"flow {row['name']}: sent {row['sent_packets']} + copied {row['copied']} + in flight {row['before']} "
+                f"is not arrived {row['arrived_packets']} + dropped {row['data_drops']} + not listened to {row['unheard']} "
+                f"+ in flight {row['after']}"
+            )

@@ -68,6 +68,13 @@ class Table:
         """Lets a registered column differ by what a function gives."""
         self.columns[name] = replace(self.columns[name], slack=slack)
 
+    def slack(self, name: str, record: Record) -> pl.DataFrame:
+        """The difference that counts as equal for a column that has one."""
+        how = self.columns[name].slack
+        if how is None:
+            raise KeyError(f"{name} is exact")
+        return how(record)
+
     def percentile(self, *names: str) -> Callable[[Compute], Compute]:
         """Registers a percentile, which the core reads from a histogram."""
         return self._register(names, "percentile", None)

@@ -84,7 +84,7 @@ def verify_record(result: Result, record: Record) -> Verification:
     rates = series.Rates.of(record, result.series)
     _compare_summary(found, result, record, tables, rates)
     _compare_series(found, result, record, rates)
-    found.violated += balance.check(record)
+    found.violated += balance.check(record, result)
     return found
 
 

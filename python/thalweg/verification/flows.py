@@ -337,9 +337,9 @@ def ack_counts(record: Record) -> pl.DataFrame:
     rows = rows.join(back.group_by("flow").agg(back=pl.len()), on="flow", how="left")
     rows = rows.join(sent_packets(record).select("flow", sent="value"), on="flow", how="left")
     rows = rows.with_columns(pl.col("lost", "back", "sent").fill_null(0).cast(pl.Int64))
-    decided = (
-        pl.when(pl.col("transport") == "ndn").then(pl.col("sent")).otherwise(pl.col("lost") + pl.col("back"))
-    )
+    # of the Interests that were dropped in T, some may have been sent before T
+    asked = pl.max_horizontal("sent", "lost")
+    decided = pl.when(pl.col("transport") == "ndn").then(asked).otherwise(pl.col("lost") + pl.col("back"))
     return rows.select("flow", "lost", decided=decided)
 
 

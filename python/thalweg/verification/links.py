@@ -279,7 +279,7 @@ def _range_of_percentile(record: Record, share: float) -> pl.DataFrame:
     high = _waits(record).with_columns(wait_ns=longest).group_by("port")
     both = _percentile(record, share).join(high.agg(other=nearest_rank("wait_ns", share) / NS), on="port")
     # and the accuracy of a histogram, of the value that differs
-    apart = (pl.col("other") - pl.col("value")) * (1 + HISTOGRAM) + HISTOGRAM_S
+    apart = pl.col("other") - pl.col("value") + HISTOGRAM * pl.col("other") + HISTOGRAM_S
     found += both.filter(pl.col("other") > pl.col("value")).select("port", apart).rows()
     table = pl.DataFrame(found, schema={"port": pl.Int64, "value": pl.Float64}, orient="row")
     return table.group_by("port").agg(pl.col("value").max())

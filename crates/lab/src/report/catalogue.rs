@@ -69,7 +69,7 @@ pub const METRICS: &[Metric] = metrics! {
         "active_throughput_bps" ["bps"] at "receiver": "the same bits as throughput_bps per second of the time in which the sender was active and the receiver a member; a sender whose user thinks or whose application has nothing to send is active";
         "active_goodput_bps" ["bps"] at "receiver": "the same bits as goodput_bps per second of that time";
         "loss_ratio" ["1"] at "receiver, ports": "loss of data (RFC 7680): with one receiver, data_drops / (data_drops + data packets that arrived), so over packets whose fate was decided in the measured time; with several, the mean over receivers of missing / (missing + arrived). Acknowledgements do not count";
-        "ack_loss_ratio" ["1"] at "ports, sender": "loss of acknowledgements: ack_drops / (ack_drops + acknowledgements and feedback that arrived at the sender); for a consumer ack_drops / Interests sent";
+        "ack_loss_ratio" ["1"] at "ports, sender": "loss of acknowledgements: ack_drops / (ack_drops + acknowledgements and feedback that arrived at the sender); for a consumer ack_drops / Interests sent, and 1 if these are fewer, because Interests of the warm-up may be dropped after it";
         "data_drops" ["packets"] at "ports": "data packets of the flow that the network dropped: those from its sender, retransmissions and connection set-up included; in named data, Data";
         "ack_drops" ["packets"] at "ports": "packets of the flow in the other direction that the network dropped: acknowledgements, feedback, requests; in named data, Interests and NACKs";
         "drops" ["packets"] at "ports": "data_drops + ack_drops: the sum of `drops_*` without `drops_not_listening`";
