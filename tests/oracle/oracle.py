@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SLOW = bool(os.environ.get("THALWEG_ORACLE"))
 """Whether the tests may take minutes."""
 
+EXAMPLES = 300 if SLOW else 60 if os.environ.get("THALWEG_SLOW") else 20
+"""Number of random scenarios: each takes half a second. `make ci` sets `THALWEG_SLOW`."""
+
 LONGEST_S = 5.0
 """Duration of a shipped scenario, unless tests may be slow."""
 

@@ -23,13 +23,14 @@ NAMED_GROUPS = ("perif_ecn", "srmcc", "pgmcc", "tfmcc", "asmp")
 CONSUMERS = (
     *("aimd", "bic", "cubic", "reno", "cctcp", "cubic_ndn", "icp", "ndnsieve"),
     *("chopcop", "ecp", "his", "hobhis", "hr_icp", "mircc", "pcon", "raaqm", "ecn_rate", "flecom", "coopcon"),
+    *("mircc_multipath", "nack"),
 )
 LINK_PARTS = {
     *("cctcp", "chopcop", "coopcon", "cubic_ndn", "ecn_rate", "ecp", "flecom", "his", "hobhis"),
-    *("hr_icp", "mircc", "ndnsieve", "pcon", "raaqm"),
+    *("hr_icp", "mircc", "mircc_multipath", "ndnsieve", "pcon", "raaqm"),
 }
 STRATEGIES = ("best_route", "multicast", "weighted", "asf")
-OWN_STRATEGY = {"coopcon", "ecn_rate", "flecom", "pcon", "raaqm"}
+OWN_STRATEGY = {"coopcon", "ecn_rate", "flecom", "mircc_multipath", "nack", "pcon", "raaqm"}
 
 moments = st.integers(0, DURATION_MS).map(lambda ms: f"{ms} ms")
 early = st.integers(0, DURATION_MS // 2).map(lambda ms: f"{ms} ms")
@@ -114,6 +115,39 @@ def networks(draw: st.DrawFn, *, plain: bool = False) -> tuple[Tree, list[str], 
 
 
 @st.composite
+def generated(draw: st.DrawFn) -> tuple[Tree, list[str], list[str]]:
+    """A topology of a generator, its hosts, and names of links that events can change."""
+    kind = draw(st.sampled_from(["dumbbell", "parking_lot", "star", "chain", "tree", "leaf_spine"]))
+    link = draw(links())
+    topology: Tree = {"kind": kind}
+    if kind == "dumbbell":
+        topology |= {"pairs": 2, "bottleneck": link}
+        hosts, names = ["left1", "right1", "left2", "right2"], ["bottleneck"]
+    elif kind == "parking_lot":
+        topology |= {"hops": 2, "bottleneck": link}
+        hosts, names = ["left", "right", "in1", "out1", "in2", "out2"], ["hop1", "hop2"]
+    elif kind == "star":
+        topology |= {"leaves": 4, "link": link}
+        hosts = names = ["leaf1", "leaf2", "leaf3", "leaf4"]
+    elif kind == "chain":
+        topology |= {"hops": 3, "link": link}
+        hosts, names = ["node1", "node4", "node2"], ["link1", "link2", "link3"]
+    elif kind == "tree":
+        topology |= {"arity": 2, "depth": 2, "link": link}
+        hosts, names = ["leaf1", "leaf4", "leaf2", "leaf3"], ["inner1", "leaf4"]
+    else:
+        topology |= {"spines": 2, "leaves": 2, "hosts": 2, "link": link}
+        hosts, names = ["host1", "host4", "host2", "host3"], ["spine1-leaf1", "spine2-leaf2"]
+    return topology, hosts, [] if "trace" in link else names
+
+
+@st.composite
+def any_network(draw: st.DrawFn) -> tuple[Tree, list[str], list[str]]:
+    """A topology of links that are listed, or of a generator."""
+    return draw(generated() if draw(st.integers(0, 3)) == 0 else networks())
+
+
+@st.composite
 def churn(draw: st.DrawFn) -> Tree:
     """Random on and off periods."""
     return {"on": draw(st.sampled_from(["400 ms", "1 s"])), "off": "300 ms"}
@@ -123,8 +157,13 @@ def churn(draw: st.DrawFn) -> Tree:
 def tcp_flows(draw: st.DrawFn) -> Tree:
     """A flow over TCP."""
     flow: Tree = {"scheme": draw(st.sampled_from(TCP))}
-    kind = draw(st.integers(0, 7))
-    if kind == 0:
+    kind = draw(st.integers(0, 9))
+    if kind == 8:
+        objects = [{"size": "9 kB"}, {"size": "30 kB", "after": [1]}, {"size": "4 kB", "after": [1, 2]}]
+        flow["app"] = {"kind": "page", "objects": objects, "connections": 3, "think": "200 ms"}
+    elif kind == 9:
+        flow |= {"app": {"kind": "incast", "size": "12 kB"}, "count": 3}
+    elif kind == 0:
         flow["arrivals"] = {"rate": 4.0, "size": "15 kB", "size_shape": 1.4}
     elif kind == 1:
         flow["app"] = {"kind": "requests", "size": "20 kB", "think": "100 ms"}
@@ -145,7 +184,7 @@ def tcp_flows(draw: st.DrawFn) -> Tree:
                 },
             )
         )
-    if kind > 1 and draw(st.integers(0, 4)) == 0:
+    if 1 < kind < 8 and draw(st.integers(0, 4)) == 0:
         flow["count"] = 2
         flow["start_spread"] = "100 ms"
     return flow
@@ -238,7 +277,7 @@ def events(draw: st.DrawFn, names: list[str], flows: list[str]) -> list[Tree]:
 @st.composite
 def by_address(draw: st.DrawFn) -> Tree:
     """A network that forwards by address."""
-    topology, hosts, names = draw(networks())
+    topology, hosts, names = draw(any_network())
     flows = [{"name": f"f{number}", **draw(unicast(hosts))} for number in range(draw(st.integers(1, 4)))]
     for number in range(draw(st.sampled_from([0, 0, 1, 2]))):
         flows.append({"name": f"g{number}", **draw(groups(hosts))})
@@ -273,7 +312,7 @@ def by_group_name(draw: st.DrawFn) -> Tree:
 @st.composite
 def by_data_name(draw: st.DrawFn) -> Tree:
     """Named data."""
-    topology, hosts, names = draw(networks())
+    topology, hosts, names = draw(any_network())
     scheme = draw(st.sampled_from(CONSUMERS))
     ndn: Tree = {}
     if scheme in OWN_STRATEGY:
@@ -348,7 +387,8 @@ def scenarios(draw: st.DrawFn) -> Tree:
     tree["seed"] = draw(st.integers(0, 2**32))
     tree["duration"] = f"{DURATION_MS} ms"
     tree["warmup"] = draw(st.sampled_from(["0 s", "500 ms", "1001 ms"]))
-    record: Tree = {"every": "100 ms", "series": ["rate", "throughput", "fairness"]}
+    every = draw(st.sampled_from(["100 ms", "100 ms", "250 ms", "300 ms", "1 s"]))
+    record: Tree = {"every": every, "series": ["rate", "throughput", "fairness"]}
     record["distributions"] = draw(st.booleans())
     tree["record"] = record
     return tree

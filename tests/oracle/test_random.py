@@ -1,4 +1,4 @@
-"""Every number of random scenarios, recomputed from packets. `THALWEG_ORACLE=1` takes 300 of them."""
+"""Every number of random scenarios, recomputed from packets. `make ci` takes 60 of them, `THALWEG_ORACLE=1` 300."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
 import thalweg as tw
-from oracle import SLOW, assert_verified
+from oracle import EXAMPLES, assert_verified
 from random_scenarios import scenarios
 from thalweg.errors import ScenarioError
 
 
 @pytest.mark.filterwarnings("ignore::thalweg.errors.ScenarioWarning")
 @settings(
-    max_examples=300 if SLOW else 20,
+    max_examples=EXAMPLES,
     # a smaller network is another network: shrinking takes minutes and seldom ends at one that is easier to read
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],

@@ -322,7 +322,11 @@ def packet_hops(record: Record) -> int:
     hops = record.hops.filter(pl.col("offered_ns").is_not_null())
     by_discipline = pl.col("port").is_in(disciplined(record))
     put = pl.when(by_discipline).then(pl.col("started_ns").is_not_null()).otherwise(~refused())
-    return hops.filter(put).height
+    # at the instant of the end a queue sends the next packet where one has just left: no row has this start
+    waits = pl.col("started_ns").is_null() & pl.col("dropped_ns").is_null()
+    just_left = pl.col("departed_ns") == record.end_ns
+    last = hops.filter(by_discipline).group_by("port").agg(next=waits.any() & just_left.any())
+    return hops.filter(put).height + int(last["next"].sum())
 
 
 def refused() -> pl.Expr:
