@@ -129,6 +129,7 @@ if TYPE_CHECKING:
         pacing: str | None
         unpaced: int | None
         timer_slack: str | None
+        app_limited: str | None
         handshake: bool | None
         acks: str | None
         header: str | None
@@ -460,6 +461,8 @@ class Tcp(Part):
       that leaves late is charged less for it, as in Linux. Default: 0; Linux: 10.
     - `timer_slack` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time added to the deadlines of loss detection
       by time and of tail loss probes. Default: 0 s; Linux: 2 ms.
+    - `app_limited` (`at_end`, `at_write`): When a delivery rate counts as that of an application that had no
+      more data, which schemes such as `bbr` ignore unless it is higher. Default: at_end; Linux: at_write.
     - `handshake` (true or false): Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
     - `acks` (`honest`, `divided`, `repeated`, `optimistic`): How the receiver acknowledges: honestly, or such
       that a sender that believes it sends faster. Default: honest.
@@ -501,6 +504,7 @@ class Tcp(Part):
         "pacing": ("str | None", "off"),
         "unpaced": ("int | None", ""),
         "timer_slack": ("str | None", "60 s"),
+        "app_limited": ("str | None", "at_end"),
         "handshake": ("bool | None", ""),
         "acks": ("str | None", "honest"),
         "header": ("str | None", "1500 B"),
