@@ -161,22 +161,17 @@ fn limited_in_answers(app_limited: AppLimited) -> Vec<(u64, bool)> {
     observed.iter().map(|(_, delivery)| (delivery.bytes.as_u64() / SEGMENT, delivery.app_limited)).collect()
 }
 
-/// Linux marks the connection when the application writes: the first flight and that after the pause, in which all that left before has arrived, and not the
-/// retransmissions, which leave when there is nothing more to send (`tcp_rate_check_app_limited`). The draft marks it as soon as there is nothing more.
+/// Linux marks the connection when the application writes: the first flight, and that after the pause before which all has arrived, and not the retransmissions,
+/// which leave when there is nothing more to send (`tcp_rate_check_app_limited`). The draft marks it as soon as there is nothing more.
 #[test]
 fn what_is_retransmitted_at_the_end_of_an_answer_is_limited_by_the_draft_only() {
-    let expected = |retransmitted: bool| {
-        let mut all = vec![(1, retransmitted); 2];
-        all.extend([(1, true); 3]);
+    let samples = |retransmitted: bool| {
+        let mut all = vec![(1, true); 23];
+        all[18..20].fill((1, retransmitted));
         all
     };
-    let linux = limited_in_answers(AppLimited::AtWrite);
-    assert_eq!(linux.len(), 23);
-    assert!(linux[..18].iter().all(|sample| *sample == (1, true)), "{linux:?}");
-    assert_eq!(linux[18..], expected(false));
-    let draft = limited_in_answers(AppLimited::AtEnd);
-    assert!(draft[..18].iter().all(|sample| *sample == (1, false)), "{draft:?}");
-    assert_eq!(draft[18..], expected(true));
+    assert_eq!(limited_in_answers(AppLimited::AtWrite), samples(false));
+    assert_eq!(limited_in_answers(AppLimited::AtEnd), samples(true));
 }
 
 /// One of twenty is lost. Selectively acknowledged segments count on arrival, once, and the retransmission has no round-trip time.
