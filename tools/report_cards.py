@@ -35,6 +35,7 @@ thalweg evaluate vegas --quick      # as most cards below; without --quick twice
 ```
 
 [Alone on forty networks](ordinary.md) has every network of the battery *ordinary networks*, of which `--quick` runs four.
+[What changed](changes.md) since the cards of 26 November 2026, and why.
 [The guide](../guide/8-evaluate.md) says how to read a card, and how verdicts are decided. In the overview, `45 ✓ 6 ✗ 2 ◐`
 are rows that pass, fail, and are not decided by the seeds; – is a battery that does not apply. References in
 parentheses do not count for the band. `learned` is the trained
