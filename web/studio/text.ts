@@ -9,11 +9,12 @@ import { EditorState, StateEffect, StateField, type Range, type Text } from "@co
 import { Decoration, EditorView, keymap, lineNumbers, highlightActiveLine, WidgetType, type DecorationSet } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { post, type Diagnostic, type Option } from "./api";
+import { marked } from "./words";
 
 /** Text in which backticks mark code. */
 function coded(text: string): (Node | string)[] {
-  return text.split("`").map((part, index) => {
-    if (index % 2 === 0) return part;
+  return marked(text).map(([part, isCode]) => {
+    if (!isCode) return part;
     const code = document.createElement("code");
     code.textContent = part;
     return code;
