@@ -83,11 +83,18 @@ def test_a_newcomer_edits_mends_runs_watches_and_reads(web, tmp_path):
     assert saw["wrongLine"].endswith('"renx"')
     assert "1 error" in saw["verdict"]
     assert saw["disabled"]
+    assert saw["kept"] == [1, ["100\u202f000 s", "2", "5"], 1]
+    assert saw["past"] == 0
     assert '"reno"' in saw["completed"]
     assert saw["mended"] == 0
     # both browsers see the run
     assert re.search(r"of 100.000 s · .+ × real time", saw["live"])
     assert re.search(r"of 100.000 s · .+ × real time", saw["liveElsewhere"])
+    def first(words):
+        return float(words.replace("\u202f", "").split(" of ")[0].split("to ")[-1].split()[0])
+
+    assert saw["range"].startswith("0 to ")
+    assert first(saw["range"]) <= 1.5 * first(saw["live"])
     assert saw["flows"] == ["reno", "cubic"]
     assert len(saw["charts"]) == 2
     assert saw["state"] == "stopped"

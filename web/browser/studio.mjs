@@ -79,6 +79,8 @@ seen.under = await page.locator(".under.error").first().innerText();
 seen.wrongLine = await page.locator(".under.error").first().evaluate((node) => node.previousElementSibling.textContent);
 seen.verdict = await page.locator(".verdict").innerText();
 seen.disabled = await page.locator("button.main").isDisabled();
+// the picture and the facts of the text before it stay
+seen.kept = [await page.locator("aside .past .network svg").count(), await page.locator("aside .past dd").allInnerTexts(), await page.locator("aside p", { hasText: "last text without an error" }).count()];
 await look(page, "error");
 await everywhere(`#/edit/${encodeURIComponent(file)}`, "error", (one) => one.waitForSelector(".under.error"));
 
@@ -93,6 +95,7 @@ await page.keyboard.press("Escape");
 await page.keyboard.type("o");
 await page.waitForSelector(".badge.good");
 seen.mended = await page.locator(".under").count();
+seen.past = await page.locator("aside .past").count();
 await look(page, "editor");
 await everywhere(`#/edit/${encodeURIComponent(file)}`, "editor", (one) => one.waitForSelector(".badge.good"));
 
@@ -103,6 +106,8 @@ const place = new URL(page.url()).hash;
 const second = await open(place, { colorScheme: "dark" });
 await page.waitForSelector(".plate .u-over");
 await second.waitForSelector(".plate .u-over");
+// the axis ends soon after what is recorded, not at the planned end
+seen.range = await page.locator(".tools .range").innerText();
 seen.live = await page.locator(".progress span").innerText();
 seen.liveElsewhere = await second.locator(".progress span").innerText();
 seen.flows = await page.locator("td.name").allInnerTexts();

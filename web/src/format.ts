@@ -13,6 +13,14 @@ export function number(value: number | null | undefined, digits = 4): string {
   return (rest ? `${grouped}.${rest}` : grouped).replace("-", "−");
 }
 
+/** The least round number that is not below a positive one: the end of an axis that grows, which is full to two thirds at least. */
+export function roundedUp(value: number): number {
+  if (!(value > 0)) return 0;
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((one) => one * power >= value * 0.999_999) ?? 10;
+  return Number((step * power).toPrecision(12));
+}
+
 /** At most `count` round numbers that cover a range, ascending. */
 export function ticks(low: number, high: number, count: number): number[] {
   if (!(high > low)) return [low];
