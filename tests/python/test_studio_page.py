@@ -99,12 +99,18 @@ def test_a_newcomer_edits_mends_runs_watches_and_reads(web, tmp_path):
     assert len(saw["charts"]) == 2
     assert saw["state"] == "stopped"
     assert saw["report"] == "Reno and CUBIC at one bottleneck"
+    assert saw["heading"] == saw["report"]
+    assert (saw["brand"], saw["repeated"], saw["bar"]) == (False, False, False)
+    assert saw["here"] == ["Summary"]
+    assert saw["opened"][0] == "Reno and CUBIC at one bottleneck"
+    assert saw["opened"][1].startswith("out/")
     assert saw["folder"] == "out/reno-and-cubic/seed=7"
     assert tw.Result.load(tmp_path / saw["folder"]).record["status"] == "interrupted"
     assert saw["cells"] == 4
     assert saw["sweep"] == "Buffers and schemes"
     assert set(saw["results"]) == {"Reno and CUBIC at one bottleneck", "Buffers and schemes"}
     assert saw["compared"]
+    assert saw["comparedShown"]
     assert saw["made"] == "#/edit/tcp.toml"
     assert (tmp_path / "tcp.toml").is_file()
     assert tw.load(tmp_path / "reno-and-cubic.toml").toml == LONG

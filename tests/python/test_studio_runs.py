@@ -48,6 +48,8 @@ def test_a_run_lands_where_that_of_the_command_does(client, small, tmp_path, mon
     mine = tw.Result.load(folder)
     assert (folder / "report.html").is_file()
     assert client.get(f"activity/{number}/report.html").status_code == 200
+    opened = client.post("api/open", json={"folder": "small/seed=5"}).json()
+    assert opened == {"page": "results/small/seed=5/report.html", "title": mine.title}
     shutil.move(tmp_path / "out", tmp_path / "studio")
     monkeypatch.chdir(tmp_path)
     assert call(["run", "small.toml", "--seed", "5"]) == 0

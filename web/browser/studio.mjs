@@ -127,7 +127,15 @@ await frame.locator("html[data-charts=ready]").waitFor();
 seen.report = await frame.locator("h1").innerText();
 seen.folder = await page.locator(".facts-line code").last().innerText();
 await page.waitForTimeout(500);
+// the studio shows logo and title: the page in the frame does not repeat them, and has the only bar to scroll
+seen.brand = await frame.locator(".brand").isVisible();
+seen.repeated = (await frame.locator("h1").boundingBox()).width > 1;
+seen.heading = await page.locator("h1").innerText();
+seen.here = await frame.locator("nav.contents a.here").allInnerTexts();
+seen.bar = await page.evaluate(() => document.documentElement.scrollHeight > innerHeight);
 await look(page, "report");
+await others.phone.waitForSelector("iframe");
+await look(others.phone, "report-phone");
 await look(second, "report-dark");
 
 // a sweep, cell by cell
@@ -147,11 +155,22 @@ await page.waitForSelector("table");
 seen.results = await page.locator("tbody td.title a").allInnerTexts();
 await look(page, "results");
 await everywhere("#/results", "results", (one) => one.waitForSelector("table"));
+await page.locator("tbody td.title a", { hasText: "Reno and CUBIC" }).last().click();
+await page.waitForSelector("iframe");
+await page.frameLocator("iframe").locator("html[data-framed=titled]").waitFor();
+seen.opened = [await page.locator("h1").innerText(), await page.locator("p.folder").innerText()];
+await look(page, "result");
+await page.goto(`${address}#/results`);
 const boxes = page.locator("input[type=checkbox]");
 for (let index = 0; index < 2; index++) await boxes.nth(index).check();
 await page.locator("button.main").click();
 await page.waitForSelector("iframe");
-seen.compared = await page.frameLocator("iframe").locator("h1").innerText();
+const compared = page.frameLocator("iframe").locator("h1");
+seen.compared = await compared.innerText();
+// the studio does not know this title
+seen.comparedShown = (await compared.boundingBox()).width > 1;
+await page.waitForTimeout(500);
+await look(page, "comparison");
 
 await page.goto(`${address}#/papers`);
 await page.waitForSelector(".card, p.soft");

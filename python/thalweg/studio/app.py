@@ -158,12 +158,12 @@ class Studio:
         return self.hub.start(PaperActivity(study, folder, command, quick=quick, jobs=self.jobs))
 
     def open_result(self, given: Json) -> Json:
-        """The address of the page of a folder of results, which is written if there is none."""
+        """The title and the address of the page of a folder of results, which is written if there is none."""
         name = _text(given, "folder")
         folder = self.folder.result(name)
         if not (folder / PAGE).is_file():
             write_page(folder)
-        return {"page": f"results/{name}/{PAGE}"}
+        return {"page": f"results/{name}/{PAGE}", "title": self.folder.title(folder)}
 
     def compare(self, given: Json) -> Json:
         """Does what `thalweg compare` does, and gives the address of its page."""

@@ -40,6 +40,8 @@ MAX_INTRODUCTION = 300
 MAX_DEPTH = 4
 """Levels of folders in which scenarios are looked for; results are at most as deep."""
 
+RECORDS = {"run": MANIFEST, "sweep": "sweep.json", "paper": "reproduction.json", "unfinished": PART}
+"""The record of each kind of result; the first that a folder has says what it is."""
 
 _OF_SWEEP = re.compile(r".*(-[0-9a-f]{12}|\.part)")
 """Folders of the runs of a sweep, which its row stands for, and of runs that an earlier one outlasts."""
@@ -215,12 +217,7 @@ class Folder:
             ]
             if len(here.relative_to(self.out).parts) >= MAX_DEPTH:
                 folders.clear()
-            for kind, record in (
-                ("run", MANIFEST),
-                ("sweep", "sweep.json"),
-                ("paper", "reproduction.json"),
-                ("unfinished", PART),
-            ):
+            for kind, record in RECORDS.items():
                 if record in names:
                     rows.append((here.joinpath(record).stat().st_mtime, kind, here))
                     break
@@ -229,10 +226,13 @@ class Folder:
         rows.sort(key=lambda row: row[0], reverse=True)
         return [self._result(*row) for row in rows[:MAX_RESULTS]]
 
+    def title(self, folder: Path) -> str:
+        """The title of a folder of results, or its name."""
+        kinds = (kind for kind, record in RECORDS.items() if (folder / record).is_file())
+        kind = next(kinds, None)
+        return str(self._result(0.0, kind, folder)["title"]) if kind else folder.name
+
     def _result(self, at: float, kind: str, folder: Path) -> dict[str, Any]:
-        name = {"run": MANIFEST, "sweep": "sweep.json", "paper": "reproduction.json", "unfinished": PART}[
-            kind
-        ]
         row: dict[str, Any] = {
             "folder": folder.relative_to(self.out).as_posix(),
             "kind": kind,
@@ -242,7 +242,7 @@ class Folder:
             "at": at,
         }
         try:
-            record = read_record(folder / name)
+            record = read_record(folder / RECORDS[kind])
             row["title"] = with_overrides(
                 str(record.get("title") or folder.name), record.get("overrides") or {}
             )
