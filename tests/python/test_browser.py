@@ -530,6 +530,64 @@ def test_everybody_can_use_the_page_of_a_paper(paper):
     assert (folder / "report.html").stat().st_size < 400_000
 
 
+def test_a_long_page_folds_what_is_settled_and_opens_it_for_links_filters_and_paper(drive, paper, tmp_path):
+    folder, _ = paper
+    shutil.copytree(folder, tmp_path / "long")
+    file = tmp_path / "long" / "reproduction.json"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    verdicts = ["reproduced"] * 9 + ["not reproduced", "not testable", "partly"]
+    record["claims"] = [
+        {
+            "id": f"S-{number:02}",
+            "statement": f"Statement number {number}.",
+            "source": "Section 4",
+            "verdict": verdict,
+            "expected": "above 1",
+            "checks": [],
+        }
+        for number, verdict in enumerate(reversed(verdicts))
+    ]
+    counts = {verdict: verdicts.count(verdict) for verdict in verdicts}
+    record["counts"] = counts
+    record["figures"] += [{**record["figures"][2], "id": "more"}]
+    record["choices"] = {f"key{number}": "this reading" for number in range(4)}
+    file.write_text(json.dumps(record), encoding="utf-8")
+    saw = drive(report.write(tmp_path / "long"), "fold")
+    everybody_can_use(saw)
+    names = ["not reproduced 1 row", "partly 1 row", "not testable 1 row", "reproduced 9 rows"]
+    names += [
+        "Figure 1: About figure-1",
+        "Figure 2: About figure-2",
+        "About words",
+        "About words",
+        "4 choices",
+    ]
+
+    def pieces(claims, figures=("open", *["folded"] * 3)):
+        return [list(pair) for pair in zip(names, [*claims, *figures, "folded"], strict=True)]
+
+    at_first = pieces(["open", "open", "folded", "folded"])
+    found = saw["pieces"]
+    assert found["first"] == at_first
+    assert found["filtered"] == pieces(["hidden", "hidden", "hidden", "open"])
+    assert found["unfiltered"] == at_first
+    # the last of the reversed rows is one of those that are reproduced
+    assert found["searched"] == pieces(["hidden", "hidden", "hidden", "open"])
+    assert saw["rows"] == 1
+    assert found["unsearched"] == at_first
+    assert saw["printed"]
+    assert found["afterPrint"] == at_first
+    assert found["linked"] == pieces(
+        ["open", "open", "folded", "folded"], ["open", "open", "folded", "folded"]
+    )
+    assert saw["width"] > 300, "a figure that was folded has the width of the page"
+    assert saw["inView"]
+    assert saw["word"] == "unfold all 4 figures"
+    claims = ["open", "open", "folded", "open"]
+    assert found["unfolded"] == pieces(claims, ["open"] * 4)
+    assert found["foldedAgain"] == pieces(claims, ["folded"] * 4)
+
+
 def test_everybody_can_use_the_page_of_all_papers(drive, paper, tmp_path):
     folder, _ = paper
     shutil.copytree(folder, tmp_path / "mca")

@@ -538,6 +538,22 @@ def test_the_command_writes_a_page_and_one_object(tmp_path: Path, capsys: pytest
     )
     assert decision in page
     assert "3 seeds: too few for an interval to mean much" in page
+    # many rows have a table for each verdict; what passes is folded, and comes last
+    (wired,) = [row for row in record["batteries"][0]["rows"] if row["id"] == "6.3-wired"]
+    verdicts = ["pass"] * 8 + ["undecided", "fail", "fail"]
+    record["batteries"][0]["rows"] = [
+        {**wired, "id": f"row-{number}", "verdict": verdict} for number, verdict in enumerate(verdicts)
+    ]
+    (out / "evaluation.json").write_text(json.dumps(record), encoding="utf-8")
+    long = card_page.page(out)
+    pieces = re.findall(
+        r'<details class="piece"( open|)><summary>.*?</span>(\w+)</span> (.*?)</summary>', long
+    )
+    assert pieces == [(" open", "fail", "2 rows"), (" open", "undecided", "1 row"), ("", "pass", "8 rows")]
+    tables = [f"table-rfc9743-{verdict}" for verdict in ("fail", "undecided", "pass")]
+    assert re.findall(r'<table class="claims sortable" id="([^"]+)">', long) == tables
+    assert f'data-filter="{" ".join(tables)} "' in long
+    assert long.count('<tr data-verdict="') == 11
     assert call(words) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "✓ pass 1" in text

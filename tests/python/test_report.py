@@ -19,7 +19,16 @@ from thalweg.cli import call
 from thalweg.event_labels import event_labels, event_marks
 from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._charts import _common_warmup
-from thalweg.report._page import cell, numeric_columns, part, template_macro
+from thalweg.report._page import (
+    SETTLED,
+    VERDICTS,
+    WORST_FIRST,
+    by_verdict,
+    cell,
+    numeric_columns,
+    part,
+    template_macro,
+)
 from thalweg.report.columns import FLOWS, expected_text, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
@@ -164,6 +173,32 @@ def test_the_page_of_a_paper_shows_every_claim_with_its_verdict(reproduction: An
     assert "7 rows by construction" in page
     assert "The checks reject 20 of 24 mutants (results made wrong on purpose)" in page
     assert "none of those of S-03" in page
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "groups"),
+    [
+        (["reproduced", "partly"] * 5, []),
+        (["reproduced", "partly"] * 6, ["partly", "reproduced"]),
+        (["pass"] * 11, ["pass"]),
+        (["fail"] * 11, []),
+        (
+            [*["pass"] * 9, "not testable", "fails", "undecided"],
+            ["fails", "undecided", "not testable", "pass"],
+        ),
+    ],
+)
+def test_many_rows_are_together_by_verdict_the_worst_first(verdicts: list[str], groups: list[str]) -> None:
+    rows = [{"verdict": verdict, "number": number} for number, verdict in enumerate(verdicts)]
+    found = by_verdict(rows)
+    assert [verdict for verdict, _ in found] == groups
+    for verdict, among in found:
+        assert among == [row for row in rows if row["verdict"] == verdict]
+
+
+def test_every_verdict_has_its_place() -> None:
+    assert set(WORST_FIRST) == set(VERDICTS)
+    assert {verdict for verdict, (kind, _) in VERDICTS.items() if kind in ("good", "none")} == SETTLED
 
 
 def test_a_page_of_the_first_format_counts_all_claims_equally(reproduction: Any, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_a_newcomer_edits_mends_runs_watches_and_reads(web, tmp_path):
     # both browsers see the run
     assert re.search(r"of 100.000 s · .+ × real time", saw["live"])
     assert re.search(r"of 100.000 s · .+ × real time", saw["liveElsewhere"])
+
     def first(words):
         return float(words.replace("\u202f", "").split(" of ")[0].split("to ")[-1].split()[0])
 

@@ -1,4 +1,4 @@
-// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE [watch NODE | read | move]`.
+// Drives a report page in a browser as a reader would, and prints what it saw as JSON: `node browser/page.mjs BROWSER PAGE [watch NODE | read | move | fold]`.
 // `tests/python/test_browser.py` compares it with the tables of the run.
 
 import { readFileSync } from "node:fs";
@@ -333,8 +333,60 @@ async function move() {
   seen.resting = await page.evaluate(() => window.drawn);
 }
 
+/** A long page: what is folded, and what opens it. */
+async function fold() {
+  const page = await open(WIDE);
+  const pieces = () => page.locator("details.piece").evaluateAll((all) => all.map((one) => [one.querySelector("summary").textContent.replace(/[✗◐–✓]/, "").replace(/\s+/g, " ").trim(), one.hidden ? "hidden" : one.open ? "open" : "folded"]));
+  seen.pieces = { first: await pieces() };
+  const filter = page.locator('[data-filter^="claims-table"]');
+  await filter.locator('[data-verdict="reproduced"]').click();
+  seen.pieces.filtered = await pieces();
+  await filter.locator('[data-verdict=""]').click();
+  seen.pieces.unfiltered = await pieces();
+  await filter.locator("input").fill("number 11");
+  seen.pieces.searched = await pieces();
+  seen.rows = await page.locator(".claims tbody tr:visible").count();
+  await filter.locator("input").fill("");
+  seen.pieces.unsearched = await pieces();
+
+  // paper has no folds, and the page has them again afterwards
+  await page.evaluate(() => addEventListener("beforeprint", () => (window.printed = [...document.querySelectorAll("details.piece")].every((one) => one.open))));
+  await page.pdf();
+  seen.printed = await page.evaluate(() => window.printed);
+  seen.pieces.afterPrint = await pieces();
+
+  // a link opens what it leads to, also a second time
+  await page.locator('nav.contents a[href="#figure-2"]').click();
+  await page.locator('[data-chart="figure-2"] svg').first().waitFor();
+  seen.pieces.linked = await pieces();
+  seen.width = (await page.locator('[data-chart="figure-2"] svg').first().boundingBox()).width;
+  await page.locator("summary:has(#figure-2)").click();
+  await page.locator('nav.contents a[href="#figure-2"]').click();
+  await page.locator('[data-chart="figure-2"] svg').first().waitFor();
+  await page.evaluate(() => (location.hash = "S-11"));
+  await page.locator("#S-11").waitFor();
+  seen.inView = await page.locator("#S-11").evaluate(async (row) => {
+    for (let look = 0; look < 100; look++) {
+      const { top, bottom } = row.getBoundingClientRect();
+      if (top >= 0 && bottom <= innerHeight) return true;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    return false;
+  });
+
+  const all = page.locator("[data-unfold]", { hasText: "figures" });
+  seen.word = await all.innerText();
+  const button = await all.elementHandle();
+  await button.click();
+  seen.pieces.unfolded = await pieces();
+  await page.waitForFunction((one) => one.textContent === "fold all", button);
+  await button.click();
+  seen.pieces.foldedAgain = await pieces();
+  await page.close();
+}
+
 const reader = has("thalweg-network") ? run : has("thalweg-charts") ? comparison : has("thalweg-grids") ? sweep : paper;
-if (what !== "read") await (what === "watch" ? watch : what === "move" ? move : reader)();
+if (what !== "read") await (what === "watch" ? watch : what === "move" ? move : what === "fold" ? fold : reader)();
 if (what !== "move") await access();
 await browser.close();
 console.log(JSON.stringify(seen));

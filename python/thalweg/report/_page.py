@@ -36,6 +36,21 @@ VERDICTS = {
 }
 """Class and sign of a verdict: verdicts differ not only in colour."""
 
+WORST_FIRST = (
+    *("not reproduced", "fails", "fail", "partly", "undecided"),
+    *("not testable", "not applicable", "reproduced", "holds", "pass"),
+)
+"""Verdicts in the order in which a long page has their rows."""
+
+SETTLED = frozenset(WORST_FIRST[5:])
+"""Verdicts whose rows a long page folds: they leave nothing to look into."""
+
+MANY_ROWS = 10
+"""More rows than this have a table for each verdict."""
+
+FEW_PIECES = 3
+"""More figures, tables or choices than this are folded, except the first."""
+
 MANY_COLUMNS = 9
 """A table with more columns is wide."""
 
@@ -114,12 +129,23 @@ def _templates() -> Environment:
     templates.globals.update(
         check_texts=check_texts,
         verdicts=VERDICTS,
+        settled=SETTLED,
+        few_pieces=FEW_PIECES,
+        by_verdict=by_verdict,
         many_columns=MANY_COLUMNS,
         numeric_columns=numeric_columns,
         embed_svg=embed_svg,
     )
-    templates.filters.update(cell=cell, number=number, prose=prose, breakable=breakable)
+    templates.filters.update(cell=cell, number=number, prose=prose, breakable=breakable, slug=slug)
     return templates
+
+
+def by_verdict(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Many rows by verdict, the worst first; nothing where they are few or all to look into, and stay together."""
+    verdicts = sorted({str(row["verdict"]) for row in rows}, key=WORST_FIRST.index)
+    if len(rows) <= MANY_ROWS or (len(verdicts) == 1 and not SETTLED.intersection(verdicts)):
+        return []
+    return [(verdict, [row for row in rows if row["verdict"] == verdict]) for verdict in verdicts]
 
 
 def prose(text: str) -> Markup:
