@@ -2,7 +2,7 @@
 
     python tools/mutants.py                     every mutant of tests/oracle/mutants.toml
     python tools/mutants.py NAME NAME           some of them
-    python tools/mutants.py --check             no build: every `old`, with what is `after`, is found in its file exactly once
+    python tools/mutants.py --check             no build: every `old`, with what is `after`, is once in its file
     python tools/mutants.py --target FOLDER     build there; a copy of `target` saves the first build
 
 A mutant is an expression of a file and what replaces it. The working copy is not touched: the tracked files are copied to a

@@ -28,7 +28,8 @@ def test_applications_that_pause_are_the_same_in_both_worlds(load):
     variant = f"fq_codel bbr 20-20-{load}"
     tree, cell = scenarios.tree(variant, 2, Scale()), scenarios.cell(variant, 2, Scale())
     Scenario.from_tree(tree).plan(2)
-    assert cell["load"] == load and cell["starts_s"] == [flow["start_s"] for flow in cell["flows"]]
+    assert cell["load"] == load
+    assert cell["starts_s"] == [flow["start_s"] for flow in cell["flows"]]
     for ours, theirs in zip(tree["flows"], cell["flows"], strict=True):
         assert ours["start"] == f"{1e6 * theirs['start_s']:.0f} us"
         assert ours.get("size") == (None if theirs["size_b"] is None else f"{theirs['size_b']} B")
@@ -42,7 +43,8 @@ def test_short_transfers_take_half_of_the_link():
     # the mean of sizes that are uniform on a logarithmic scale: (500 − 15) kB / ln(500 / 15) = 138.3 kB
     runs = [scenarios.flows("fifo reno 20-20-short", seed) for seed in range(1, 41)]
     sizes = [flow.size_b for run in runs for flow in run]
-    assert min(sizes) >= 15_000 and max(sizes) <= 500_000
+    assert min(sizes) >= 15_000
+    assert max(sizes) <= 500_000
     assert sum(sizes) / len(sizes) == pytest.approx(138_300, rel=0.02)
     assert 8 * sum(sizes) / len(runs) / scenarios.SHORT_UNTIL_S == pytest.approx(10e6, rel=0.03)
 
@@ -168,7 +170,9 @@ def test_a_recorded_cell_needs_neither_a_guest_nor_ns3(monkeypatch, tmp_path):
 @pytest.mark.parametrize("key", list(Key))
 def test_recorded_cells_have_all_seeds(key):
     variants = experiments.EXPERIMENTS[key].variants
-    assert len([one for one in variants if one.split()[2] in scenarios.NETWORKS]) >= 190 - 15 * (key is Key.NS3)
+    assert len([one for one in variants if one.split()[2] in scenarios.NETWORKS]) >= 190 - 15 * (
+        key is Key.NS3
+    )
     assert len([one for one in variants if one.split()[2] in scenarios.LOADED]) == 60 * (key is not Key.NS3)
     assert set(variants) <= set(scenarios.grid())
 
@@ -217,7 +221,13 @@ def test_a_cell_in_the_guest_can_be_repeated_and_fills_the_link():
 
 def test_the_study_has_all_worlds():
     assert set(STUDY.experiments()) == set(Key)
-    assert [spec.id for spec in STUDY.figure_specs()] == ["summary", "scatter", "cells", "loads", "loaded-cells"]
+    assert [spec.id for spec in STUDY.figure_specs()] == [
+        "summary",
+        "scatter",
+        "cells",
+        "loads",
+        "loaded-cells",
+    ]
     assert _runner.source_code_of(experiments.simulated)
 
 
