@@ -55,7 +55,7 @@ impl RoundTripTimes {
 
     /// Takes a sample at `now`.
     fn take(&mut self, rtt: f64, params: &Params, now: Time) {
-        // the standard smoothed round-trip time, of every segment                      [RFC6298 §2.3]
+        // the standard smoothed round-trip time, of every segment                      [AB18 §2.1]
         self.smoothed = if self.smoothed == 0.0 { rtt } else { 0.875 * self.smoothed + 0.125 * rtt };
         let smoothed = Duration::from_secs_f64(self.smoothed).as_nanos().max(2);
         let now = now.as_nanos();
