@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from typing import Any
 
 import polars
@@ -198,3 +199,52 @@ def test_a_violation_is_said_loudly(
     assert "owd_s = 2, owd_max_s = 1" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     with pytest.warns(InvariantWarning, match="owd_s = 2"):
         assert tw.Scenario.from_toml(run.plan_toml).run().flows.height == 4
+
+
+READING = """
+duration = "12 s"
+warmup = "2 s"
+topology.kind = "dumbbell"
+topology.bottleneck = { rate = "20 Mbit/s", delay = "20 ms", buffer = "1 bdp", loss = 0.01 }
+flows = [{ name = "q", stack = "STACK", controller = "cubic", arrivals = { rate = 10.0, size = "200 kB" } }]
+"""
+"""Bytes above a gap arrive during the warm-up, and are read when it closes."""
+
+EMPTY_GROUPS = """
+duration = "5 s"
+topology = { kind = "star", leaves = 4, link = { rate = "10 Mbit/s", delay = "5 ms", buffer = "50 packets" } }
+flows = [{ name = "g", OTHER, scheme = "tfmcc", from = "leaf1", to = [{ node = "leaf2", start = "1 s", stop = "3 s" }] }]
+"""
+"""What is sent to a group without members goes nowhere."""
+
+DETOUR = """
+duration = "5 s"
+topology.kind = "custom"
+topology.links = [
+  { name = "l1", ends = ["a", "r1"], rate = "10 Mbit/s", delay = "10 ms" },
+  { name = "l2", ends = ["r1", "c"], rate = "10 Mbit/s", delay = "10 ms" },
+  { name = "l3", ends = ["r1", "b"], rate = "10 Mbit/s", delay = "10 ms" },
+]
+flows = [
+  { name = "q", scheme = "cubic", from = "a", to = "b" },
+  { name = "s", source = { kind = "constant", rate = "1 Mbit/s" }, from = "c", to = "a" },
+]
+events = [{ at = "1 s", route = { at = "r1", to = "b", via = "c" } }]
+"""
+"""A host with one link sends packets of others back."""
+
+
+@pytest.mark.filterwarnings("ignore::thalweg.errors.ScenarioWarning")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(READING.replace("STACK", stack) for stack in ("quinn", "noq")),
+        *(EMPTY_GROUPS.replace("OTHER", other) for other in ("count = 2", 'group = "w"')),
+        DETOUR,
+    ],
+    ids=["quinn", "noq", "copies", "group", "detour"],
+)
+def test_right_numbers_that_look_wrong_violate_nothing(text: str) -> None:
+    scenario = tw.Scenario.from_tree(tomllib.loads(text))
+    for seed in range(1, 7):
+        assert scenario.run(seed=seed).violated_invariants == []

@@ -71,6 +71,9 @@ class Log:
         for number, line in enumerate(lines[1:-1], start=2):
             try:
                 row = json.loads(line)
+                if row.get("violated") and row.get("invariants") != invariants.own_digest():
+                    # found by other invariants than today's
+                    continue
                 self.known[row["run"]] = Measured(
                     row["value"], row.get("panic", ""), tuple(row.get("violated", ()))
                 )
@@ -90,7 +93,7 @@ class Log:
         if measured.panic:
             row["panic"] = measured.panic
         if measured.violated:
-            row["violated"] = measured.violated
+            row |= {"violated": measured.violated, "invariants": invariants.own_digest()}
         with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         self.known[key] = measured

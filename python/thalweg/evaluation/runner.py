@@ -209,7 +209,7 @@ def evaluate(
             assert row.cases is not None
             for case, tree in row.cases(acting, lab).items():
                 for number in seeds:
-                    key = digest(json.dumps(tree, sort_keys=True), str(number))
+                    key = digest(json.dumps(tree, sort_keys=True), str(number), invariants.own_digest())
                     cases[key] = (tree, number)
                     runs.append(_Run(battery, row, actor or None, case, number, key))
     samples, cpu_s = _measure(cases, cache, jobs, progress, on)
