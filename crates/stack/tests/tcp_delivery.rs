@@ -174,6 +174,26 @@ fn what_is_retransmitted_at_the_end_of_an_answer_is_limited_by_the_draft_only() 
     assert_eq!(limited_in_answers(AppLimited::AtEnd), samples(true));
 }
 
+/// Windows of five segments each 100 ms are 400 kbit/s. An application that writes 480 kbit/s always has more than the window takes, also with half a segment of
+/// room in it; one that writes 320 kbit/s is what the connection waits for.
+#[test]
+fn an_application_that_is_faster_than_the_window_is_no_limit() {
+    for (kbps, window, limited) in [(480, 10, false), (480, 11, false), (320, 10, true)] {
+        let demand = Demand::Limited(Rate::from_kbps(kbps));
+        let config = Config { demand, app_limited: AppLimited::AtWrite, ..sacked() };
+        let allowed = Allowance::window(Bytes::new(window * SEGMENT / 2));
+        let mut net = Net::one(&config, Asking::allowed(allowed));
+        net.run_ms(5000);
+        let observed = &net.flows[0].sender.controller().observed;
+        let later: Vec<bool> = observed
+            .iter()
+            .filter(|(at, _)| *at > ms(1000))
+            .map(|(_, delivery)| delivery.app_limited)
+            .collect();
+        assert!(later.len() > 100 && later.iter().all(|&mark| mark == limited), "{kbps} {window}: {later:?}");
+    }
+}
+
 /// One of twenty is lost. Selectively acknowledged segments count on arrival, once, and the retransmission has no round-trip time.
 #[test]
 fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {

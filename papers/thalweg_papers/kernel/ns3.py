@@ -1,7 +1,9 @@
 """The cells of the grid in ns-3: compiles one program against an installed ns-3 and runs a cell in it.
 
-python -m thalweg_papers.kernel.ns3 build
-python -m thalweg_papers.kernel.ns3 run QUEUE TCP NETWORK SEED
+    python -m thalweg_papers.kernel.ns3 build
+    python -m thalweg_papers.kernel.ns3 run QUEUE TCP NETWORK SEED
+
+`thalweg reproduce kernel` reads what was recorded of it, in `ns3.json`.
 """
 
 from __future__ import annotations

@@ -30,20 +30,27 @@ class World:
     file: Path
     version: Callable[[], str]
     run: Callable[[str, int, Scale], Sample]
+    prepare: Callable[[], object]
+    """Makes its program, once."""
     runs: Callable[[str], bool] = lambda _cell: True
     """Whether it can run a cell."""
 
 
 WORLDS = {
-    "kernel": World(experiments.MEASURED, guest.version, experiments.in_kernel),
-    "ns3": World(ns3.RECORDED, ns3.version, ns3.run, ns3.runs),
+    "kernel": World(experiments.MEASURED, guest.version, experiments.in_kernel, guest.kernel),
+    "ns3": World(ns3.RECORDED, ns3.version, ns3.run, ns3.build, ns3.runs),
 }
 
 
-def record(name: str, words: Sequence[str], jobs: int) -> None:
-    """Runs the cells with all the words that the file of a world lacks."""
+def record(name: str, words: Sequence[str], jobs: int) -> int:
+    """Runs the cells with all the words that the file of a world lacks; the number of those that failed."""
     world = WORLDS[name]
-    kept = dict(experiments.recorded(world.file)["cells"])
+    found = experiments.recorded(world.file)
+    kept = dict(found["cells"])
+    world.prepare()
+    if found[name] != world.version():
+        raise SystemExit(f"{world.file} has cells of {name} {found[name]}, and here is {world.version()}")
+    failed = 0
     for cell in scenarios.matching(words):
         if not world.runs(cell) or len(kept.get(cell, {})) == scenarios.SEEDS:
             continue
@@ -55,12 +62,14 @@ def record(name: str, words: Sequence[str], jobs: int) -> None:
             samples = run_jobs([job(seed) for seed in range(1, scenarios.SEEDS + 1)], at_once=jobs)
         except Exception as error:
             print(f"{cell}: {error}", file=sys.stderr)
+            failed += 1
             continue
         kept[cell] = {str(seed): sample for seed, sample in enumerate(samples, 1)}
         lines = [f'  "{key}": {json.dumps(kept[key])}' for key in sorted(kept)]
         text = f'{{\n "{name}": "{world.version()}",\n "cells": {{\n' + ",\n".join(lines) + "\n }\n}\n"
         world.file.write_text(text, encoding="utf-8")
         print(cell, flush=True)
+    return failed
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -74,8 +83,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
     given = parser.parse_args(arguments)
-    record(given.world, given.only, given.jobs)
-    return 0
+    return 1 if record(given.world, given.only, given.jobs) else 0
 
 
 if __name__ == "__main__":

@@ -133,9 +133,9 @@ words! {
 
     /// When a connection is limited by its application.
     pub(crate) enum AppLimitedWord = "a mark of limited applications" {
-        /// From when all data have been sent and the window has room, until what is then in flight has been delivered (draft-cheng-iccrg-delivery-rate-estimation).
+        /// From when nothing more can be sent though the window has room, because all data have been sent, or the receive window or the send buffer is full, until what is then in flight has been delivered (draft-cheng-iccrg-delivery-rate-estimation).
         AtEnd = "at_end",
-        /// From the next write of the application on, its first one included, if then all data have been sent and the window has room.
+        /// From the next write of the application on, its first one included, if then all data have been sent and the window has room. The receive window and the send buffer are no reason.
         AtWrite = "at_write",
     }
 

@@ -160,14 +160,18 @@ fn graph(text: &str) -> Result<Graph, String> {
         texts.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
     };
 
-    // a node with a graph of its own is a group of the nodes in it, and no node of the network
+    // a node with a graph of its own that has nodes is a group of these, and no node of the network
     let within = |name: &'static str| {
         graph.descendants().filter(move |node| {
             node.tag_name().name() == name
                 && node.parent().is_some_and(|parent| parent.tag_name().name() == "graph")
         })
     };
-    let is_group = |node: &Node<'_, '_>| node.children().any(|child| child.tag_name().name() == "graph");
+    let is_group = |node: &Node<'_, '_>| {
+        node.children()
+            .filter(|child| child.tag_name().name() == "graph")
+            .any(|inner| inner.children().any(|child| child.tag_name().name() == "node"))
+    };
     let groups: BTreeSet<&str> =
         within("node").filter(is_group).filter_map(|node| node.attribute("id")).collect();
     let mut nodes = Vec::new();
@@ -360,13 +364,13 @@ mod tests {
                 "<graphml xmlns:y='http://www.yworks.com/xml/graphml'><graph edgedefault='directed'><node id='n0'/>\
                  <node id='g' yfiles.foldertype='group'><data key='d'><y:NodeLabel>site</y:NodeLabel></data>\
                  <graph edgedefault='directed' id='g:'><node id='g::n0'><data key='d'><y:NodeLabel>a</y:NodeLabel></data></node>\
-                 <node id='g::h'><graph><node id='g::h::n0'/></graph></node>\
+                 <node id='g::h'><graph><node id='g::h::n0'/></graph></node><node id='g::e'><graph/></node>\
                  <edge source='g::n0' target='g::h::n0'/></graph></node>{edge}</graph></graphml>"
             )
         };
         let read = graph(&file("<edge source='n0' target='g::n0'/>")).expect("it is right");
         let names: Vec<&str> = read.nodes.iter().map(|node| node.name.as_str()).collect();
-        assert_eq!(names, ["n0", "a", "g__h__n0"]);
+        assert_eq!(names, ["n0", "a", "g__h__n0", "g__e"]);
         let ends: Vec<(usize, usize)> = read.edges.iter().map(|edge| edge.ends).collect();
         assert_eq!(ends, [(1, 2), (0, 1)]);
         let refused = graph(&file("<edge source='n0' target='g'/>")).map(|_| ()).expect_err("it is a group");

@@ -111,9 +111,10 @@ pub struct Config {
 /// When a connection with room in its window is marked as limited by its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppLimited {
-    /// When all data have been sent [DRE §3.4].
+    /// When all data have been sent, or the receive window or the send buffer leaves the window unused [DRE §3.4].
     AtEnd,
-    /// When the application writes, if all data were sent and all lost ones retransmitted; also at its first write [Linux: tcp_rate_check_app_limited].
+    /// When the application writes, if all data were sent and all lost ones retransmitted; also at its first write [Linux: tcp_rate_check_app_limited]. An
+    /// application without end writes once.
     AtWrite,
 }
 

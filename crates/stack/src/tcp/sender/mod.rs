@@ -548,7 +548,8 @@ impl<C: CongestionControl> Sender<C> {
     /// Bytes that the application has produced and that were not yet sent.
     #[cold]
     fn unsent(&mut self, now: Time) -> u64 {
-        if self.app_data.next_data_at() <= now {
+        // for what became ready before, the sender did not wait: the window, or older data, were what held it back
+        if self.app_data.next_data_at() == now {
             self.on_write();
         }
         self.app_data.refill(now);
@@ -579,7 +580,7 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(sampler) = &mut self.sampler
             && self.settings.limited_at_write
             && self.app_data.ready.saturating_sub(self.seq.next) < segment
-            && in_flight < self.limits.window
+            && in_flight + segment <= self.limits.window
             && !waits
         {
             sampler.limit(in_flight);
