@@ -646,7 +646,7 @@ def test_metrics_that_a_sweep_does_not_change_are_said_once(small: Path, tmp_pat
     [
         (["0.95 ± 0.01", "0.950 [0.912, 1.000]", "–"], True),
         (["(2.34 ± 0.12)·10⁻⁵", "3·10⁻⁵", "1\u202f020 ± 300"], True),
-        (["+3 %", "−2 %", "same", "from 0"], True),
+        (["+3 %", "−2 %", "same", "from 0", "× 205"], True),
         (["10 packets", "60 packets"], False),
         (["reno", "2"], False),
     ],

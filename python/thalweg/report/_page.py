@@ -175,7 +175,7 @@ def unit_after(row: Mapping[str, Any]) -> str:
 
 _ONE = r"[+−-]?\d[\d\u202f.]*(e[−+-]?\d+|·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?"
 _INTERVAL = rf"{_ONE}(\s±\s{_ONE}|\s\[{_ONE},\s{_ONE}\])?"
-NUMBER = re.compile(rf"–|same|from\s0|({_INTERVAL}|\({_INTERVAL}\)·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)(\s%)?")
+NUMBER = re.compile(rf"–|same|from\s0|×\s[\d.e+]+|({_INTERVAL}|\({_INTERVAL}\)·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)(\s%)?")
 """What `number` writes, with an interval or without, a change in percent, and the word for none."""
 
 

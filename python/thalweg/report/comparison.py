@@ -338,6 +338,10 @@ def _times(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
+TENFOLD = 10.0
+"""From here on a change is a factor, which is read more easily than thousands of percent."""
+
+
 def _change(values: Sequence[float | None]) -> str | None:
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
@@ -345,6 +349,8 @@ def _change(values: Sequence[float | None]) -> str | None:
         return "same"
     if values[0] == 0:
         return "from 0"
+    if values[1] / values[0] >= TENFOLD:
+        return f"× {values[1] / values[0]:.3g}"
     percent = round(100 * (values[1] - values[0]) / abs(values[0]), 1)
     return f"{percent:+.1f} %" if percent else "0.0 %"
 
