@@ -422,8 +422,7 @@ def notes(
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
         time = "runs take"
         if scale.factor < 1.0:
-            named = f"the times that rows name (20 s are {20 * scale.factor:g} s)"
-            time += f" {scale.factor:.0%} of {whose} time, as do {named}, with"
+            time += f" {scale.factor:.0%} of {whose} time, and times that rows name are shorter too, with"
         lines.append(f"Quick: {time} fewer seeds; {what} are indicative.")
     if figure is not None:
         shown = figure.replace("-", " ", 1) if figure.startswith(("figure-", "table-")) else figure
