@@ -574,11 +574,13 @@ impl<C: CongestionControl> Sender<C> {
     /// [Linux: tcp_rate_check_app_limited].
     #[cold]
     fn on_write(&mut self) {
+        if !self.settings.limited_at_write || self.sampler.is_none() {
+            return;
+        }
         let (segment, in_flight) = (self.segment(), self.flight());
         let waits =
             self.scoreboard.as_ref().is_some_and(|scoreboard| scoreboard.next_lost(segment).is_some());
         if let Some(sampler) = &mut self.sampler
-            && self.settings.limited_at_write
             && self.app_data.ready.saturating_sub(self.seq.next) < segment
             && in_flight + segment <= self.limits.window
             && !waits
