@@ -10,7 +10,8 @@ use std::sync::Arc;
 use contract::EndpointId;
 use units::Time;
 
-use super::collector::{Collector, Destination};
+use super::collector::Collector;
+use super::destination::Destination;
 use super::layout::{HASH, level};
 use super::messages::{Message, Report};
 use super::ring::Ring;

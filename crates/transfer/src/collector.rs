@@ -1,12 +1,10 @@
 //! The receiving side of a fountain code: receives announcements and symbols, and periodically reports missing blocks.
 
-use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use units::{Duration, Time};
 
-use super::identity::Identity;
+use super::destination::Destination;
 use super::layout::HASH;
 use super::messages::{self, Content, Message};
 use super::object_receiver::{NextStep, ObjectReceiver};
@@ -14,25 +12,6 @@ use super::rejection::Rejection;
 use super::tally::Received;
 use super::{Kind, Manifest, Tally, TransferError, tree};
 use crate::{MAX_MESSAGE_BYTES, Pause, Sink, Status};
-
-/// The destination of received data.
-pub enum Destination {
-    /// A folder; the name is that of the sender or another one.
-    Folder {
-        /// The folder, which must exist.
-        path: PathBuf,
-        /// Another name.
-        name: Option<String>,
-        /// Whether an existing file is replaced when the new one is complete.
-        replace: bool,
-        /// The identity of this receiver, if it connects to the sender.
-        me: Option<Identity>,
-    },
-    /// A program, which reads the data in order.
-    Pipe(Box<dyn Write + Send>),
-    /// A program that receives each piece of a live stream in one write; other objects are refused.
-    Player(Box<dyn Write + Send>),
-}
 
 /// A receiver of one object.
 pub struct Collector {

@@ -8,7 +8,6 @@ use std::path::Path;
 use crate::KEY;
 
 use super::names::{STATE, with_suffix};
-use super::partial::MAGIC;
 
 /// The identity of a receiver for the sender that it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +18,8 @@ pub struct Identity {
     pub sender: SocketAddr,
 }
 
+/// Magic number of a list of blocks. It is followed by the receiver, two bytes length of the manifest, the manifest, and four bytes per block.
+pub(crate) const MAGIC: &[u8] = b"thalweg-state 3\n";
 /// Bytes of an identity.
 pub(crate) const IDENTITY: usize = KEY + 22;
 

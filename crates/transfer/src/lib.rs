@@ -20,6 +20,7 @@ mod collector;
 mod completed;
 mod content;
 mod credit;
+mod destination;
 mod folder;
 mod fountain;
 mod identity;
@@ -44,10 +45,11 @@ mod tree;
 
 pub use blocks::{BlockSink, BlockSource};
 pub use bytes::Bytes;
-pub use collector::{Collector, Destination};
+pub use collector::Collector;
 pub use content::{
     ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Pause, Payload, Sink, Status,
 };
+pub use destination::Destination;
 pub use folder::{FolderFile, FolderFiles, Placed};
 pub use fountain::{Fountain, Receivers};
 pub use identity::Identity;

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 use super::assembly::Assembly;
 use super::bit_set::BitSet;
-use super::collector::Destination;
 use super::completed::CompletedBlocks;
+use super::destination::Destination;
 use super::layout::HASH;
 use super::partial::{Found, Partial};
 use super::pipe_writer::PipeWriter;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::assembly::Spill;
 use super::completed::CompletedBlocks;
-use super::identity::{IDENTITY, Identity};
+use super::identity::{IDENTITY, Identity, MAGIC};
 use super::names::{PART, STATE, with_suffix};
 use super::{Kind, Layout, Manifest, TransferError, new_file};
 
@@ -38,9 +38,6 @@ pub(crate) enum Found {
     /// A file of this name and length, which may have the same content.
     Complete(File, PathBuf),
 }
-
-/// Magic number of a list of blocks. It is followed by the receiver, two bytes length of the manifest, the manifest, and four bytes per block.
-pub(crate) const MAGIC: &[u8] = b"thalweg-state 3\n";
 
 impl Partial {
     /// Opens the partial file of `manifest` with the final name `name` in `folder`, and creates missing files. `me` is stored

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use units::{Duration, Time};
 
-use super::collector::Destination;
+use super::destination::Destination;
 use super::layout::HASH;
 use super::messages::Message;
 use super::partial::{Found, Partial};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use units::{Duration, Rate};
 use wire::stream::{DATA, Offer, SEGMENT, Transport};
 
-use super::collector::Destination;
+use super::destination::Destination;
 use super::new_file::Spool;
 use super::rate_limit::RateLimited;
 use super::rejection::Rejection;
