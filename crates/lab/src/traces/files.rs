@@ -5,7 +5,7 @@ use std::fmt::Write;
 use sim::{OPPORTUNITY_BYTES, RateTrace};
 use units::{Duration, Rate, UnitText};
 
-use super::models::STEP;
+use super::STEP;
 use crate::files::{
     Column, EPOCH_S, Remarks, Wrong, columns, decimal, epoch_unit, is_heading, lines, nanos, units_of,
 };

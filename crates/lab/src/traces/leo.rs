@@ -14,7 +14,7 @@
 use contract::Random;
 use units::{Duration, Rate, math};
 
-use super::models::{PERIOD, STEP};
+use super::{PERIOD, STEP};
 use crate::schema::trace::Orbit;
 
 const EARTH_RADIUS_KM: f64 = 6371.0;

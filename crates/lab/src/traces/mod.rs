@@ -10,10 +10,16 @@ use std::sync::Arc;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use sim::RateTrace;
+use units::Duration;
 
 use crate::files::{Remarks, noted, text as text_of};
 use crate::schema::read::{At, Notes, Read as _};
 use crate::schema::trace::{Orbit, TraceModel, TraceSource};
+
+/// Length of a step of a model.
+const STEP: Duration = Duration::from_millis(20);
+/// After this the trace of a model repeats.
+const PERIOD: Duration = Duration::from_secs(600);
 
 /// The trace of a source; a path is relative to `folder`. `None` if something is noted.
 pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -> Option<Arc<RateTrace>> {

@@ -13,13 +13,8 @@ use contract::Random;
 use sim::RateTrace;
 use units::{Duration, Rate, math};
 
-use super::leo;
+use super::{PERIOD, STEP, leo};
 use crate::schema::trace::{Orbit, TraceModel};
-
-/// Length of a step.
-pub(super) const STEP: Duration = Duration::from_millis(20);
-/// After this a trace repeats.
-pub(super) const PERIOD: Duration = Duration::from_secs(600);
 
 struct Model {
     mean_mbps: f64,
