@@ -12,7 +12,9 @@ mod channel;
 mod epochs;
 mod flow;
 mod member;
+mod outcome;
 mod send;
 mod sender;
 
-pub use send::{Group, ReceiverOutcome, send};
+pub use outcome::ReceiverOutcome;
+pub use send::{Group, send};

@@ -4,7 +4,7 @@ use quic_net::connection::ConnectionState;
 use quic_net::{End, Patience};
 use units::Time;
 
-use crate::send::ReceiverOutcome;
+use crate::outcome::ReceiverOutcome;
 
 /// A connection, and the receiver whose hello has arrived on it.
 pub(crate) struct Member {

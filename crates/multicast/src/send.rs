@@ -13,6 +13,7 @@ use transfer::Payload;
 use crate::channel::Channel;
 use crate::epochs::Epochs;
 use crate::flow::Flow;
+use crate::outcome::ReceiverOutcome;
 use crate::sender::Sender;
 
 /// The group of a sender, and its limit of receivers.
@@ -22,17 +23,6 @@ pub struct Group {
     pub address: SocketAddr,
     /// Maximum number of receivers at a time; further ones are refused with the reason busy.
     pub max: usize,
-}
-
-/// How the session with a receiver ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReceiverOutcome {
-    /// Its number for the scheme and the payload.
-    pub peer: u32,
-    /// Its address.
-    pub address: SocketAddr,
-    /// How it ended.
-    pub end: End,
 }
 
 /// Sends `payload` with the paced scheme `scheme` to a group, and returns at the end: everything was transferred, it was stopped, or it failed.

@@ -18,7 +18,7 @@ use wire::stream::{Reason, Role};
 use crate::channel::Channel;
 use crate::flow::Flow;
 use crate::member::{Left, Member};
-use crate::send::ReceiverOutcome;
+use crate::outcome::ReceiverOutcome;
 
 mod ends;
 
