@@ -3,7 +3,7 @@
 use wire::ndn::{Fragmenter, LinkHeader, LinkPacket, Packet, Reassembly};
 
 use super::{Transport, TransportError};
-use crate::request::mix;
+use crate::random::mix;
 
 /// Interests and Data to and from one forwarder, over frames that a transport moves.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ mod face_uri;
 mod failure;
 mod fetch;
 pub mod forwarder;
+mod random;
 mod reorder;
 mod request;
 mod serve;

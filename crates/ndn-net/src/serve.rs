@@ -11,7 +11,8 @@ use wire::ndn::{
 };
 
 use super::{Control, Face, Failure, Traffic, Transport};
-use crate::request::{POLL_INTERVAL, Retries, mix, request};
+use crate::random::mix;
+use crate::request::{POLL_INTERVAL, Retries, request};
 
 /// Settings of a producer.
 #[derive(Clone, Debug)]

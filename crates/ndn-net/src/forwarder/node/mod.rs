@@ -1,5 +1,6 @@
 //! The forwarder without a clock or sockets: frames in, frames out.
 
+mod control;
 mod out;
 mod receive;
 
