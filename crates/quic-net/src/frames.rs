@@ -2,7 +2,6 @@
 //!
 //! `docs/reference/wire-formats.md` shows each byte. Numbers are big-endian; a *varint* is that of RFC 9000 §16. The decoders accept any input.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::{Buf, BufMut};
@@ -13,6 +12,7 @@ use units::Time;
 use wire::stream::{Data, Frame, Offer, Role, TEXT};
 
 use crate::group::PublicKey;
+pub use crate::group::Secret;
 
 /// The version of these frames.
 pub const VERSION: u8 = 2;
@@ -52,17 +52,6 @@ pub enum Record {
     GroupReception(bool),
     /// From the receiver of a paced flow: packets that arrived after one sent later, and those of them that had been declared lost.
     Reordering { reordered: u64, late: u64 },
-}
-
-/// The secret of an epoch of a group, from which its keys are derived.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Secret(pub [u8; 32]);
-
-/// Does not show its content.
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
 }
 
 const HELLO: u8 = 1;

@@ -9,9 +9,12 @@ mod reception;
 mod replay;
 mod signature;
 
-pub use packet::{EpochKey, Header, OVERHEAD};
+pub use packet::{EpochKey, Header, Secret};
 pub use reception::Reception;
 pub use signature::{BURST, PROOF, PublicKey, SignedBurst, Signer};
+
+/// Bytes of a packet in addition to its content.
+pub const OVERHEAD: u32 = (packet::HEADER + PROOF as usize + packet::TAG) as u32;
 
 /// The address of the receiver with this number, by which schemes identify it.
 pub const fn receiver(peer: u32) -> contract::Address {

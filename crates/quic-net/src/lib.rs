@@ -15,6 +15,7 @@ mod outcome;
 pub mod paced;
 mod patience;
 mod receive;
+mod scheme;
 mod send;
 mod session;
 mod settings;
@@ -28,12 +29,14 @@ pub use clock::{instant, span};
 pub use control::{Control, Phase, Progress};
 pub use host::is_attempt;
 pub use identity::{Fingerprint, Identity, IdentityError};
-pub use log::{LoggedConnection, Logs};
 pub use outcome::{Discarded, End, Outcome, Stats, Traffic};
 pub use patience::{Patience, REPLACE_AFTER};
 pub use receive::receive;
-pub use send::{check, send, transport_of};
+pub use scheme::transport_of;
+pub use send::{check, send};
 pub use session::{REPLACED, code, reason};
-pub use settings::{Accept, Handshake, Limits, Object, Objects, Proposal, Scheme, Settings, objects};
+pub use settings::{
+    Accept, Handshake, Limits, LoggedConnection, Logs, Object, Objects, Proposal, Scheme, Settings, objects,
+};
 pub use tls::{ALPN, Credentials, Pins};
 pub use transport::{OUTER, group_server_config, server_config};

@@ -2,8 +2,6 @@
 //!
 //! A connection with a log sends the same packets as one without. The events are those of [`stack::log`], at the times of the platform.
 
-use std::fmt;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -14,35 +12,8 @@ use stack_quinn::Tapped;
 use stack_shared::tap::{Shared, lock};
 use units::{Bytes, Rate, Time};
 
+use crate::settings::{LoggedConnection, Logs};
 use crate::transport::{OUTER, SendConfig};
-
-/// A connection with a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoggedConnection {
-    /// This end is the client.
-    pub client: bool,
-    /// The other end.
-    pub to: SocketAddr,
-    /// When it began. No event is earlier.
-    pub began_at: Time,
-}
-
-/// Makes a log for each connection whose handshake completes.
-#[derive(Clone)]
-pub struct Logs(Arc<dyn Fn(&LoggedConnection) -> Log + Send + Sync>);
-
-impl Logs {
-    /// Logs that `make` makes.
-    pub fn new(make: impl Fn(&LoggedConnection) -> Log + Send + Sync + 'static) -> Self {
-        Self(Arc::new(make))
-    }
-}
-
-impl fmt::Debug for Logs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Logs").finish_non_exhaustive()
-    }
-}
 
 /// Makes controllers that are watched.
 pub(crate) struct Watch {

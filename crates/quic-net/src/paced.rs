@@ -32,7 +32,7 @@ const FLOW: FlowId = FlowId(0);
 /// The address of the sender, by which schemes identify it.
 pub const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
 /// The address of the one receiver of a unicast session.
-const RECEIVER: Address = crate::group::receiver(crate::send::RECEIVER.0);
+const RECEIVER: Address = crate::group::receiver(crate::scheme::RECEIVER.0);
 /// Bytes of a QUIC packet with a short header and connection IDs of eight bytes: header, packet number, tag.
 const QUIC: u32 = 1 + 8 + 4 + 16;
 /// Bytes of a feedback packet in its DATAGRAM frame.

@@ -15,7 +15,7 @@ use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
 use crate::group::{self, PublicKey, Reception};
 use crate::paced::{Framing, PacedReceiver};
-use crate::send::find;
+use crate::scheme::find;
 use crate::session::{Application, run};
 use crate::settings::{Accept, Proposal, Settings};
 use crate::stream::ReceiveStream;
@@ -229,7 +229,7 @@ impl<'a> Receiving<'a> {
 
     fn open_store(&mut self, proposal: &Proposal) -> Result<Incoming, String> {
         let (entry, transport) = find(&proposal.offer.scheme)?;
-        (entry.resolve)(&proposal.offer.params).map_err(crate::send::parameter_error)?;
+        (entry.resolve)(&proposal.offer.params).map_err(crate::scheme::parameter_error)?;
         let fits = |store: &Incoming| match store {
             Incoming::Paced(_) => transport == Transport::Paced,
             Incoming::Windowed(_) => transport == Transport::Windowed,

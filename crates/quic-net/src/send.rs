@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::TryRecvError;
 
 use crate::{Control, End, Outcome, Progress, Scheme, Stats};
-use contract::{Count, Ecn, EndpointId, ParamError};
+use contract::{Count, Ecn};
 use driver::Platform;
 use quinn_proto::congestion::ControllerFactory;
-use schemes::{Build, Entry};
+use schemes::Build;
 use transfer::{Outgoing, Pause, Status};
 use units::{Duration, Rate, Time};
 use wire::stream::{ABOUT, Offer, Reason, Role, Transport};
@@ -16,13 +16,12 @@ use wire::stream::{ABOUT, Offer, Reason, Role, Transport};
 use crate::connection::SessionContext;
 use crate::frames::{Datagram, MAX_DEPTH, Record};
 use crate::paced::{PacedSender, Unlimited, bps};
+use crate::scheme::{RECEIVER, find, parameter_error};
 use crate::session::{Application, run};
 use crate::settings::{Object, Objects, Settings};
 use crate::stream::SendStream;
 use crate::transport::{MIN_PAYLOAD, OUTER, SendConfig};
 
-/// The receiver's number, by which payloads and schemes identify it.
-pub(crate) const RECEIVER: EndpointId = EndpointId(1);
 /// Interval at which sources without data, and the list of objects, are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Minimum and maximum packet of a scheme: what every path of QUIC carries [RFC9000 §14] has 28 bytes of headers over IPv4, and a jumbo frame of Ethernet.
@@ -128,31 +127,6 @@ fn status(outgoing: &Outgoing) -> Status {
     match outgoing {
         Outgoing::Paced(payload) => payload.status(),
         Outgoing::Windowed(source) => source.status(),
-    }
-}
-
-/// How the scheme of this name carries data.
-///
-/// # Errors
-///
-/// A message for users: there is no such scheme, or it has no part at endpoints.
-pub fn transport_of(name: &str) -> Result<Transport, String> {
-    find(name).map(|(_, transport)| transport)
-}
-
-/// A message for users about a parameter.
-pub(crate) fn parameter_error(error: ParamError) -> String {
-    format!("{}: {}", error.name, error.message)
-}
-
-/// The scheme's entry and how QUIC carries its data, or a message for users.
-pub(crate) fn find(name: &str) -> Result<(Entry, Transport), String> {
-    let entry =
-        schemes::find(name).ok_or_else(|| format!("there is no scheme `{}`", wire::printable(name)))?;
-    match entry.build {
-        Build::Stream { .. } => Ok((entry, Transport::Paced)),
-        Build::Control(_) => Ok((entry, Transport::Windowed)),
-        Build::Forwarder => Err(format!("`{name}` has no sender and receiver, but routers only")),
     }
 }
 

@@ -1,14 +1,17 @@
 //! Settings of a session.
 
+use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use contract::ParamList;
+use stack::log::Log;
 use transfer::{Incoming, Outgoing};
-use units::Duration;
+use units::{Duration, Time};
 use wire::stream::Offer;
 
-use crate::{Credentials, Logs};
+use crate::Credentials;
 
 /// Settings of senders and receivers.
 #[derive(Clone, Debug)]
@@ -125,3 +128,31 @@ pub struct Proposal {
 
 /// Called with each proposal. Returns where to store the content, or a message for users why it is refused.
 pub type Accept<'a> = &'a mut dyn FnMut(&Proposal) -> Result<Incoming, String>;
+
+/// A connection with a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedConnection {
+    /// This end is the client.
+    pub client: bool,
+    /// The other end.
+    pub to: SocketAddr,
+    /// When it began. No event is earlier.
+    pub began_at: Time,
+}
+
+/// Makes a log for each connection whose handshake completes.
+#[derive(Clone)]
+pub struct Logs(pub(crate) Arc<dyn Fn(&LoggedConnection) -> Log + Send + Sync>);
+
+impl Logs {
+    /// Logs that `make` makes.
+    pub fn new(make: impl Fn(&LoggedConnection) -> Log + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+}
+
+impl fmt::Debug for Logs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Logs").finish_non_exhaustive()
+    }
+}

@@ -1,20 +1,17 @@
 //! A packet to a group: a header of 17 bytes, encrypted content with the proof of its sender, and a tag of 16 bytes.
 
+use std::fmt;
+
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, KeyType, Okm, Prk};
-
-use super::signature::PROOF;
-use crate::frames::Secret;
 
 /// First byte of a packet. Its two highest bits are zero, as in no packet of QUIC version 1 [RFC9000 §17].
 const FORM: u8 = 0x01;
 /// Bytes of the header, and of the tag.
-const HEADER: usize = 1 + 4 + 4 + 8;
-const TAG: usize = 16;
+pub(super) const HEADER: usize = 1 + 4 + 4 + 8;
+pub(super) const TAG: usize = 16;
 /// Packet numbers are smaller than this.
 const NUMBERS: u64 = 1 << 62;
-/// Bytes of a packet in addition to its content.
-pub const OVERHEAD: u32 = (HEADER + PROOF as usize + TAG) as u32;
 
 /// The header of a packet, which is sent in the clear and authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +41,17 @@ impl Header {
         let number = u64::from(word(9)) << 32 | u64::from(word(13));
         let valid = header[0] == FORM && sealed.len() >= TAG && number < NUMBERS;
         valid.then_some((Self { session: word(1), epoch: word(5), number }, sealed))
+    }
+}
+
+/// The secret of an epoch of a group, from which its keys are derived.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret(pub [u8; 32]);
+
+/// Does not show its content.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
     }
 }
 

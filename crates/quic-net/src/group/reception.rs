@@ -6,9 +6,8 @@ use crate::Stats;
 use crate::group::replay::Replay;
 use units::{Duration, Time};
 
-use super::packet::{EpochKey, Header};
+use super::packet::{EpochKey, Header, Secret};
 use super::signature::{PublicKey, Verifier};
-use crate::frames::Secret;
 
 /// Epochs whose keys are held: the newest ones.
 const EPOCHS: usize = 4;

@@ -11,7 +11,7 @@ use wire::stream::{Data, Envelope, Frame, Offer};
 
 use super::{FLOW, SENDER, TICKS, config, overhead, setup};
 use crate::frames::{DATA_HEADER, Datagram, data_length};
-use crate::send::{find, parameter_error};
+use crate::scheme::{find, parameter_error};
 use crate::{Progress, Stats};
 
 type Machine = StateMachine<stream::Sender<AnySender>>;

@@ -14,7 +14,7 @@ use wire::stream::{Data, Envelope, Frame, Offer};
 use super::{FLOW, Framing, SENDER, config, setup};
 use crate::connection::SessionContext;
 use crate::frames::Datagram;
-use crate::send::{find, parameter_error};
+use crate::scheme::{find, parameter_error};
 
 /// Maximum distance of a packet number from the highest one.
 const MAX_JUMP: u64 = 1 << 32;

@@ -11,7 +11,7 @@ use super::silence::Silence;
 use super::{RECEIVER, frame_bytes};
 use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
-use crate::send::find;
+use crate::scheme::find;
 use crate::{Progress, Scheme, Stats};
 
 /// Interval at which a flow without an object is polled.
