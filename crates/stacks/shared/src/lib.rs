@@ -9,6 +9,7 @@
 //! headers of UDP and IPv4; their bytes wait in the flow's [`DatagramStore`](wire::DatagramStore). A datagram that is longer than the path MTU does not leave.
 
 pub mod clock;
+mod counters;
 mod endpoint;
 mod secrets;
 mod stack;
@@ -21,9 +22,10 @@ pub use ::stack::quic::FlowControl;
 use contract::{Destination, Endpoint, ParamError, ParamList};
 use units::Bytes;
 
+pub use self::counters::Counters;
 use self::endpoint::{Client, Server};
 pub use self::secrets::{Ids, Secrets};
-pub use self::stack::{CLIENT, Counters, SERVER, SERVER_NAME, Stack, Transmit};
+pub use self::stack::{CLIENT, SERVER, SERVER_NAME, Stack, Transmit};
 use self::wire::DatagramStore;
 
 /// A flow.

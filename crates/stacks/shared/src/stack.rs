@@ -1,13 +1,13 @@
 //! What a QUIC stack provides.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use contract::{Ecn, ParamError, ParamValue};
 
 use crate::tap::Shared;
-use crate::{FlowControl, Secrets};
+use crate::{Counters, FlowControl, Secrets};
 
 /// One end of a connection in the hands of a stack, with one stream from client to server.
 ///
@@ -104,19 +104,6 @@ pub struct Transmit {
     pub each: Option<usize>,
     /// Whether they may be marked instead of dropped.
     pub ecn: bool,
-}
-
-/// Counters and estimates of a stack.
-#[derive(Clone, Copy, Debug)]
-pub struct Counters {
-    /// Packets declared lost, without probes of path MTU discovery.
-    pub lost: u64,
-    /// Congestion window in bytes.
-    pub window: u64,
-    /// Smoothed round-trip time.
-    pub srtt: Duration,
-    /// Pacing rate in bits per second, if the controller reports it and the stack paces at it.
-    pub rate_bps: Option<u64>,
 }
 
 /// Address of the client inside of a stack; the simulator's are outside.
