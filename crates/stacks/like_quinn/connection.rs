@@ -19,7 +19,8 @@ use contract::{Ecn, ParamError, ParamValue};
 use stack_shared::tap::Shared;
 use stack_shared::{CLIENT, Counters, FlowControl, SERVER, SERVER_NAME, Secrets, Stack, Transmit, tls};
 
-use crate::api::{self, Factory, by_name};
+use crate::api;
+use crate::controllers::{Factory, by_name};
 use crate::tap::Tapped;
 
 /// The state machines of the stack.

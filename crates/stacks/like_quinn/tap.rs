@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::api::Factory;
+use crate::controllers::Factory;
 use crate::proto::congestion::{Controller, ControllerFactory};
 use stack_shared::tap::{Shared, Tap};
 

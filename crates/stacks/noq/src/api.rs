@@ -16,7 +16,6 @@ use noq_proto::{
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use stack_shared::Counters;
 use stack_shared::tap::FrameEnd;
-pub(crate) use thalweg_quic::noq::{Factory, by_name};
 
 use crate::tap::{Watched, pass_on};
 

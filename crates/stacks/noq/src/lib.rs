@@ -13,6 +13,7 @@ use contract::ParamError;
 use noq_proto as proto;
 pub use stack_shared::{Config, Controller, Factory, FlowControl, HEADERS, Log, MIN_MTU};
 pub use thalweg_quic::NAMES;
+use thalweg_quic::noq as controllers;
 
 /// Controllers of noq that a deterministic run can use, the default first.
 pub const OWN: &[&str] = &["cubic", "newreno"];

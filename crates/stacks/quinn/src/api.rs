@@ -13,7 +13,6 @@ use quinn_proto::{
 };
 use stack_shared::Counters;
 use stack_shared::tap::FrameEnd;
-pub(crate) use thalweg_quic::quinn::{Factory, by_name};
 
 use crate::tap::{Watched, pass_on};
 

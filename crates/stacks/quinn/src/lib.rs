@@ -18,6 +18,7 @@ use quinn_proto as proto;
 pub use stack_shared::{Config, Controller, Factory, FlowControl, HEADERS, Log, MIN_MTU};
 pub use tap::Tapped;
 pub use thalweg_quic::NAMES;
+use thalweg_quic::quinn as controllers;
 
 /// Controllers of quinn that a deterministic run can use, the default first.
 pub const OWN: &[&str] = &["cubic", "newreno"];
