@@ -8,9 +8,11 @@
 //! str0m draws from the generator of the crate `fastrand` that belongs to the thread. Each call into it begins with a seed from the endpoint's stream, and
 //! keys of DTLS come from the same stream. A run is therefore a function of the scenario and its seed.
 
+mod clock;
 mod crypto;
 mod dtls;
 mod peer;
+mod session;
 mod source;
 
 use contract::{Destination, Endpoint, ParamError};

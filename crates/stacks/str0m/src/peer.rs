@@ -1,27 +1,21 @@
 //! What sender and receiver have in common, and the receiver.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration as StdDuration, Instant, SystemTime};
 
 use bytes::BytesMut;
 use contract::{Count, Cx, Destination, Ecn, Endpoint, Fragment, Header, Input, Label, Packet, Random};
 use stack::stream::FrameDelays;
-use stack_shared::clock::{self, Clock};
 use stack_shared::tls::seeded;
 use stack_shared::wire::DatagramStore;
 use stack_shared::{CLIENT, HEADERS, SERVER};
 use str0m::bwe::Bitrate;
-use str0m::config::DtlsCert;
-use str0m::ice::IceCreds;
-use str0m::media::{MediaKind, Mid};
 use str0m::net::{Protocol, Receive};
-use str0m::rtp::rtcp::Rtcp;
-use str0m::rtp::{RawPacket, RtpWrite, Ssrc};
-use str0m::{Candidate, Event, Output, Rtc, RtcConfig};
+use str0m::{Event, Output, Rtc};
 use units::{Bytes, Duration, Time};
 
-use crate::{Config, crypto, dtls};
+use crate::Config;
+use crate::clock::CLOCK;
+use crate::session::{base, connect};
 
 /// One end of a session.
 pub(crate) struct Peer {
@@ -130,48 +124,6 @@ impl Peer {
     }
 }
 
-/// Settings of both ends. The other ones are str0m's defaults.
-fn base() -> RtcConfig {
-    let cert = dtls::certificate();
-    RtcConfig::new()
-        .set_rtp_mode(true)
-        .set_crypto_provider(Arc::new(crypto::PROVIDER))
-        .set_dtls_cert(DtlsCert { certificate: cert.certificate, private_key: cert.private_key })
-        .set_stats_interval(Some(STATS_INTERVAL))
-}
-
-/// Exchanges the data of signalling between the ends: addresses, credentials, fingerprints and streams of the other.
-fn connect(rtc: &mut Rtc, (local, remote): (SocketAddr, SocketAddr), sender: bool) {
-    rtc.add_local_candidate(Candidate::host(local, "udp").expect("it is an address"));
-    rtc.add_remote_candidate(Candidate::host(remote, "udp").expect("it is an address"));
-    let mut api = rtc.direct_api();
-    let fingerprint = api.local_dtls_fingerprint().clone();
-    api.set_remote_fingerprint(fingerprint);
-    api.set_local_ice_credentials(credentials(sender));
-    api.set_remote_ice_credentials(credentials(!sender));
-    api.set_ice_controlling(sender);
-    api.start_dtls(sender).expect("it was not started before");
-    let (mid, ssrc, repairs) = (Mid::from("video"), media(), Some(Ssrc::from(2)));
-    api.declare_media(mid, MediaKind::Video);
-    if sender {
-        api.declare_stream_tx(ssrc, repairs, mid, None);
-    } else {
-        api.expect_stream_rx(ssrc, repairs, mid, None);
-        api.enable_twcc_feedback();
-    }
-}
-
-/// As long as those that str0m draws.
-fn credentials(sender: bool) -> IceCreds {
-    let name = if sender { "simulated/sender" } else { "simulated/receiv" };
-    IceCreds { ufrag: name.to_owned(), pass: format!("{name}/22byte") }
-}
-
-/// The stream of media.
-pub(crate) fn media() -> Ssrc {
-    Ssrc::from(1)
-}
-
 /// Number and size of a frame, at the beginning of the payload of its packets.
 pub(crate) const FRAME_HEADER: usize = 8;
 
@@ -249,68 +201,5 @@ impl Endpoint for Receiver {
     }
 }
 
-/// Instants of a simulation.
-///
-/// str0m maps instants to the time of day by clocks of the host, which it reads once in a process, and rounds times in reports to 1/65536 s. Time zero
-/// of every simulation is at a multiple of [`DAY`] there, so that rounding is the same in every process.
-pub(crate) static CLOCK: Clock = Clock::new(|| {
-    let now = clock::now();
-    let unix = seeded(&mut Random::new(0, "str0m", "clock"), || unix_time(now));
-    now + DAY - StdDuration::from_nanos((unix.as_nanos() % DAY.as_nanos()) as u64)
-});
-
-/// The time after which the seconds in reports begin again.
-const DAY: StdDuration = StdDuration::from_secs(1 << 16);
-
-/// The time since 1970 that str0m takes `began` for, from a sender report [RFC3550 §6.4.1] in a session of two ends in memory.
-fn unix_time(began: Instant) -> StdDuration {
-    let addresses = [(CLIENT, SERVER), (SERVER, CLIENT)];
-    let mut ends = [true, false].map(|sender| {
-        fastrand::seed(u64::from(sender));
-        let mut rtc = base().enable_raw_packets(true).build(began);
-        connect(&mut rtc, addresses[usize::from(!sender)], sender);
-        rtc
-    });
-    let mut under_way = [const { Vec::<Vec<u8>>::new() }; 2];
-    for step in 0..MAX_STEPS {
-        let now = began + STEP * step;
-        for (at, (source, destination)) in addresses.iter().map(|(own, other)| (*other, *own)).enumerate() {
-            let rtc = &mut ends[at];
-            for datagram in std::mem::take(&mut under_way[at]) {
-                let Ok(contents) = datagram[..].try_into() else { continue };
-                let datagram = Receive { proto: Protocol::Udp, source, destination, contents };
-                rtc.handle_input(str0m::Input::Receive(now, datagram)).expect("str0m sent it");
-            }
-            rtc.handle_input(str0m::Input::Timeout(now)).expect("time goes on");
-            if let Some(pt) = crate::source::vp8(rtc)
-                && let Some(stream) = rtc.direct_api().stream_tx(&media())
-            {
-                stream.write_rtp(RtpWrite::new(pt, u64::from(step).into(), step, now, vec![0; 100]));
-            }
-            loop {
-                match rtc.poll_output().expect("the session goes on") {
-                    Output::Timeout(_) => break,
-                    Output::Transmit(datagram) => under_way[1 - at].push(datagram.contents.to_vec()),
-                    Output::Event(Event::RawPacket(packet)) => {
-                        if let RawPacket::RtcpTx(Rtcp::SenderReport(report)) = &*packet {
-                            let unix = report.sender_info.ntp_time.duration_since(SystemTime::UNIX_EPOCH);
-                            return unix.expect("it is after 1970") - (now - began);
-                        }
-                    }
-                    Output::Event(_) => {}
-                }
-            }
-        }
-    }
-    unreachable!("str0m sends a report every few seconds")
-}
-
-/// Steps of the session in memory: more than the interval of reports.
-const STEP: StdDuration = StdDuration::from_millis(10);
-const MAX_STEPS: u32 = 2000;
-
 /// Time after which an expired deadline is handled again. str0m's own tests of its estimation have the same.
 const RESOLUTION: Duration = Duration::from_micros(100);
-
-/// Interval of str0m's statistics.
-const STATS_INTERVAL: StdDuration = StdDuration::from_millis(100);

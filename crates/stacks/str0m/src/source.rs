@@ -3,15 +3,15 @@
 use contract::{Count, Cx, Destination, Endpoint, Fragment, Input, Random};
 use stack::stream::{EncoderModel, LiveEncoder};
 use stack_shared::wire::DatagramStore;
+use str0m::Event;
 use str0m::bwe::{Bitrate, BweKind};
-use str0m::format::{Codec, PayloadParams};
-use str0m::media::Pt;
 use str0m::rtp::RtpWrite;
-use str0m::{Event, Rtc};
 use units::{Duration, Rate, Time};
 
 use crate::Config;
-use crate::peer::{CLOCK, FRAME_HEADER, Peer, frame_header, media};
+use crate::clock::CLOCK;
+use crate::peer::{FRAME_HEADER, Peer, frame_header};
+use crate::session::{media, vp8};
 
 pub(crate) struct Sender {
     peer: Peer,
@@ -139,10 +139,6 @@ impl Endpoint for Sender {
     fn wake(&self) -> Time {
         self.peer.deadline.min(self.next_frame)
     }
-}
-
-pub(crate) fn vp8(rtc: &Rtc) -> Option<Pt> {
-    rtc.codec_config().find(|params| params.spec().codec == Codec::Vp8).map(PayloadParams::pt)
 }
 
 fn encoder(config: &Config, seed: u64) -> LiveEncoder {
