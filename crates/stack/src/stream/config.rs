@@ -1,9 +1,9 @@
-//! Settings of a stream.
+//! Settings of a stream and of its players.
 
 use contract::SeriesInfo;
-use units::Bytes;
+use units::{Bytes, Duration};
 
-use super::{Player, Video};
+use super::Video;
 
 /// Time series of a stream's sender: name, unit, subject, meaning.
 pub const SERIES: &[SeriesInfo] = &[("allowed_rate", "bps", "flow", "rate that the scheme allows")];
@@ -60,5 +60,61 @@ impl Default for Config {
             video: None,
             player: None,
         }
+    }
+}
+
+/// How a receiver plays the frames of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Player {
+    /// Playback starts when this much is in the buffer.
+    pub startup: Duration,
+    /// Playback resumes after a stall when this much is in the buffer.
+    pub resume: Duration,
+    /// Whether it waits for a missing frame; otherwise it skips the frame.
+    pub stall_on_missing: bool,
+    /// Which other frames a frame needs, if frames have types.
+    pub depends: Depends,
+    /// Modes of the scheme by buffer level.
+    pub modes: Option<Modes>,
+}
+
+/// Which frames a frame needs to be shown. A complete frame that cannot be shown is undecodable: the previous picture is shown in its time.
+/// Nothing is shown before the first I frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depends {
+    /// None: every complete frame is shown.
+    Nothing,
+    /// The last I frame.
+    Intra,
+    /// The last I frame and all P frames since. A lost P frame makes all frames up to the next I frame undecodable; no frame depends on B
+    /// frames.
+    References,
+}
+
+/// Two modes of a scheme that a player selects by its buffer level. The receiver's part of the scheme is notified at once, the source's
+/// part by a packet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modes {
+    /// Mode while the buffer fills: from the start, and below `low`.
+    pub filling: String,
+    /// Mode when the buffer level reaches `high`.
+    pub full: String,
+    /// The buffer level below which the buffer fills again.
+    pub low: Duration,
+    /// The buffer level from which the buffer is full.
+    pub high: Duration,
+}
+
+impl Modes {
+    /// The mode for a full buffer, or for one that fills.
+    pub fn of(&self, full: bool) -> &str {
+        if full { &self.full } else { &self.filling }
+    }
+}
+
+impl Default for Player {
+    fn default() -> Self {
+        let second = Duration::from_secs(1);
+        Self { startup: second, resume: second, stall_on_missing: true, depends: Depends::Intra, modes: None }
     }
 }

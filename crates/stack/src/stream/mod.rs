@@ -20,10 +20,10 @@ mod video;
 #[cfg(test)]
 mod video_tests;
 
-pub use config::{Config, ENCODER_SERIES, PLAYER_SERIES, SERIES, VIDEO_SERIES};
+pub use config::{Config, Depends, ENCODER_SERIES, Modes, PLAYER_SERIES, Player, SERIES, VIDEO_SERIES};
 pub use encoder::{EncoderModel, LiveEncoder};
 pub use fragments::FrameDelays;
-pub use player::{Depends, FrameConsumer, Modes, Player, Playing};
+pub use player::{FrameConsumer, Playing};
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use video::{FrameType, Frames, Video};
