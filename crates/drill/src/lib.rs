@@ -9,6 +9,7 @@ mod connection;
 mod export;
 mod info;
 mod parse;
+mod place;
 mod problem;
 mod report;
 mod runner;
@@ -21,12 +22,11 @@ use contract::ParamList;
 pub use code::{Action, Comparison, Expression, Operator, Statement, Value};
 pub use export::{Exported, Passed, Recorded, export};
 pub use parse::parse;
+pub use place::Place;
 pub use problem::Problem;
 pub use report::{Judged, Line, Outcome, Report, Window};
 pub use runner::drill;
-pub use script::{
-    Call, Direction, Event, Flags, Packet, Place, Script, Setting, Shell, TcpOption, What, When,
-};
+pub use script::{Call, Direction, Event, Flags, Packet, Script, Setting, Shell, TcpOption, What, When};
 
 /// What a program chooses for a drill.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::script::Place;
+use crate::place::Place;
 
 /// An error in a script: where, what, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]

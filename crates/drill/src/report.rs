@@ -4,7 +4,7 @@ use std::fmt;
 
 use units::Duration;
 
-use crate::script::Place;
+use crate::place::Place;
 
 /// The result of a script.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,15 +5,7 @@ use std::fmt;
 use units::Duration;
 
 use crate::code::Statement;
-
-/// A place in a text, both numbers from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Number of the line.
-    pub line: u32,
-    /// Number of the character in it.
-    pub column: u32,
-}
+use crate::place::Place;
 
 /// A script: options, a head of settings, events.
 #[derive(Clone, Debug, Default, PartialEq)]

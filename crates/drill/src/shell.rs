@@ -2,8 +2,9 @@
 
 use contract::ParamValue;
 
+use crate::place::Place;
 use crate::problem::Problem;
-use crate::script::{Place, Shell};
+use crate::script::Shell;
 use crate::settings::{Refusal, Settings};
 
 /// A command with its words.

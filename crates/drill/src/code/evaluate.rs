@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{Action, Comparison, Expression, Operator, Statement, Value};
-use crate::script::Place;
+use crate::place::Place;
 
 /// The values of names that a script does not assign.
 pub(crate) trait Names {

@@ -9,7 +9,7 @@ mod tokens;
 
 pub(crate) use self::evaluate::{Failure, Lookup, Names, run};
 pub(crate) use self::parse::parse;
-use crate::script::Place;
+use crate::place::Place;
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]

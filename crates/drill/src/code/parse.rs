@@ -2,8 +2,8 @@
 
 use super::tokens::{Kind, Token, tokens};
 use super::{Action, Comparison, Expression, Operator, Statement, Value};
+use crate::place::Place;
 use crate::problem::Problem;
-use crate::script::Place;
 
 /// Parentheses and signs that an expression may nest.
 const DEPTH: usize = 40;

@@ -1,7 +1,7 @@
 //! The words of assertions.
 
+use crate::place::Place;
 use crate::problem::Problem;
-use crate::script::Place;
 
 /// A word with its place and the byte at which it begins.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use units::Duration;
 
+use crate::place::Place;
 use crate::problem::Problem;
-use crate::script::Place;
 
 /// A position in a text, which only advances.
 pub(super) struct Cursor<'a> {

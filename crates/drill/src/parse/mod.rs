@@ -6,8 +6,9 @@ mod packet;
 
 use self::cursor::Cursor;
 use crate::code;
+use crate::place::Place;
 use crate::problem::{Problem, nearest};
-use crate::script::{Direction, Event, Place, Script, Setting, Shell, What, When};
+use crate::script::{Direction, Event, Script, Setting, Shell, What, When};
 
 /// Reads a script.
 ///

@@ -1,8 +1,9 @@
 //! System calls.
 
 use super::{Drill, Judgement};
+use crate::place::Place;
 use crate::report::{Judged, Outcome};
-use crate::script::{Call, Place, What};
+use crate::script::{Call, What};
 use crate::settings::Refusal;
 
 /// Calls without an effect on what is judged here.
