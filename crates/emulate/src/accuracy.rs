@@ -87,6 +87,21 @@ impl Accuracy {
         let span = self.wall.as_secs_f64();
         if span > 0.0 { (self.packets_in + self.packets_out) as f64 / span } else { 0.0 }
     }
+
+    /// Rows for display: name, and 50th, 99th, 99.9th percentile and maximum; without empty ones.
+    pub fn rows(&self) -> Vec<(&'static str, [Duration; 4])> {
+        let row = |name, what: &Lateness| {
+            let at = |share| what.percentile(share);
+            Some((name, [at(0.5)?, at(0.99)?, at(0.999)?, what.max()]))
+        };
+        let rows = [
+            row("departures", &self.departures),
+            row("pickups", &self.pickups),
+            row("endpoints", &self.endpoints),
+            row("events", &self.events),
+        ];
+        rows.into_iter().flatten().collect()
+    }
 }
 
 #[cfg(test)]

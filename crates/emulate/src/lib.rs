@@ -10,14 +10,18 @@
 mod accuracy;
 mod datagrams;
 mod driver;
+mod error;
 mod gates;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod platform;
 mod run;
+mod settings;
 
 pub use accuracy::Accuracy;
+pub use error::Error;
 #[cfg(target_os = "linux")]
 pub use linux::{PREFIX, clean, permitted};
-pub use run::{Error, Outcome, Settings, run};
+pub use run::{Outcome, run};
+pub use settings::Settings;
 pub use units::Lateness;

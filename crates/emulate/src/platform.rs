@@ -2,6 +2,8 @@
 //!
 //! The loop ([`crate::driver`]) accesses the host only through [`Platform`], so that tests drive it with a simulated clock.
 
+use std::time::Instant;
+
 use contract::{Endpoint, EndpointId, FlowId, Meter, Note, Random};
 use units::{Bytes, Duration, Time};
 
@@ -86,4 +88,9 @@ pub struct SenderState {
     pub retransmits: u64,
     /// Retransmission timeouts since the last call.
     pub timeouts: u64,
+}
+
+/// Time since an instant.
+pub(crate) fn since(began: Instant) -> Time {
+    Time::from_nanos(began.elapsed().as_nanos() as u64)
 }

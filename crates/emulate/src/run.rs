@@ -1,38 +1,15 @@
 //! An emulation from its blueprint to its trace.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
-use contract::{EndpointId, FlowId, ParamError};
+use contract::{EndpointId, FlowId};
 use sim::{Blueprint, Control, Observers, Trace, World};
 use units::{Duration, Time};
 
 use crate::driver::drive;
 use crate::gates::Gates;
-use crate::platform::{EndpointReport, LiveEndpoint, Platform, ProgramUpdate};
-use crate::{Accuracy, Lateness};
-
-/// Settings of the host's part of an emulation.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Time before a due event in which the loop does not sleep: more CPU time, less lateness.
-    pub spin: Duration,
-    /// Minimum interval between two looks at the devices: less CPU time at high packet rates, more lateness. For several emulations on one
-    /// host.
-    pub poll_interval: Duration,
-    /// Gives the threads of the loop and of the kernel's TCP real-time priority, which needs the privilege. The loop then sleeps for a
-    /// twelfth of the time, because the kernel would stop it for longer otherwise.
-    pub urgent: bool,
-    /// Folder for the output of commands; `None` discards it.
-    pub logs: Option<PathBuf>,
-}
-
-impl Default for Settings {
-    /// `spin` 50 µs, no minimum interval, normal priority, no logs.
-    fn default() -> Self {
-        Self { spin: Duration::from_micros(50), poll_interval: Duration::ZERO, urgent: false, logs: None }
-    }
-}
+use crate::platform::{EndpointReport, LiveEndpoint, Platform, ProgramUpdate, since};
+use crate::{Accuracy, Error, Settings};
 
 /// The result of an emulation.
 #[derive(Clone, Debug)]
@@ -43,49 +20,6 @@ pub struct Outcome {
     pub accuracy: Accuracy,
     /// Whether the run reached its end; otherwise it was stopped.
     pub complete: bool,
-}
-
-/// Why an emulation failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The blueprint is invalid.
-    #[error("{}: {}", .0.name, .0.message)]
-    Refused(ParamError),
-    /// The process has no permission to make network namespaces.
-    #[error("emulation needs root, or CAP_SYS_ADMIN and CAP_NET_ADMIN: {what} was refused ({source})")]
-    NotPermitted {
-        /// The operation that was rejected.
-        what: String,
-        /// The error of the system.
-        source: std::io::Error,
-    },
-    /// The system is not Linux.
-    #[error("real nodes need Linux")]
-    NotLinux,
-    /// The kernel has no such congestion control.
-    #[error("the kernel has no congestion control `{name}`; it has {available}")]
-    NoCongestionControl {
-        /// The requested name.
-        name: String,
-        /// The available names.
-        available: String,
-    },
-    /// The kernel cannot be configured for a setting of the scenario's `tcp`.
-    #[error("flow `{flow}`: {message}")]
-    Setting {
-        /// The flow.
-        flow: String,
-        /// The setting and the reason.
-        message: String,
-    },
-    /// Another error of the system.
-    #[error("{what}: {source}")]
-    System {
-        /// The operation that failed.
-        what: String,
-        /// The error of the system.
-        source: std::io::Error,
-    },
 }
 
 /// Emulates `blueprint` in real time. Returns after its duration, or soon after `control` stops it. `observers` capture its links and log its controllers. Namespaces,
@@ -179,26 +113,4 @@ impl Platform for Alone {
     fn mode(&mut self, _: EndpointId, _: &str) {}
 
     fn endpoint_reports(&mut self, _: &mut dyn FnMut(EndpointId, &EndpointReport)) {}
-}
-
-/// Time since an instant.
-pub(crate) fn since(began: Instant) -> Time {
-    Time::from_nanos(began.elapsed().as_nanos() as u64)
-}
-
-impl Accuracy {
-    /// Rows for display: name, and 50th, 99th, 99.9th percentile and maximum; without empty ones.
-    pub fn rows(&self) -> Vec<(&'static str, [Duration; 4])> {
-        let row = |name, what: &Lateness| {
-            let at = |share| what.percentile(share);
-            Some((name, [at(0.5)?, at(0.99)?, at(0.999)?, what.max()]))
-        };
-        let rows = [
-            row("departures", &self.departures),
-            row("pickups", &self.pickups),
-            row("endpoints", &self.endpoints),
-            row("events", &self.events),
-        ];
-        rows.into_iter().flatten().collect()
-    }
 }

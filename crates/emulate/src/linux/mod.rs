@@ -22,8 +22,7 @@ use units::{Bytes, Duration, Time};
 
 use crate::driver::drive;
 use crate::gates::Gates;
-use crate::platform::{EndpointReport, LiveEndpoint, Platform, ProgramUpdate};
-use crate::run::since;
+use crate::platform::{EndpointReport, LiveEndpoint, Platform, ProgramUpdate, since};
 use crate::{Accuracy, Error, Settings};
 use commands::Commands;
 use live::Live;

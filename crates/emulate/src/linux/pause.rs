@@ -5,7 +5,7 @@ use std::time::Instant;
 use nix::time::{ClockId, clock_gettime};
 use units::{Duration, Time};
 
-use crate::run::since;
+use crate::platform::since;
 
 /// An urgent loop sleeps for one part in this many of its time.
 ///

@@ -25,8 +25,7 @@ use units::{Bytes, Duration, Rate, Time};
 use super::calls;
 use super::namespace::{Namespace, failed};
 use crate::Error;
-use crate::platform::{ProgramUpdate, SenderState};
-use crate::run::since;
+use crate::platform::{ProgramUpdate, SenderState, since};
 
 /// A flow of the kernel's TCP.
 #[derive(Clone, Debug)]
