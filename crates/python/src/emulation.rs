@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sim::Observers;
 use units::Duration;
 
-use crate::scenario::Run;
+use crate::run::Run;
 
 /// Emulates `plan`; see `Plan.emulate`.
 pub(crate) fn run(

@@ -4,11 +4,13 @@ mod catalogue;
 mod control;
 mod drill;
 mod emulation;
+mod errors;
 #[cfg(unix)]
 mod forward;
 mod live;
 mod ndn;
 mod relation;
+mod run;
 mod scenario;
 mod scheme;
 mod simulation;
@@ -41,7 +43,9 @@ mod _native {
     #[pymodule_export]
     use crate::relation::Relation;
     #[pymodule_export]
-    use crate::scenario::{Control, Plan, Run, Scenario};
+    use crate::run::Run;
+    #[pymodule_export]
+    use crate::scenario::{Control, Plan, Scenario};
     #[pymodule_export]
     use crate::scheme::{
         Ack, Allowance, Congestion, Cut, Delivery, Lost, Sent, Summary, register_agent, register_scheme,

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use sim::World;
 use units::{Duration, Time};
 
-use crate::scenario::{Plan, Run};
-use crate::scheme::agent::{self, taken};
-use crate::scheme::{Allowance, Steps, Summary};
+use crate::run::Run;
+use crate::scenario::Plan;
+use crate::scheme::{Allowance, Steps, Summary, agent, taken};
 
 /// A running network whose flows with the scheme `agent` are steered from outside.
 #[pyclass(frozen, module = "thalweg._native")]

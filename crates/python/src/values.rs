@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use toml::{Table, Value};
 
-use crate::scenario::refused;
+use crate::errors::refused;
 
 /// Maximum nesting of tables and lists.
 const MAX_DEPTH: usize = 64;

@@ -1,7 +1,7 @@
 //! The controller of a flow that an environment steers: it counts what happens in a step, and takes the window and the rate that the environment
 //! sets between two steps.
 
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use contract::{
     Ack, Allowance, Congestion, CongestionControl, Cx, Documented, Family, ParamError, Scheme, Sent, Setup,
@@ -10,40 +10,12 @@ use pyo3::exceptions::PyRuntimeError;
 use schemes::{AnyControl, Build, Entry};
 use units::{Duration, Time};
 
-use super::inputs::{Summary, Tally};
-use super::run::Run;
+use super::inputs::Tally;
+use super::run::{Run, outside};
+use super::seat::{Seat, taken};
 
 /// The scheme of such flows.
 pub(crate) const NAME: &str = "agent";
-
-/// What the environment and a controller share.
-pub(crate) struct Seat {
-    tally: Tally,
-    /// Set by the environment, and taken by the controller at its next event.
-    action: Option<Allowance>,
-    setup: Setup,
-}
-
-impl Seat {
-    /// What happened since the last call.
-    pub(crate) fn close(&mut self, now: Time) -> Summary {
-        self.tally.close(now)
-    }
-
-    /// Sets the window and the rate from now on.
-    pub(crate) fn act(&mut self, action: super::control::Allowance) {
-        self.action = Some(action.limits(self.setup.segment));
-    }
-
-    pub(crate) fn setup(&self) -> &Setup {
-        &self.setup
-    }
-}
-
-/// A seat, with the poison of a panic ignored.
-pub(crate) fn taken(seat: &Mutex<Seat>) -> MutexGuard<'_, Seat> {
-    seat.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 struct Agent {
     seat: Arc<Mutex<Seat>>,
@@ -81,7 +53,7 @@ pub(crate) fn register() {
 
 impl Agent {
     fn new(setup: &Setup) -> Result<Self, ParamError> {
-        let run = Run::current().ok_or_else(|| super::register::outside(NAME))?;
+        let run = Run::current().ok_or_else(|| outside(NAME))?;
         if !run.is_stepped() {
             let error = PyRuntimeError::new_err(
                 "it is steered by an environment of thalweg.gym, which this run lacks",

@@ -1,16 +1,19 @@
 //! Schemes that are written in Python: their registration, their calls, and the end of a run whose scheme raises.
 
 pub(crate) mod agent;
+mod allowance;
 mod control;
 mod inputs;
 mod register;
 mod run;
+mod seat;
 mod update;
 
-pub use control::Allowance;
+pub use allowance::Allowance;
 pub use inputs::{Ack, Congestion, Cut, Delivery, Lost, Sent, Summary};
 pub use register::{register_agent, register_scheme};
 pub(crate) use run::{Steps, run};
+pub(crate) use seat::taken;
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use schemes::{AnyControl, Build, Entry};
 use units::{Bytes, Duration, Rate, UnitText};
 
 use super::control::PyControl;
-use super::run::Run;
+use super::run::{Run, outside};
 use super::update::PyUpdate;
 use super::{Class, Interval};
 
@@ -121,16 +121,6 @@ pub fn register_scheme(
 #[pyfunction]
 pub fn register_agent() {
     super::agent::register();
-}
-
-/// The error of a scheme that is made elsewhere than in a simulation.
-pub(super) fn outside(name: &str) -> ParamError {
-    ParamError {
-        name: name.to_owned(),
-        message: "a scheme written in Python runs in simulations only".to_owned(),
-        hint: None,
-        conflicts_with: None,
-    }
 }
 
 fn refused(what: &str, error: &ParamError) -> PyErr {

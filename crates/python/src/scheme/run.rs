@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::FlowId;
+use contract::{FlowId, ParamError};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::Time;
 
-use super::agent::Seat;
+use super::seat::Seat;
 
 /// What the schemes of a run share.
 pub(crate) struct Run {
@@ -170,5 +170,15 @@ impl Steps {
         if let Some(steps) = &self.0.steps {
             steps.end_ns.store(at.as_nanos(), Ordering::Relaxed);
         }
+    }
+}
+
+/// The error of a scheme that is made elsewhere than in a simulation.
+pub(super) fn outside(name: &str) -> ParamError {
+    ParamError {
+        name: name.to_owned(),
+        message: "a scheme written in Python runs in simulations only".to_owned(),
+        hint: None,
+        conflicts_with: None,
     }
 }
