@@ -4,8 +4,8 @@ use sim::{AppRecord, AppSpec, Trace};
 use stack::app::{Config, Exchange};
 use units::{Duration, Time};
 
+use super::means::mean;
 use super::percentiles;
-use super::tables::mean;
 use crate::Plan;
 use crate::report::{Columns, Table};
 

@@ -2,8 +2,9 @@
 
 use sim::Trace;
 
+use super::flow_row::FlowRow;
+use super::names::Names;
 use super::percentiles::Counted;
-use super::tables::{FlowRow, Names};
 use crate::Plan;
 use crate::report::{Cells, Columns, Table, Words};
 

@@ -1,11 +1,11 @@
 //! The table `links`, from the counters of ports.
 
-use contract::DropReason;
 use sim::{Change, LinkSpec, PortRecord, PortSpec, Trace};
 use units::{Duration, Rate};
 
+use super::drops::{AT_LINKS, DROPS};
+use super::means::{loss_ratio, measured, ratio};
 use super::percentiles::{self, PERCENTS};
-use super::tables::{loss_ratio, measured, ratio};
 use crate::Plan;
 use crate::report::{Columns, Table};
 
@@ -119,19 +119,3 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         .fold(table, |table, &(name, why)| table.count(name, |row| row.record.drops[why as usize]))
         .done()
 }
-
-/// The column of each reason for a drop. The first [`AT_LINKS`] reasons occur at a link, the others at a node: only `flows` has a column
-/// for them.
-pub(super) const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
-    ("drops_queue_full", DropReason::QueueFull),
-    ("drops_early", DropReason::Early),
-    ("drops_random_loss", DropReason::RandomLoss),
-    ("drops_link_down", DropReason::LinkDown),
-    ("drops_policed", DropReason::Policed),
-    ("drops_corrupted", DropReason::Corrupted),
-    ("drops_no_route", DropReason::NoRoute),
-    ("drops_not_listening", DropReason::NotListening),
-    ("drops_hop_limit", DropReason::HopLimit),
-];
-
-const AT_LINKS: usize = 6;

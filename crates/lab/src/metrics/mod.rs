@@ -2,12 +2,21 @@
 
 mod apps;
 mod distributions;
+mod drops;
+mod events;
 mod fairness;
+mod flow_row;
+mod flows;
 mod links;
+mod means;
+mod names;
+mod nodes;
+mod packets;
 mod percentiles;
+mod receiver_row;
 mod receivers;
+mod series;
 mod summary;
-mod tables;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -25,18 +34,18 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
 
 /// As [`report`]; more than `many` flows, receivers or directions of links have no keys of their own in `summary`.
 fn report_of(plan: &Plan, trace: &Trace, many: usize) -> Report {
-    let names = tables::Names::new(plan, trace);
-    let rows = tables::FlowRow::all(plan, trace);
-    let flows = tables::flows(&rows);
+    let names = names::Names::new(plan, trace);
+    let rows = flow_row::FlowRow::all(plan, trace);
+    let flows = flows::flows(&rows);
     let receivers = receivers::receivers(&rows);
     let links = links::links(plan, trace);
-    let nodes = tables::nodes(plan, trace);
+    let nodes = nodes::nodes(plan, trace);
     let apps = apps::apps(plan, trace);
     let exchanges = apps::exchanges(plan, trace);
     let windows = windows::Windows::new(trace, &rows);
-    let series = tables::series(plan, trace, &names, &rows, windows.as_ref());
-    let events = tables::events(trace, &names);
-    let packets = tables::packets(plan, trace);
+    let series = series::series(plan, trace, &names, &rows, windows.as_ref());
+    let events = events::events(trace, &names);
+    let packets = packets::packets(plan, trace);
     let distributions = distributions::distributions(plan, trace, &names, &rows);
     let inputs = [&flows, &receivers, &links, &nodes, &apps];
     let summary = summary::summary(plan, trace, &names, &rows, windows.as_ref(), inputs, many);

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use contract::{Delays, NodeId};
+use contract::NodeId;
 use sim::{Subject, Trace};
 use units::{Duration, Time};
 
 use super::fairness::{Curve, coefficient_of_variation, converged, jain};
+use super::flow_row::FlowRow;
+use super::means::{DelaySums, mean, mean_of, measured, pooled, ratio, share, share_lost};
+use super::names::Names;
 use super::percentiles::{self, PERCENTS};
-use super::tables::{DelaySums, FlowRow, Names, mean, mean_of, measured, ratio, share, share_lost};
 use super::windows::{BAND, Windows, intervals};
 use crate::report::{Cells, Columns, Keys, Report, Table, word};
 use crate::{Expectation, Plan};
@@ -339,13 +341,6 @@ impl Pooled {
             _ => return None,
         })
     }
-}
-
-/// The delays of several flows or receivers together.
-pub(super) fn pooled<'a>(delays: impl Iterator<Item = &'a Delays>) -> Delays {
-    let mut all = Delays::default();
-    delays.for_each(|some| all.add_all(some));
-    all
 }
 
 /// Jain's index over the goodputs of the competing members while they were active; `None` for fewer than two, or if they were never active at the same time.

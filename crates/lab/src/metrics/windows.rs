@@ -4,7 +4,7 @@ use sim::{Subject, Trace};
 use units::{Duration, Time};
 
 use super::fairness::{Curve, averaged, jain};
-use super::tables::FlowRow;
+use super::flow_row::FlowRow;
 
 /// Length of a window; of several intervals where the series is sampled more often.
 pub(super) const WINDOW: Duration = Duration::from_secs(1);
