@@ -7,9 +7,10 @@ use contract::{NodeId, Random};
 use stack::app::{Player as Usual, Sizes};
 use units::{Bytes, Duration, Rate};
 
-use super::flows::{Placed, Setting};
+use super::model::{Model, Transport};
+use super::setting::Setting;
 use super::sizes::{self, SizeKeys};
-use super::transports::{Model, Transport};
+use super::traffic::Placed;
 use crate::files::{self, Column, Remarks, Wrong, is_heading, units_of};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Field, Notes, shortened};

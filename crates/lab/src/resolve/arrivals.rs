@@ -4,9 +4,9 @@ use contract::{NodeId, Random};
 use units::{Bytes, Duration, Time};
 
 use super::endpoints::MAX_FLOWS;
-use super::flows::Setting;
+use super::model::{Model, Transport};
+use super::setting::Setting;
 use super::sizes::{self, SizeKeys};
-use super::transports::{Model, Transport};
 use crate::files::{self, Column, EPOCH_S, Remarks, Wrong, epoch_unit, is_heading, units_of};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Notes, shortened};

@@ -7,7 +7,7 @@ use crate::schema::read::{At, Field};
 use crate::schema::traffic::{Arrivals, SizeTable};
 use crate::schema::tree::Location;
 
-use super::flows::Placed;
+use super::traffic::Placed;
 
 /// A plan of more flows and links is printed with its generators: its tables would be more than a scenario may have.
 const MANY_TABLES: usize = 20_000;

@@ -5,9 +5,9 @@ use schemes::Build;
 use stack::ndn::ConsumerConfig;
 use units::{Bytes, Duration, Rate, UnitText};
 
+use super::model::{Machine, Transport, refuse};
 use super::ndn::NdnNet;
 use super::params::params;
-use super::transports::{Machine, Transport, refuse};
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::ndn::{Consumer, PatternWord};
 use crate::schema::read::{At, Field, Notes};

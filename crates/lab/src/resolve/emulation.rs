@@ -9,8 +9,8 @@ use units::Bytes;
 use wire::UDP_HEADERS;
 use wire::stream::{FEEDBACK, SEGMENT};
 
-use super::flows::{Placed, Traffic};
-use super::transports::Transport;
+use super::model::Transport;
+use super::traffic::{Placed, Traffic};
 use crate::schema::emulation::Emulation;
 use crate::schema::file::{File, Flow, NetworkWord};
 use crate::schema::read::{At, Notes, nearest, shortened};

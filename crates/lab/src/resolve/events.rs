@@ -1,11 +1,13 @@
 //! Events during a run: changes of links, routes, flows, group members, and resets of nodes.
 
-use contract::{FlowId, NodeId, ParamKind};
+use contract::{FlowId, NodeId};
 use sim::RouteSpec;
 use units::Duration;
 
-use super::flows::{Setting, Traffic};
-use super::transports::Transport;
+use super::model::Transport;
+use super::params::modes;
+use super::setting::Setting;
+use super::traffic::Traffic;
 use crate::schema::file::{Action, Event, File, Route};
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::Net;
@@ -212,15 +214,6 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             }
             changes
         }
-    }
-}
-
-/// The modes that a scheme can change to while it runs: the words of its parameter `mode`.
-pub(super) fn modes(scheme: &str) -> &'static [&'static str] {
-    let params = schemes::find(scheme).map(|entry| (entry.params)()).unwrap_or_default();
-    match params.iter().find(|param| param.name == "mode").map(|param| param.kind) {
-        Some(ParamKind::Choice(words)) => words,
-        _ => &[],
     }
 }
 

@@ -1,6 +1,7 @@
 //! Expectations: whether the result will exist, and its accepted values.
 
-use super::flows::{Setting, Traffic};
+use super::setting::Setting;
+use super::traffic::Traffic;
 use crate::report::{METRICS, Sides, word};
 use crate::schema::file::File;
 use crate::schema::read::{Notes, shortened, suggestion};

@@ -8,8 +8,8 @@ use sim::Cast;
 use stack::queue::DisciplineSpec;
 use units::{Bytes, Duration};
 
-use super::flows::Placed;
 use super::ndn::NdnNet;
+use super::traffic::Placed;
 use crate::schema::bucket::Bucket;
 use crate::schema::file::{Link, Port};
 use crate::schema::impair::Impair;

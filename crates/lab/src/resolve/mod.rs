@@ -16,12 +16,15 @@ mod icn;
 mod links;
 mod linux;
 mod media;
+mod model;
 mod ndn;
 pub(crate) mod params;
 mod sdn;
+mod setting;
 pub(crate) mod sizes;
 mod stacks;
 mod sweeps;
+mod traffic;
 mod transports;
 mod video;
 
@@ -44,7 +47,8 @@ use crate::schema::tree::Location;
 use crate::schema::values::{Expect, Nodes};
 use crate::topology::{self, Net, Paths};
 
-use self::transports::Transport;
+use self::model::Transport;
+use self::traffic::{Placed, Traffic};
 
 /// Most points of recorded series; each takes sixteen bytes.
 const MAX_POINTS: u128 = 50_000_000;
@@ -136,7 +140,7 @@ pub(crate) fn build(
     let mut paths = Paths::new(net, metric, &routes);
     refuse_routing_loops(file, net, &routes, &mut paths, notes);
 
-    let setting = flows::Setting { net, icn: &icn, ndn: &ndn, sdn: &sdn, folder, seed, duration };
+    let setting = setting::Setting { net, icn: &icn, ndn: &ndn, sdn: &sdn, folder, seed, duration };
     let traffic = flows::build(file, &setting, &mut paths, notes);
     let events = events::build(file, &setting, &traffic, notes);
     let record = record(file, &setting, &traffic, notes);
@@ -250,7 +254,7 @@ fn refuse_routing_loops(
 fn recorded_flows(
     written: &Record,
     series: &[At<String>],
-    traffic: &flows::Traffic,
+    traffic: &Traffic,
     notes: &mut Notes,
 ) -> Option<BTreeSet<FlowId>> {
     let list = written.flows.present()?;
@@ -280,7 +284,7 @@ fn recorded_flows(
 }
 
 /// What is recorded.
-fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
+fn record(file: &File, setting: &setting::Setting<'_>, traffic: &Traffic, notes: &mut Notes) -> Record {
     let none = At::from(Record::default());
     let written = file.record.present().unwrap_or(&none);
     let mut series: Vec<At<String>> = Vec::new();
@@ -312,7 +316,7 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
     let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
     if every > Duration::ZERO {
         // a consumer is what its Data arrive at
-        let arrives = |flow: &flows::Placed| match flow.transport {
+        let arrives = |flow: &Placed| match flow.transport {
             Transport::Ndn => 1,
             _ => flow.to.len(),
         };

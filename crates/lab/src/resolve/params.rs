@@ -1,6 +1,6 @@
 //! Parameters of schemes and of parts of forwarders: checked values, and every default.
 
-use contract::{ParamInfo, ParamList, SenderAlgorithm, Setup};
+use contract::{ParamInfo, ParamKind, ParamList, SenderAlgorithm, Setup};
 use schemes::{Build, Entry};
 use stack::ndn;
 use units::Bytes;
@@ -58,4 +58,13 @@ pub(crate) fn out_of_band(scheme: &str, params: &ParamList) -> bool {
         }
         Build::Control(_) | Build::Forwarder => false,
     })
+}
+
+/// The modes that a scheme can change to while it runs: the words of its parameter `mode`.
+pub(super) fn modes(scheme: &str) -> &'static [&'static str] {
+    let params = schemes::find(scheme).map(|entry| (entry.params)()).unwrap_or_default();
+    match params.iter().find(|param| param.name == "mode").map(|param| param.kind) {
+        Some(ParamKind::Choice(words)) => words,
+        _ => &[],
+    }
 }

@@ -7,8 +7,8 @@ use stack::quic::FlowControl;
 use stack::stream::EncoderModel;
 use units::Bytes;
 
+use super::model::{Machine, Transport, refuse};
 use super::params::params;
-use super::transports::{Machine, Transport, refuse};
 use crate::schema::file::{Flow, NetworkWord, StackWord};
 use crate::schema::quic::Quic;
 use crate::schema::read::{At, Notes, nearest, shortened};

@@ -11,6 +11,7 @@ use stack::{stream, tcp};
 use units::{Bytes, Time};
 
 use super::churn::{check_churn, churn, refuse_both};
+use super::model::{Machine, Model, Transport, refuse};
 use super::ndn::NdnNet;
 use super::params::{out_of_band, params};
 use super::{Trace, consumers, emulation, linux, stacks, video};
@@ -20,38 +21,6 @@ use crate::schema::settings::Setting;
 use crate::schema::tcp::{LikeWord, Tcp};
 use crate::schema::values::SchemeName;
 use crate::topology::{Net, NetPort, check_name};
-
-/// What all copies of an entry have in common.
-pub(super) struct Model<'a> {
-    pub(super) name: &'a At<String>,
-    pub(super) transport: Transport,
-    pub(super) cast: Cast,
-    /// Size on the wire of its data packets.
-    pub(super) packet: Bytes,
-    /// Its table but for its name, ends and times.
-    pub(super) table: Flow,
-    /// The frames that it carries, where a file lists them.
-    pub(super) trace: Option<(String, Trace)>,
-}
-
-/// Which state machines a flow has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Transport {
-    Tcp,
-    Stream,
-    Datagram,
-    Ndn,
-    /// A transport stack that is not ours.
-    Stack,
-}
-
-/// The keys of a flow that its state machines take: scheme, parameters, sizes, settings.
-pub(super) struct Machine {
-    pub(super) table: Flow,
-    pub(super) transport: Transport,
-    pub(super) packet: Bytes,
-    pub(super) trace: Option<(String, Trace)>,
-}
 
 /// The settings of an entry without endpoints and times; `None` after an error, which is noted. Classes are looked up in `net`.
 pub(super) fn model<'a>(
@@ -281,13 +250,6 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     Some(Machine { trace, ..Machine::new(transport, keys) })
 }
 
-impl Machine {
-    pub(super) fn new(transport: Transport, table: Flow) -> Self {
-        let packet = table.packet.or(Bytes::ZERO);
-        Self { table, transport, packet, trace: None }
-    }
-}
-
 /// Notes a stream over a network that its catalogue row does not list; whether it is one.
 fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> bool {
     let (family, what) = match cast {
@@ -310,24 +272,6 @@ fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> boo
     let location = network.or(table.scheme.present().map(|at| at.location)).unwrap_or(table.location);
     notes.wrong(location, format!("`{}` is not made for {what}", entry.scheme.name)).hint(hint);
     true
-}
-
-/// Notes keys that do not go with the machine.
-pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
-    for (key, location) in table.written() {
-        if keys.contains(&key) {
-            let hint = match key {
-                "size" if of.ends_with("stream") => {
-                    "a stream has no end; a download of a given size runs over TCP: scheme = \"cubic\""
-                }
-                "tcp" if of.starts_with("stack") && !table.stack.is_missing() => {
-                    "flow control of QUIC is quic = { receive_window = \"10 MB\" }; other settings of the stack are its own"
-                }
-                _ => "leave it out",
-            };
-            notes.wrong(location, format!("`{key}` does not go with {of}")).hint(hint);
-        }
-    }
 }
 
 /// The keys of a flow over TCP.

@@ -264,7 +264,7 @@ fn modes(player: Player, scheme: &str, notes: &mut Notes) -> Option<Player> {
             .hint("write the mode while the buffer fills and the one when it is full");
         return None;
     };
-    let known = super::events::modes(scheme);
+    let known = super::params::modes(scheme);
     for mode in &modes.value {
         if !known.contains(&mode.value.as_str()) {
             match known {
