@@ -131,7 +131,7 @@ pub(crate) fn build(
     let net = &mut made;
     let icn = icn::build(file, flow_tables, net, notes);
     let clocks = clocks::build(file, net, notes);
-    let ndn = ndn.location(file, flow_tables, net, &icn, notes);
+    let ndn = ndn.location(file, flow_tables, net, &icn, sdn::controller(file, net), notes);
     let sdn = sdn::build(file, flow_tables, net, &icn, &ndn, notes);
     let net = &*net;
     let metric = file.routing.present().and_then(|routing| routing.metric.present());

@@ -9,7 +9,6 @@ use units::{Bytes, Duration};
 
 use super::icn::IcnNet;
 use super::params::PartParams;
-use super::sdn::controller;
 use crate::schema::file::{File, Flow, NetworkWord};
 use crate::schema::ndn::{
     LinkName, NameRoute, Ndn, NodeStore, PolicyWord, Prefix, Producer, Store, StrategyName,
@@ -119,13 +118,14 @@ impl NdnNet {
         self.partial || self.nodes().binary_search(&node).is_ok()
     }
 
-    /// Places forwarders, producers, stores and routes.
+    /// Places forwarders, producers, stores and routes; `controller` is the node of an SDN controller, which forwards nothing.
     pub(super) fn location(
         mut self,
         file: &File,
         flows: &[At<Flow>],
         net: &Net,
         icn: &IcnNet,
+        controller: Option<NodeId>,
         notes: &mut Notes,
     ) -> Self {
         let before = notes.count();
@@ -144,7 +144,7 @@ impl NdnNet {
                 "write network = \"ndn\" and a `prefix` in a flow, or leave [ndn] and [[producers]] out",
             );
         }
-        self.nodes = nodes(table, controller(file, net), net, icn, notes);
+        self.nodes = nodes(table, controller, net, icn, notes);
         let defaults = NdnSpec::default();
         let store = match table.store.present() {
             Some(store) => {
