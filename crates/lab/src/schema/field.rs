@@ -3,8 +3,6 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::schema::notes::Notes;
-use crate::schema::read::Read;
 use crate::schema::tree::Location;
 
 /// A value and its place.
@@ -105,25 +103,6 @@ impl<T> Field<T> {
         T: Clone,
     {
         self.present().map_or(default, |at| at.value.clone())
-    }
-
-    /// The value; where it is not written, that is noted at `location`.
-    pub(crate) fn required(
-        &self,
-        key: &str,
-        of: &str,
-        location: Location,
-        notes: &mut Notes,
-    ) -> Option<&At<T>>
-    where
-        T: Read,
-    {
-        if self.is_missing() {
-            notes
-                .wrong(location, format!("{of} needs `{key}`"))
-                .hint(format!("write {key} = {}", T::example()));
-        }
-        self.present()
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) use crate::schema::declare::{joined, refuse_unknown, tables, words};
 pub(crate) use crate::schema::field::{At, Field};
 pub(crate) use crate::schema::hints::{nearest, shortened, suggestion};
 pub(crate) use crate::schema::notes::{Note, Notes};
-use crate::schema::tree::{Node, Value};
+use crate::schema::tree::{Location, Node, Value};
 
 /// A type that stands in a scenario.
 pub(crate) trait Read: Sized {
@@ -275,6 +275,24 @@ impl<T: Read> Read for Arc<T> {
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         T::schema(generator)
+    }
+}
+
+impl<T: Read> Field<T> {
+    /// The value; where it is not written, that is noted at `location`.
+    pub(crate) fn required(
+        &self,
+        key: &str,
+        of: &str,
+        location: Location,
+        notes: &mut Notes,
+    ) -> Option<&At<T>> {
+        if self.is_missing() {
+            notes
+                .wrong(location, format!("{of} needs `{key}`"))
+                .hint(format!("write {key} = {}", T::example()));
+        }
+        self.present()
     }
 }
 
