@@ -16,10 +16,12 @@ use super::network::{Sizes, served, sizes};
 use super::{Ids, changed};
 use crate::resolve::params::PartParams;
 use crate::resolve::{Resolved, Trace};
-use crate::schema::file::{Churn, File, Flow, Member, NetworkWord, Source, SourceWord, StackWord};
+use crate::schema::file::{File, Flow, NetworkWord, Source, SourceWord, StackWord};
 use crate::schema::ndn::{Consumer, PatternWord};
+use crate::schema::nodes::Member;
 use crate::schema::params::Params;
 use crate::schema::read::{At, Field};
+use crate::schema::traffic::Churn;
 use crate::schema::values::Instant;
 use crate::schema::video::{Encoder, Player};
 

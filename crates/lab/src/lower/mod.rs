@@ -18,10 +18,10 @@ use crate::report::{FAIRNESS, Sides};
 use crate::resolve::Resolved;
 use crate::resolve::params::PartParams;
 use crate::schema::file::{File, Flow, Link, Topology};
+use crate::schema::nodes::{NetworkNode, Nodes};
 use crate::schema::params::Params;
 use crate::schema::read::{At, Field};
 use crate::schema::settings::Setting;
-use crate::schema::values::Nodes;
 use crate::{Expectation, Group, Plan};
 
 /// The plan of a resolved tree. It keeps what is printed of the tree, which of a large plan has no table for each link and flow.
@@ -101,7 +101,7 @@ impl<'a> Ids<'a> {
     }
 }
 
-fn nodes(topology: &Topology) -> &[At<crate::schema::file::NetworkNode>] {
+fn nodes(topology: &Topology) -> &[At<NetworkNode>] {
     match topology.nodes.resolved() {
         Nodes::List(list) => list,
         Nodes::Count(_) => &[],

@@ -7,7 +7,8 @@ use contract::NodeId;
 use units::Time;
 
 use super::churn::{check_churn, churn};
-use crate::schema::file::{self, Flow, Member, NetworkWord};
+use crate::schema::file::{Flow, NetworkWord, Receivers};
+use crate::schema::nodes::Member;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Location;
 use crate::schema::values::Instant;
@@ -190,12 +191,12 @@ pub(super) fn nodes(
 fn receivers(
     table: &Flow,
     from: NodeId,
-    targets: &[At<file::Member>],
+    targets: &[At<Member>],
     net: &Net,
     notes: &mut Notes,
 ) -> Option<Vec<Receiver>> {
     let before = notes.count();
-    let none = file::Receivers::default();
+    let none = Receivers::default();
     let members = table.receivers.present().map_or(&none, |at| &at.value);
     let always: Vec<NodeId> =
         members.always.items().iter().filter_map(|name| net.find_node(name, notes)).collect();

@@ -12,10 +12,11 @@ use super::setting::Setting;
 use super::traffic::{Placed, Traffic};
 use super::transports::model;
 use super::{apps, arrivals};
-use crate::schema::file::{File, Flow, Member};
+use crate::schema::file::{File, Flow};
 use crate::schema::ndn::PatternWord;
+use crate::schema::nodes::{Member, Targets};
 use crate::schema::read::{At, Field, Notes, shortened};
-use crate::schema::values::{Instant, Senders, Targets};
+use crate::schema::values::{Instant, Senders};
 use crate::topology::{Net, Paths};
 
 /// Most contents in the catalogues of all consumers together; each takes eight bytes.

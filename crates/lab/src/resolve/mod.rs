@@ -38,13 +38,14 @@ use stack::stream::FrameType;
 use units::Duration;
 
 use crate::report::FAIRNESS;
-use crate::schema::file::{File, Kind, NetworkNode, Record, Route, Routing, Topology};
+use crate::schema::file::{File, Kind, Record, Route, Routing, Topology};
+use crate::schema::nodes::{NetworkNode, Nodes};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::renames::unknown;
 use crate::schema::settings::Setting;
 use crate::schema::trace::TraceKey;
 use crate::schema::tree::Location;
-use crate::schema::values::{Expect, Nodes};
+use crate::schema::values::Expect;
 use crate::topology::{self, Net, Paths};
 
 use self::model::Transport;

@@ -9,6 +9,7 @@ use crate::schema::bucket::Bucket;
 use crate::schema::emulation::{Commands, Emulation};
 use crate::schema::impair::Impair;
 use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
+use crate::schema::nodes::{Nodes, Targets};
 use crate::schema::params::Params;
 use crate::schema::queue::Queue;
 use crate::schema::quic::Quic;
@@ -16,11 +17,9 @@ use crate::schema::read::{At, Notes, tables, words};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
 use crate::schema::trace::TraceSource;
-use crate::schema::traffic::{App, Arrivals};
+use crate::schema::traffic::{App, Arrivals, Churn};
 use crate::schema::tree::Location;
-use crate::schema::values::{
-    Buffer, Ends, Expect, Instant, MarkAbove, Nodes, SchemeName, Senders, Sweep, Targets,
-};
+use crate::schema::values::{Buffer, Ends, Expect, Instant, MarkAbove, SchemeName, Senders, Sweep};
 use crate::schema::video::{Encoder, Player};
 
 tables! {
@@ -183,16 +182,6 @@ tables! {
         classes: Vec<At<u32>>,
     }
 
-    /// A node and its position in pictures.
-    pub(crate) struct NetworkNode = "a node" {
-        /// Its name.
-        name: String,
-        /// Horizontal position, from 0 (left) to 1 (right).
-        x: f64 where share_of(0.0, 1.0),
-        /// Vertical position, from 0 (top) to 1 (bottom).
-        y: f64 where share_of(0.0, 1.0),
-    }
-
     /// How routes are computed, and routes that override them.
     pub(crate) struct Routing = "routing" {
         /// What shortest paths minimise. Default: the delay.
@@ -328,30 +317,6 @@ tables! {
         arrivals: Arc<Arrivals>,
         /// An application at the receiver that requests data and waits for them, over TCP or QUIC: a closed loop.
         app: Arc<App>,
-    }
-
-    /// A receiver of a group with its own join and leave times.
-    pub(crate) struct Member = "a receiver" {
-        /// Its node, or a pattern such as "leaf*".
-        node: String,
-        /// Join time. Default: 0 s.
-        start: Instant,
-        /// Leave time. Default: the end of the run.
-        stop: Instant,
-        /// It leaves and joins at random times.
-        churn: Arc<Churn>,
-    }
-
-    /// Random on and off periods in turn. Their lengths are exponentially distributed unless a shape is given.
-    pub(crate) struct Churn = "churn" {
-        /// Mean length of an on period.
-        on: Duration where within("1 us", "1000000000 s"),
-        /// Mean length of an off period.
-        off: Duration where within("1 us", "1000000000 s"),
-        /// Shape of Pareto-distributed periods, above 1.
-        shape: f64 where share_of(1.000_001, 1000.0),
-        /// All periods have their mean length.
-        fixed: bool,
     }
 
     /// Churn of the members of a group.

@@ -1,11 +1,12 @@
 //! The JSON Schema of scenario files, from the tables that the loader reads and the parameters of the catalogue.
 
-use contract::{ParamInfo, ParamKind};
+use contract::ParamInfo;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use stack::ndn;
 
 use crate::schema::file::{File, Kind};
+use crate::schema::params::param_schema;
 
 /// Required keys by table; the empty name is the scenario itself.
 const REQUIRED: &[(&str, &[&str])] = &[
@@ -64,33 +65,9 @@ pub fn schema() -> Value {
 /// Where `key` is this name, `params` has these keys.
 fn of(key: &str, params: &str, (name, infos): (&str, Vec<ParamInfo>)) -> Value {
     let properties: Map<String, Value> =
-        infos.iter().map(|info| (info.name.to_owned(), param(info))).collect();
+        infos.iter().map(|info| (info.name.to_owned(), param_schema(info))).collect();
     json!({
         "if": { "properties": { key: { "const": name } }, "required": [key] },
         "then": { "properties": { params: { "properties": properties, "additionalProperties": false } } },
     })
-}
-
-/// A parameter.
-pub(super) fn param(info: &ParamInfo) -> Value {
-    let value = |param: &contract::ParamValue| match param {
-        contract::ParamValue::Float(x) => json!(x),
-        contract::ParamValue::Int(x) => json!(x),
-        contract::ParamValue::Bool(x) => json!(x),
-        contract::ParamValue::Text(x) => json!(x),
-    };
-    let mut schema = match info.kind {
-        ParamKind::Number => json!({ "type": "number" }),
-        ParamKind::Count => json!({ "type": "integer" }),
-        ParamKind::Switch => json!({ "type": "boolean" }),
-        ParamKind::Time | ParamKind::Rate | ParamKind::Size => json!({ "type": "string" }),
-        ParamKind::Choice(words) => json!({ "type": "string", "enum": words }),
-    };
-    schema["description"] = info.doc.clone().into();
-    schema["default"] = value(&info.default);
-    if let (Some((low, high)), ParamKind::Number | ParamKind::Count) = (&info.range, info.kind) {
-        schema["minimum"] = value(low);
-        schema["maximum"] = value(high);
-    }
-    schema
 }

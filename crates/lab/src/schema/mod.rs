@@ -10,6 +10,7 @@ pub(crate) mod hints;
 pub(crate) mod impair;
 mod json;
 pub(crate) mod ndn;
+pub(crate) mod nodes;
 mod notes;
 pub(crate) mod params;
 pub(crate) mod queue;

@@ -1,8 +1,9 @@
 //! Parameters of schemes, of parts of forwarders and of queue disciplines: as written, and checked against their table.
 
-use contract::{ParamInfo, ParamList, ParamValue};
+use contract::{ParamInfo, ParamKind, ParamList, ParamValue};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use schemes::Resolve;
+use serde_json::{Value as Json, json};
 
 use crate::schema::read::{At, Notes, Read, kind_of, mismatch, shortened};
 use crate::schema::renames::unknown;
@@ -140,4 +141,28 @@ pub(crate) fn resolved_beside(
             None
         }
     }
+}
+
+/// The JSON Schema of a parameter.
+pub(super) fn param_schema(info: &ParamInfo) -> Json {
+    let value = |param: &ParamValue| match param {
+        ParamValue::Float(x) => json!(x),
+        ParamValue::Int(x) => json!(x),
+        ParamValue::Bool(x) => json!(x),
+        ParamValue::Text(x) => json!(x),
+    };
+    let mut schema = match info.kind {
+        ParamKind::Number => json!({ "type": "number" }),
+        ParamKind::Count => json!({ "type": "integer" }),
+        ParamKind::Switch => json!({ "type": "boolean" }),
+        ParamKind::Time | ParamKind::Rate | ParamKind::Size => json!({ "type": "string" }),
+        ParamKind::Choice(words) => json!({ "type": "string", "enum": words }),
+    };
+    schema["description"] = info.doc.clone().into();
+    schema["default"] = value(&info.default);
+    if let (Some((low, high)), ParamKind::Number | ParamKind::Count) = (&info.range, info.kind) {
+        schema["minimum"] = value(low);
+        schema["maximum"] = value(high);
+    }
+    schema
 }

@@ -6,8 +6,7 @@ use schemes::Resolve;
 use serde_json::{Map, Value as Json, json};
 use stack::queue::{self, DisciplineSpec};
 
-use crate::schema::json::param;
-use crate::schema::params::{Params, plain, resolved_beside};
+use crate::schema::params::{Params, param_schema, plain, resolved_beside};
 use crate::schema::read::{At, Notes, Read, mismatch, shortened};
 use crate::schema::tree::{Node, Value};
 use crate::schema::values::known_name;
@@ -123,7 +122,7 @@ fn table_name(name: &str) -> String {
 fn table_of(name: &str, title: &str, infos: &[ParamInfo]) -> Json {
     let kind = (KIND.to_owned(), json!({ "const": name, "description": "Queue discipline." }));
     let properties = infos.iter().map(|info| {
-        let mut schema = param(info);
+        let mut schema = param_schema(info);
         schema["description"] =
             format!("{} Default: {}. Source: {}.", info.doc, info.default, info.source).into();
         if matches!(info.kind, ParamKind::Time | ParamKind::Rate | ParamKind::Size) {

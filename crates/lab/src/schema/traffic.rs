@@ -106,6 +106,18 @@ tables! {
         /// Time that the browser computes before the request. Default: 0 s.
         delay: Duration where within("0 s", "1000 s"),
     }
+
+    /// Random on and off periods in turn. Their lengths are exponentially distributed unless a shape is given.
+    pub(crate) struct Churn = "churn" {
+        /// Mean length of an on period.
+        on: Duration where within("1 us", "1000000000 s"),
+        /// Mean length of an off period.
+        off: Duration where within("1 us", "1000000000 s"),
+        /// Shape of Pareto-distributed periods, above 1.
+        shape: f64 where share_of(1.000_001, 1000.0),
+        /// All periods have their mean length.
+        fixed: bool,
+    }
 }
 
 words! {

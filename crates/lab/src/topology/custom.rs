@@ -6,8 +6,8 @@ use units::{Duration, Rate};
 
 use super::{Defaults, Net, check_name, layout, ports};
 use crate::schema::file::{Link, Topology};
+use crate::schema::nodes::Nodes;
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
-use crate::schema::values::Nodes;
 
 /// The nodes and links of a `custom` topology.
 pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {

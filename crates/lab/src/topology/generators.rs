@@ -7,9 +7,9 @@ use contract::{NodeId, Random};
 use super::changes::{Maker, Template};
 use super::{Defaults, Net, layout, template};
 use crate::schema::file::{Kind, Topology};
+use crate::schema::nodes::Nodes;
 use crate::schema::read::{At, Notes};
 use crate::schema::tree::Location;
-use crate::schema::values::Nodes;
 
 /// Maximum number of nodes of a generated topology.
 const MAX_NODES: u64 = 200_000;

@@ -15,8 +15,9 @@ use units::{Bytes, Duration, Time};
 
 use crate::Plan;
 use crate::resolve::params::out_of_band;
-use crate::schema::file::{Action, Event, File, Flow, Link, Member};
+use crate::schema::file::{Action, Event, File, Flow, Link};
 use crate::schema::ndn::Prefix;
+use crate::schema::nodes::Member;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Location;
 use crate::topology::{Net, matches_pattern};
