@@ -10,7 +10,9 @@ mod late;
 mod machines;
 mod ndn;
 mod next_hops;
+mod node_agent;
 mod nodes;
+mod place;
 mod sdn;
 
 use std::ops::Range;

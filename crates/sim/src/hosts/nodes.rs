@@ -3,8 +3,6 @@
 //! The fast path of packets does not involve them. A link to such a node is marked, and so are the node's own ports with a part of a scheme; packets
 //! on these take the slow path.
 
-use std::collections::BTreeMap;
-
 use contract::{
     Address, Count, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,
     NodeView, Outputs, Packet, ParamError, PortId, PortView, Random, Router, RouterInput, TransitCx,
@@ -18,7 +16,7 @@ use units::{Duration, Time};
 use super::any_node::AnyNode;
 use super::clocks::Clocks;
 use super::endpoint::stream_setup;
-use super::sdn::NodeAgent;
+use super::node_agent::NodeAgent;
 use crate::agenda::{Agenda, AgendaEvent, Kind};
 use crate::blueprint::Metric;
 use crate::fabric::{Edge, Fabric, NO_FLOW};
@@ -167,27 +165,6 @@ impl Nodes {
         nodes
     }
 
-    /// Adds the state machines of all nodes.
-    pub(super) fn place(
-        &mut self,
-        blueprint: &Blueprint,
-        fabric: &mut Fabric,
-        clocks: &Clocks,
-    ) -> Result<(), ParamError> {
-        if let Some(spec) = &blueprint.icn {
-            self.place_routers(blueprint, spec, fabric.edges(), clocks)?;
-        }
-        let name_routes = match &blueprint.ndn {
-            Some(spec) => self.place_forwarders(blueprint, spec, fabric.edges(), clocks)?,
-            None => BTreeMap::new(),
-        };
-        if let Some(spec) = &blueprint.sdn {
-            self.place_agents(blueprint, spec, fabric, clocks, &name_routes)?;
-        }
-        self.observe_ports(fabric);
-        Ok(())
-    }
-
     /// Adds the state machine of a node.
     pub(super) fn add(&mut self, node: NodeId, machine: AnyNode, blueprint: &Blueprint) {
         let index = self.all.len() as u32;
@@ -215,7 +192,8 @@ impl Nodes {
         }
     }
 
-    fn place_routers(
+    /// Adds the routers and the resolver of a network by name.
+    pub(super) fn place_routers(
         &mut self,
         blueprint: &Blueprint,
         spec: &IcnSpec,

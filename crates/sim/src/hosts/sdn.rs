@@ -4,37 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{
-    App, Command, DirectedLink, DropReason, Hop, HopTable, LinkId, NameId, Net, NextHop, NodeCx, NodeId,
-    ParamError, PortId, Requirements, RouterInput, Setup,
+    App, Command, DirectedLink, Hop, HopTable, LinkId, NameId, Net, NextHop, NodeId, ParamError, PortId,
+    Requirements, Setup,
 };
 use schemes::AnyApp;
 use stack::sdn::{Agent, AgentLocation, Controller};
-use units::{Bytes, Clock, Time};
+use units::Bytes;
 
 use super::any_node::AnyNode;
 use super::clocks::Clocks;
 use super::ndn::NameRoutes;
+use super::node_agent::NodeAgent;
 use super::nodes::{NONE, NodeState, Nodes};
 use crate::fabric::{Edge, Fabric, NO_FLOW};
 use crate::{Blueprint, FlowKind, Limit, SdnSpec};
-
-/// The agent of a node, with the node's clock if that is not exact.
-pub(super) struct NodeAgent {
-    pub(super) machine: Agent,
-    clock: Option<Clock>,
-}
-
-impl NodeAgent {
-    pub(super) fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        let Some(clock) = self.clock else { return self.machine.handle(input, cx) };
-        cx.at(clock.local_time(cx.now()), |cx| self.machine.handle(input, cx))
-    }
-
-    #[inline]
-    pub(super) fn wake(&self) -> Time {
-        self.clock.map_or(self.machine.wake(), |clock| clock.first(self.machine.wake()))
-    }
-}
 
 impl NodeState {
     /// Removes the commands of the node's agent and returns them.
