@@ -5,6 +5,7 @@
 
 mod copies;
 mod fans;
+mod offers;
 mod port;
 mod queues;
 mod ring;
@@ -18,9 +19,9 @@ use units::{Duration, Rate, Time};
 
 pub(crate) use fans::FanOffer;
 use fans::Fans;
-pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Offer, OfferPath, Port};
+pub(crate) use offers::{Departure, Due, Offer, OfferPath, Passage, Reports, SlowOffer};
+pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Port};
 use port::{Discipline, Dropped, Impairments};
-pub(crate) use queues::{Departure, Due, Passage, Reports, SlowOffer};
 use ring::Spare;
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};

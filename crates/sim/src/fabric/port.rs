@@ -16,6 +16,7 @@ mod departures;
 mod discipline;
 mod impair;
 mod readings;
+mod services;
 mod transmitter;
 
 use contract::{Backlog, DropReason, Ecn, NodeId, Packet, PacketId, PortId, PortView, QueueLimit, Random};
@@ -32,23 +33,11 @@ pub(super) use impair::Impairments;
 pub(crate) use impair::{DAMAGED, Fate};
 use transmitter::Transmitter;
 
+use super::offers::{Offer, OfferPath};
 use super::ring::{Ring, Slot, Spare};
 use crate::PortSpec;
 use crate::delays::Delays;
 use memory::prefetch;
-
-/// The result of an offer of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Offer {
-    /// Accepted; nothing to schedule.
-    Accepted,
-    /// Accepted; schedule an `Arrive` at this time.
-    Arrive(Time),
-    /// Schedule a `Depart` at this time.
-    Depart(Time),
-    /// Dropped.
-    Dropped(DropReason),
-}
 
 /// Who handles a packet that arrives at the end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,24 +48,6 @@ pub(crate) enum ArrivalPath {
     Node,
     /// The link first: it may lose, impair or capture the packet.
     Link,
-}
-
-/// Who takes the packets that are offered to a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OfferPath {
-    /// The ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
-    Fast,
-    /// The queue discipline: the port is up, has one, a trace or a bucket neither, and nobody looks at it.
-    Discipline,
-    /// The ring, after the policer, as of the plan of a trace or a shaper: the port is up and has any of them, no queue discipline, and nobody
-    /// looks at it.
-    Planned,
-    /// The ring as well, and the state machine of the node sees offers, departures or both: otherwise as [`OfferPath::Fast`].
-    Observed,
-    /// Any other port.
-    Slow,
-    /// The fan of which the port is, see [`super::Fabric::form_fan`].
-    Fan,
 }
 
 /// What a link does to a packet that arrives at its end.

@@ -5,69 +5,8 @@ use contract::{Arena, DropReason, Packet, PacketId, PortId};
 use units::{Duration, Time};
 
 use super::Fabric;
-use super::port::{Accepted, NextStart, Offer, OfferPath};
-
-/// The result of an offer on the slow path.
-pub(crate) enum SlowOffer {
-    /// The plain FIFO accepted or dropped the packet, or the link is down.
-    Fifo(Offer),
-    /// The port has a discipline, which may be due for a service. It dropped the offered packet if there is a reason.
-    Discipline(Option<DropReason>),
-}
-
-/// The result of an offer straight to a queue discipline.
-pub(crate) struct DisciplineOffer {
-    /// Packets put on the link.
-    pub sent: u64,
-    /// The `Arrive` to schedule, if any.
-    pub arrive: Offer,
-    /// Why the offered packet was dropped, if it was.
-    pub refused: Option<DropReason>,
-}
-
-/// What an offer straight to a queue discipline came to.
-pub(crate) enum Passage {
-    /// The packet has found the queue empty and the link idle, and is on the link.
-    Through(Offer),
-    /// Anything else.
-    Queued(DisciplineOffer),
-}
-
-/// A packet that a discipline has put on the link.
-pub(crate) struct Service {
-    pub packet: PacketId,
-    /// How long the packet has waited, if the router of the port observes departures.
-    pub observed: Option<Duration>,
-}
-
-/// What a `Depart` stands for.
-pub(crate) enum Due {
-    /// It is stale.
-    Nothing,
-    /// An observed FIFO starts a transmission.
-    Start,
-    /// A port with a discipline is to be served.
-    Service,
-}
-
-/// What an offer to an observed FIFO leaves to report.
-pub(crate) enum Reports {
-    Nothing,
-    /// The departure of the offered packet, which has not waited.
-    Offered,
-    /// Whatever [`Fabric::next_departure`] returns.
-    Due,
-}
-
-/// The next step of reporting departures from a plain FIFO.
-pub(crate) enum Departure {
-    /// Report this packet, whose transmission has started, and how long it waited.
-    Show(PacketId, Duration),
-    /// Schedule a `Depart` at this time, when the next one starts.
-    Wait(Time),
-    /// Nothing waits, or its event is pending.
-    Done,
-}
+use super::offers::{Departure, Due, Offer, OfferPath, Passage, Reports, Service, SlowOffer};
+use super::port::{Accepted, NextStart};
 
 impl Fabric {
     /// Offers a packet to the plain FIFO of a port with [`OfferPath::Fast`].
