@@ -46,20 +46,20 @@ pub(super) fn summary(
     let curves = Curves::new(trace, rows);
 
     let events = changes(plan);
-    let whole = Whole { trace, rows, curves: &curves, windows, events: &events };
+    let sources = Sources { trace, rows, curves: &curves, windows, events: &events };
     let single = Single::of(plan, [flows, receivers, links], many);
     let all_flows: Vec<usize> = (0..rows.len()).collect();
-    group(&mut all, "flows", &all_flows, flows, &whole);
+    group(&mut all, "flows", &all_flows, flows, &sources);
     for entry in &plan.groups {
         let members: Vec<usize> = entry.flows.iter().map(|flow| flow.index()).collect();
-        group(&mut all, &format!("flows.{}", entry.name), &members, flows, &whole);
+        group(&mut all, &format!("flows.{}", entry.name), &members, flows, &sources);
     }
     for row in (0..rows.len()).filter(|&row| single.has_flow(names.flow(row))) {
         columns(&mut all, names.flow(row), flows, row);
         all.put(names.flow(row), "cov", curves.cov[row]);
         all.put(names.flow(row), "convergence", curves.convergence_s[row]);
-        all.put(names.flow(row), "power", whole.power(&[row], rows[row].throughput()));
-        all.put(names.flow(row), "recovery", whole.recovery(&[row]));
+        all.put(names.flow(row), "power", sources.power(&[row], rows[row].throughput()));
+        all.put(names.flow(row), "recovery", sources.recovery(&[row]));
     }
     for row in (0..receivers.rows()).filter(|&row| single.has_receiver(names.receiver(row))) {
         columns(&mut all, names.receiver(row), receivers, row);
@@ -158,8 +158,8 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
 }
 
 /// Adds the values of a group of flows, each as [`Over`] says; counts are summed.
-fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, whole: &Whole<'_>) {
-    let Whole { trace, rows, curves, windows, .. } = *whole;
+fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, sources: &Sources<'_>) {
+    let Sources { trace, rows, curves, windows, .. } = *sources;
     all.put(subject, "count", Some(members.len() as f64));
     let waits = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].waits()).collect());
     let delays = pooled(members.iter().flat_map(|&row| rows[row].delays()));
@@ -211,8 +211,8 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
     let indices = || over_time.iter().filter(|(at, _)| *at > trace.warmup).map(|(_, index)| *index);
     all.put(subject, "fairness_mean", mean(indices()));
     all.put(subject, "fairness_min", indices().reduce(f64::min));
-    all.put(subject, "power", whole.power(members, throughput));
-    all.put(subject, "recovery", whole.recovery(members));
+    all.put(subject, "power", sources.power(members, throughput));
+    all.put(subject, "recovery", sources.recovery(members));
     all.put(subject, "cov", mean(members.iter().filter_map(|&row| curves.cov[row])));
     let times: Option<Vec<f64>> = members
         .iter()
@@ -224,7 +224,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
 
 /// The sources of a group's values.
 #[derive(Clone, Copy)]
-struct Whole<'a> {
+struct Sources<'a> {
     trace: &'a Trace,
     rows: &'a [FlowRow<'a>],
     curves: &'a Curves,
@@ -233,7 +233,7 @@ struct Whole<'a> {
     events: &'a [Time],
 }
 
-impl Whole<'_> {
+impl Sources<'_> {
     /// The time until the rates of flows have recovered from the changes.
     fn recovery(&self, members: &[usize]) -> Option<f64> {
         self.windows?.recovery(members, self.events)

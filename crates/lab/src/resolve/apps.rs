@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Rate};
 use super::model::{Model, Transport};
 use super::setting::Setting;
 use super::sizes::{self, SizeKeys};
-use super::traffic::Placed;
+use super::traffic::ResolvedFlow;
 use crate::files::{self, Column, Remarks, Wrong, is_heading, units_of};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Field, Notes, shortened};
@@ -403,8 +403,8 @@ fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App>
 }
 
 /// Notes flows of one application that differ in what they do, when, or where they lead.
-pub(super) fn check(flows: &[Placed], notes: &mut Notes) {
-    let mut known: BTreeMap<&str, &Placed> = BTreeMap::new();
+pub(super) fn check(flows: &[ResolvedFlow], notes: &mut Notes) {
+    let mut known: BTreeMap<&str, &ResolvedFlow> = BTreeMap::new();
     for flow in flows {
         let Some(app) = flow.table.app.present() else { continue };
         let Some(first) = known.insert(app.name.resolved(), flow) else { continue };
@@ -427,12 +427,12 @@ pub(super) fn check(flows: &[Placed], notes: &mut Notes) {
     }
 }
 
-fn client(flow: &Placed) -> Option<NodeId> {
+fn client(flow: &ResolvedFlow) -> Option<NodeId> {
     flow.to.first().copied()
 }
 
 /// Whether two flows may be connections of one application.
-fn same(one: &Placed, other: &Placed) -> bool {
+fn same(one: &ResolvedFlow, other: &ResolvedFlow) -> bool {
     let [a, b] = [one, other].map(|flow| &flow.table);
     let tables = a.app.present().zip(b.app.present());
     let identical = tables.is_some_and(|(a, b)| Arc::ptr_eq(a, b) || a.to_table() == b.to_table());

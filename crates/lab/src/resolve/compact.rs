@@ -7,7 +7,7 @@ use crate::schema::read::{At, Field};
 use crate::schema::traffic::{Arrivals, SizeTable};
 use crate::schema::tree::Location;
 
-use super::traffic::Placed;
+use super::traffic::ResolvedFlow;
 
 /// A plan of more flows and links is printed with its generators: its tables would be more than a scenario may have.
 const MANY_TABLES: usize = 20_000;
@@ -16,7 +16,7 @@ const MANY_TABLES: usize = 20_000;
 /// plans that are not large, and for those that nothing shorter describes: a list of links, or of flows in a file.
 ///
 /// It gives the same plan: starts and sizes are drawn from the seed and the names of flows.
-pub(super) fn build(file: &File, flows: &[Placed], links: usize, resolved: File) -> Option<File> {
+pub(super) fn build(file: &File, flows: &[ResolvedFlow], links: usize, resolved: File) -> Option<File> {
     if flows.len() + links <= MANY_TABLES {
         return None;
     }
@@ -27,7 +27,7 @@ pub(super) fn build(file: &File, flows: &[Placed], links: usize, resolved: File)
     if matches!(kind, Kind::Custom | Kind::Graphml) || listed {
         return None;
     }
-    let mut first: BTreeMap<Location, &Placed> = BTreeMap::new();
+    let mut first: BTreeMap<Location, &ResolvedFlow> = BTreeMap::new();
     for flow in flows {
         first.entry(flow.table.location).or_insert(flow);
     }
@@ -59,7 +59,7 @@ fn is_listed(arrivals: &Arrivals) -> bool {
 }
 
 /// An entry with the settings of its flows, which have every default.
-fn settings(entry: &Flow, flow: &Placed) -> Flow {
+fn settings(entry: &Flow, flow: &ResolvedFlow) -> Flow {
     let Flow {
         scheme,
         params,

@@ -5,7 +5,7 @@ use schemes::Build;
 use stack::ndn::ConsumerConfig;
 use units::{Bytes, Duration, Rate, UnitText};
 
-use super::model::{Machine, Transport, refuse};
+use super::model::{Machine, Transport, reject_keys};
 use super::ndn::NdnNet;
 use super::params::params;
 use crate::schema::file::{Flow, Source, SourceWord};
@@ -89,7 +89,7 @@ fn controller(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow>
         if table.scheme.present().is_some() {
             notes.wrong(source.location, "a flow has a scheme or a source").hint("write one of them");
         }
-        refuse(table, &["params"], "a source without congestion control", notes);
+        reject_keys(table, &["params"], "a source without congestion control", notes);
         return Some(Flow::default());
     }
     if table.scheme.is_missing() && table.source.is_missing() {

@@ -10,7 +10,7 @@ use wire::UDP_HEADERS;
 use wire::stream::{FEEDBACK, SEGMENT};
 
 use super::model::Transport;
-use super::traffic::{Placed, Traffic};
+use super::traffic::{ResolvedFlow, Traffic};
 use crate::schema::emulation::Emulation;
 use crate::schema::file::{File, Flow, NetworkWord};
 use crate::schema::read::{At, Notes, nearest, shortened};
@@ -31,7 +31,7 @@ const LIVE_HEADER: Bytes = Bytes::new((UDP_HEADERS + SEGMENT) as u64);
 const LIVE_FEEDBACK: Bytes = Bytes::new((UDP_HEADERS + FEEDBACK) as u64);
 
 /// The keys that replace the state machines of a flow.
-pub(super) fn outside(table: &Flow) -> Flow {
+pub(super) fn emulation_keys(table: &Flow) -> Flow {
     let none = Flow::default();
     if !table.kernel.is_missing() {
         return Flow { kernel: table.kernel.clone(), ..none };
@@ -218,7 +218,7 @@ fn real(names: &At<Vec<At<String>>>, net: &Net, notes: &mut Notes) -> BTreeSet<N
 }
 
 /// What a flow of TCP, or a live one, sends at a time.
-fn packet_of(flow: &Placed) -> Option<Bytes> {
+fn packet_of(flow: &ResolvedFlow) -> Option<Bytes> {
     let live = flow.transport == Transport::Stream && !flow.table.live.is_missing();
     (live || flow.transport == Transport::Tcp).then_some(flow.packet)
 }

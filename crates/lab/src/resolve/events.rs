@@ -70,7 +70,7 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
 }
 
 /// Notes keys of an event that its subject does not take.
-fn refuse(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
+fn reject_keys(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
     for (key, location) in event.written() {
         if key != "at" && !known.contains(&key) {
             notes
@@ -81,7 +81,7 @@ fn refuse(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
 }
 
 fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
-    refuse(event, &["link", "rate", "delay", "loss", "up"], "link", notes);
+    reject_keys(event, &["link", "rate", "delay", "loss", "up"], "link", notes);
     let Some(link) = event.link.present().and_then(|name| net.find_link(name, notes)) else {
         return Vec::new();
     };
@@ -125,7 +125,7 @@ fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
 }
 
 fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Vec<Event> {
-    refuse(event, &["flow", "action", "mode", "node"], "flow", notes);
+    reject_keys(event, &["flow", "action", "mode", "node"], "flow", notes);
     let Some(name) = event.flow.present() else { return Vec::new() };
     let flows = traffic.find(name);
     if flows.is_none() && !traffic.refused(name) {
@@ -219,7 +219,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
 
 fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Event> {
     let Setting { net, icn, ndn, sdn, .. } = *setting;
-    refuse(event, &["node", "action"], "node", notes);
+    reject_keys(event, &["node", "action"], "node", notes);
     let node = event.node.present().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
     let Some(action) = event.action.required("action", "an event of a node", event.location, notes) else {
         return Vec::new();

@@ -9,7 +9,7 @@ use units::{Duration, Time};
 use super::endpoints::{MAX_FLOWS, check_endpoints, nodes, senders};
 use super::model::{Model, Transport};
 use super::setting::Setting;
-use super::traffic::{Placed, Traffic};
+use super::traffic::{ResolvedFlow, Traffic};
 use super::transports::model;
 use super::{apps, arrivals};
 use crate::schema::file::{File, Flow};
@@ -27,7 +27,7 @@ const MAX_RECEIVERS: usize = 1_000_000;
 /// All flows.
 pub(super) fn build(file: &File, setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
     let tables = file.flows.items();
-    let mut traffic = made(tables, setting, paths, notes);
+    let mut traffic = resolve_flows(tables, setting, paths, notes);
     traffic.nameless = file.flows.is_wrong() || tables.iter().any(|table| table.name.is_wrong());
     for table in tables {
         let Some(name) = table.name.present() else { continue };
@@ -44,8 +44,13 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, paths: &mut Paths<'_>, n
     traffic
 }
 
-/// Those that can be made; the others are noted.
-fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
+/// Resolves the entries into flows. Entries with errors are noted and make no flows.
+fn resolve_flows(
+    tables: &[At<Flow>],
+    setting: &Setting<'_>,
+    paths: &mut Paths<'_>,
+    notes: &mut Notes,
+) -> Traffic {
     let mut traffic = Traffic::default();
     let mut next_pair = 1;
     let mut receivers = 0;
@@ -169,7 +174,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
                 own.to = Targets { list: targets, listed: model.cast != Cast::Unicast }.into();
             }
             let Model { transport, cast, packet, .. } = model;
-            let flow = Placed { table: own, transport, cast, packet, from, to: members };
+            let flow = ResolvedFlow { table: own, transport, cast, packet, from, to: members };
             traffic.add(flow, group, model.name.location, notes);
         }
         traffic.traces.extend(model.trace);

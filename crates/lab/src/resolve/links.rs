@@ -9,7 +9,7 @@ use stack::queue::DisciplineSpec;
 use units::{Bytes, Duration};
 
 use super::ndn::NdnNet;
-use super::traffic::Placed;
+use super::traffic::ResolvedFlow;
 use crate::schema::bucket::Bucket;
 use crate::schema::file::{Link, Port};
 use crate::schema::impair::Impair;
@@ -21,7 +21,7 @@ use crate::topology::{Net, NetLink, NetPort, Paths, PortIndex};
 
 /// What passes a port: the longest round trip of its flows without queues, and their largest packet.
 #[derive(Clone, Copy, Default)]
-struct Passing {
+struct PortLoad {
     round_trip: Duration,
     packet: Bytes,
 }
@@ -33,22 +33,22 @@ struct Passing {
 /// those of any flow.
 pub(super) fn build(
     net: &Net,
-    flows: &[Placed],
+    flows: &[ResolvedFlow],
     ndn: &NdnNet,
     paths: &mut Paths<'_>,
     notes: &mut Notes,
 ) -> Vec<At<Link>> {
     let relative = |port: &NetPort| matches!(port.buffer, Buffer::Bdp(_));
-    let passing = if net.links.iter().any(|link| relative(&link.forward) || relative(&link.backward)) {
-        passing(net, flows, ndn, paths)
+    let loads = if net.links.iter().any(|link| relative(&link.forward) || relative(&link.backward)) {
+        port_loads(net, flows, ndn, paths)
     } else {
         BTreeMap::new()
     };
-    let any = passing.values().fold(Passing::default(), |max, one| max.max(*one));
+    let any = loads.values().fold(PortLoad::default(), |max, one| max.max(*one));
     let mut noted = Vec::new();
     let mut limit = |index: PortIndex, port: &NetPort| {
         let Buffer::Bdp(factor) = port.buffer else { return port.buffer };
-        let seen = passing.get(&index).copied().unwrap_or(any);
+        let seen = loads.get(&index).copied().unwrap_or(any);
         let packets = bdp(factor, port, seen);
         if packets > 1e7 && !noted.contains(&port.location) {
             noted.push(port.location);
@@ -156,14 +156,14 @@ fn classes(weights: &[u32], other: &[u32]) -> Field<Vec<At<u32>>> {
     if weights.is_empty() && other.is_empty() { Field::Missing } else { Field::list(weights.iter().copied()) }
 }
 
-impl Passing {
+impl PortLoad {
     fn max(self, other: Self) -> Self {
         Self { round_trip: self.round_trip.max(other.round_trip), packet: self.packet.max(other.packet) }
     }
 }
 
 /// Packets of `factor` bandwidth-delay products.
-fn bdp(factor: f64, port: &NetPort, seen: Passing) -> f64 {
+fn bdp(factor: f64, port: &NetPort, seen: PortLoad) -> f64 {
     let packet = if seen.packet == Bytes::ZERO { 1500.0 } else { seen.packet.as_f64() };
     let packets = factor * port.served().as_bps_f64() * seen.round_trip.as_secs_f64() / (8.0 * packet);
     // a product that is whole but for the last bits of a float is whole
@@ -172,9 +172,14 @@ fn bdp(factor: f64, port: &NetPort, seen: Passing) -> f64 {
 }
 
 /// What passes each port that is passed.
-fn passing(net: &Net, flows: &[Placed], ndn: &NdnNet, paths: &mut Paths<'_>) -> BTreeMap<PortIndex, Passing> {
+fn port_loads(
+    net: &Net,
+    flows: &[ResolvedFlow],
+    ndn: &NdnNet,
+    paths: &mut Paths<'_>,
+) -> BTreeMap<PortIndex, PortLoad> {
     debug_assert!(flows.iter().all(|flow| flow.from.index() < net.nodes.len()), "nodes of flows are checked");
-    let mut ports: BTreeMap<PortIndex, Passing> = BTreeMap::new();
+    let mut ports: BTreeMap<PortIndex, PortLoad> = BTreeMap::new();
     for flow in flows {
         let packet = flow.packet;
         if let Some(prefix) = flow.table.prefix.present() {
@@ -183,7 +188,7 @@ fn passing(net: &Net, flows: &[Placed], ndn: &NdnNet, paths: &mut Paths<'_>) -> 
             routes.extend(ndn.servers(prefix).iter().filter_map(|node| paths.way(flow.from, *node)));
             let Some(way) = routes.into_iter().min_by_key(|way| paths.length(way)) else { continue };
             let back: Vec<PortIndex> = way.iter().map(|port| port ^ 1).collect();
-            let seen = Passing { round_trip: paths.length(&way) + paths.length(&back), packet };
+            let seen = PortLoad { round_trip: paths.length(&way) + paths.length(&back), packet };
             for port in way.into_iter().chain(back) {
                 let entry = ports.entry(port).or_default();
                 *entry = entry.max(seen);
@@ -199,7 +204,7 @@ fn passing(net: &Net, flows: &[Placed], ndn: &NdnNet, paths: &mut Paths<'_>) -> 
             };
             let (Some(there), Some(back)) = (there, back) else { continue };
             let there: Vec<PortIndex> = there;
-            let seen = Passing { round_trip: paths.length(&there) + paths.length(&back), packet };
+            let seen = PortLoad { round_trip: paths.length(&there) + paths.length(&back), packet };
             for port in there.into_iter().chain(back) {
                 let entry = ports.entry(port).or_default();
                 *entry = entry.max(seen);

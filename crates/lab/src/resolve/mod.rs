@@ -49,7 +49,7 @@ use crate::schema::values::Expect;
 use crate::topology::{self, Net, Paths};
 
 use self::model::Transport;
-use self::traffic::{Placed, Traffic};
+use self::traffic::{ResolvedFlow, Traffic};
 
 /// Most points of recorded series; each takes sixteen bytes.
 const MAX_POINTS: u128 = 50_000_000;
@@ -132,7 +132,7 @@ pub(crate) fn build(
     let net = &mut made;
     let icn = icn::build(file, flow_tables, net, notes);
     let clocks = clocks::build(file, net, notes);
-    let ndn = ndn.location(file, flow_tables, net, &icn, sdn::controller(file, net), notes);
+    let ndn = ndn.place(file, flow_tables, net, &icn, sdn::controller(file, net), notes);
     let sdn = sdn::build(file, flow_tables, net, &icn, &ndn, notes);
     let net = &*net;
     let metric = file.routing.present().and_then(|routing| routing.metric.present());
@@ -317,7 +317,7 @@ fn record(file: &File, setting: &setting::Setting<'_>, traffic: &Traffic, notes:
     let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
     if every > Duration::ZERO {
         // a consumer is what its Data arrive at
-        let arrives = |flow: &Placed| match flow.transport {
+        let arrives = |flow: &ResolvedFlow| match flow.transport {
             Transport::Ndn => 1,
             _ => flow.to.len(),
         };

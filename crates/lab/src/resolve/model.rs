@@ -47,7 +47,7 @@ impl Machine {
 }
 
 /// Notes keys that do not go with the machine.
-pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
+pub(super) fn reject_keys(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
     for (key, location) in table.written() {
         if keys.contains(&key) {
             let hint = match key {

@@ -119,7 +119,7 @@ impl NdnNet {
     }
 
     /// Places forwarders, producers, stores and routes; `controller` is the node of an SDN controller, which forwards nothing.
-    pub(super) fn location(
+    pub(super) fn place(
         mut self,
         file: &File,
         flows: &[At<Flow>],

@@ -7,7 +7,7 @@ use stack::quic::FlowControl;
 use stack::stream::EncoderModel;
 use units::Bytes;
 
-use super::model::{Machine, Transport, refuse};
+use super::model::{Machine, Transport, reject_keys};
 use super::params::params;
 use crate::schema::file::{Flow, NetworkWord, StackWord};
 use crate::schema::quic::Quic;
@@ -64,10 +64,10 @@ pub(super) fn machine(
             .hint("write to = \"NODE\" and leave `network` and `multicast` out");
     }
     let of = format!("stack = \"{name}\"");
-    refuse(table, &OTHERS, &of, notes);
+    reject_keys(table, &OTHERS, &of, notes);
     let unfit: &[&str] =
         if contained.encoder.is_some() { &["size", "arrivals", "app", "quic"] } else { &["encoder"] };
-    refuse(table, unfit, &of, notes);
+    reject_keys(table, unfit, &of, notes);
     let packet = table.packet.or(Bytes::new(1500));
     let (min_packet, why) = contained.min_packet;
     if packet < min_packet {
@@ -147,7 +147,7 @@ fn controller(table: &At<Flow>, name: &str, stack: &Stack, notes: &mut Notes) ->
     if !table.scheme.is_missing() {
         return None;
     }
-    refuse(table, &["params"], "a controller of the stack", notes);
+    reject_keys(table, &["params"], "a controller of the stack", notes);
     if let Some(own) = table.controller.present()
         && !stack.own.contains(&own.as_str())
     {

@@ -18,7 +18,7 @@ use crate::schema::read::{At, Notes, shortened};
 use crate::schema::tree::Location;
 
 /// A flow with its ends.
-pub(super) struct Placed {
+pub(super) struct ResolvedFlow {
     /// Its table, with every key.
     pub(super) table: Flow,
     pub(super) transport: Transport,
@@ -29,7 +29,7 @@ pub(super) struct Placed {
     pub(super) to: Vec<NodeId>,
 }
 
-impl Placed {
+impl ResolvedFlow {
     pub(super) fn name(&self) -> &str {
         self.table.name.present().map_or("", |name| &name.value)
     }
@@ -43,7 +43,7 @@ impl Placed {
 #[derive(Default)]
 pub(super) struct Traffic {
     /// By [`FlowId`].
-    pub(super) flows: Vec<Placed>,
+    pub(super) flows: Vec<ResolvedFlow>,
     /// The groups with their flows.
     pub(super) groups: IndexMap<String, Vec<FlowId>>,
     pub(super) traces: BTreeMap<String, Trace>,
@@ -75,7 +75,7 @@ impl Traffic {
         names.into_iter()
     }
 
-    pub(super) fn flow(&self, name: &str) -> Option<&Placed> {
+    pub(super) fn flow(&self, name: &str) -> Option<&ResolvedFlow> {
         self.flows.get(self.ids.get(name)?.index())
     }
 
@@ -161,7 +161,7 @@ impl Traffic {
 
     /// What a recorded series is about: `flow`, `receiver`, `port`, `node`, or several of them.
     pub(super) fn subjects(&self, series: &str, ndn: &NdnNet, sdn: &SdnNet) -> BTreeSet<&'static str> {
-        let schemes: BTreeSet<&str> = self.flows.iter().filter_map(Placed::scheme).collect();
+        let schemes: BTreeSet<&str> = self.flows.iter().filter_map(ResolvedFlow::scheme).collect();
         let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
         let video = [stream::VIDEO_SERIES, stream::ENCODER_SERIES, stream::PLAYER_SERIES];
         let built_in = [sim::SERIES, DERIVED, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
@@ -178,7 +178,7 @@ impl Traffic {
         index
     }
 
-    pub(super) fn add(&mut self, flow: Placed, group: usize, location: Location, notes: &mut Notes) {
+    pub(super) fn add(&mut self, flow: ResolvedFlow, group: usize, location: Location, notes: &mut Notes) {
         let id = FlowId(self.flows.len() as u32);
         if self.ids.insert(flow.name().to_owned(), id).is_some() {
             notes

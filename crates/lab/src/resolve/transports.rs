@@ -11,7 +11,7 @@ use stack::{stream, tcp};
 use units::{Bytes, Time};
 
 use super::churn::{check_churn, churn, refuse_both};
-use super::model::{Machine, Model, Transport, refuse};
+use super::model::{Machine, Model, Transport, reject_keys};
 use super::ndn::NdnNet;
 use super::params::{out_of_band, params};
 use super::{Trace, consumers, emulation, linux, stacks, video};
@@ -111,7 +111,7 @@ pub(super) fn model<'a>(
     {
         check_out_of_band(table, scheme, net, notes);
     }
-    let Flow { kernel, live, commands, .. } = emulation::outside(table);
+    let Flow { kernel, live, commands, .. } = emulation::emulation_keys(table);
     let addressed = network != NetworkWord::Ndn;
     let table = Flow {
         churn: table.churn.present().map(|at| churn(at)).into(),
@@ -176,7 +176,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
         if let Some(scheme) = table.scheme.present() {
             notes.wrong(scheme.location, "a flow has a scheme or a source").hint("write one of them");
         }
-        refuse(table, &PARTS, "a source without congestion control", notes);
+        reject_keys(table, &PARTS, "a source without congestion control", notes);
         let source = datagrams(source, notes)?.into();
         let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1000)), source, ..Flow::default() };
         return Some(Machine::new(Transport::Datagram, keys));
@@ -185,7 +185,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
         return None;
     }
     if emulation::commands_alone(table) {
-        refuse(table, &PARTS, "`commands` without a `scheme`", notes);
+        reject_keys(table, &PARTS, "`commands` without a `scheme`", notes);
         // a simulation does not replace commands
         let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1500)), ..Flow::default() };
         return Some(Machine::new(Transport::Datagram, keys));
@@ -222,7 +222,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
                     )
                     .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
             }
-            refuse(
+            reject_keys(
                 table,
                 &["stream", "player", "encoder"],
                 &format!("`{scheme}`, which runs over TCP"),
@@ -231,10 +231,15 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             (Transport::Tcp, over_tcp(table, notes)?, None)
         }
         Build::Stream { .. } => {
-            if astray(table, entry, cast, notes) {
+            if reject_wrong_family(table, entry, cast, notes) {
                 return None;
             }
-            refuse(table, &["tcp", "size", "rate", "app"], &format!("`{scheme}`, which is a stream"), notes);
+            reject_keys(
+                table,
+                &["tcp", "size", "rate", "app"],
+                &format!("`{scheme}`, which is a stream"),
+                notes,
+            );
             let (keys, trace) = over_stream(table, entry, cast, folder, notes)?;
             (Transport::Stream, keys, trace)
         }
@@ -251,8 +256,8 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     Some(Machine { trace, ..Machine::new(transport, keys) })
 }
 
-/// Notes a stream over a network that its catalogue row does not list; whether it is one.
-fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> bool {
+/// Notes a stream over a network whose family its catalogue row does not list. Returns whether it is noted.
+fn reject_wrong_family(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> bool {
     let (family, what) = match cast {
         Cast::Named => (Family::Icn, "groups by name"),
         Cast::Multicast => (Family::Multicast, "groups over IP"),

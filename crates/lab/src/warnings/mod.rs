@@ -23,7 +23,7 @@ use crate::schema::tree::Location;
 use crate::topology::{Net, matches_pattern};
 
 /// The scenario and its plan.
-struct Whole<'a> {
+struct WarningPass<'a> {
     file: &'a File,
     blueprint: &'a Blueprint,
     net: &'a Net,
@@ -45,16 +45,16 @@ pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
             entries.entry(entry).or_default().push(flow);
         }
     }
-    let whole = Whole { file, blueprint, net, entries, end: Time::ZERO + blueprint.duration };
+    let pass = WarningPass { file, blueprint, net, entries, end: Time::ZERO + blueprint.duration };
     for table in tables {
-        whole.flow(table, notes);
+        pass.flow(table, notes);
     }
-    placement::build(&whole, notes);
-    whole.links(notes);
-    traces::build(file, net, whole.end, notes);
-    whole.locations(notes);
-    whole.events(plan, notes);
-    whole.record(notes);
+    placement::build(&pass, notes);
+    pass.links(notes);
+    traces::build(file, net, pass.end, notes);
+    pass.locations(notes);
+    pass.events(plan, notes);
+    pass.record(notes);
     unmeasured::build(file, plan, net, notes);
 }
 
@@ -67,7 +67,7 @@ fn on(start: Time, stop: Time, at: Time) -> bool {
     start <= at && at < stop
 }
 
-impl Whole<'_> {
+impl WarningPass<'_> {
     fn flow(&self, table: &At<Flow>, notes: &mut Notes) {
         let none = Vec::new();
         let flows = name_of(table).and_then(|name| self.entries.get(name)).unwrap_or(&none);

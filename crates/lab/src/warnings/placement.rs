@@ -8,7 +8,7 @@ use sim::{Cast, FlowKind, FlowSpec, NdnSpec};
 use stack::ndn::{Policy, Store};
 use units::Rate;
 
-use super::{Whole, name_of};
+use super::{WarningPass, name_of};
 use crate::schema::file::Flow;
 use crate::schema::read::{At, Notes};
 use crate::topology::{Paths, PortIndex};
@@ -18,28 +18,28 @@ use crate::topology::{Paths, PortIndex};
 const SPAN: f64 = 4.0;
 
 /// Reports schemes whose part in routers does not see the bottleneck, and consumers whose samples span less than a few windows.
-pub(super) fn build(whole: &Whole<'_>, notes: &mut Notes) {
-    let blueprint = whole.blueprint;
-    let mut paths = Paths::new(whole.net, blueprint.metric, &blueprint.routes);
-    let entries: Vec<(&At<Flow>, &[&FlowSpec])> = whole
+pub(super) fn build(pass: &WarningPass<'_>, notes: &mut Notes) {
+    let blueprint = pass.blueprint;
+    let mut paths = Paths::new(pass.net, blueprint.metric, &blueprint.routes);
+    let entries: Vec<(&At<Flow>, &[&FlowSpec])> = pass
         .file
         .flows
         .items()
         .iter()
-        .filter_map(|table| Some((table, whole.entries.get(name_of(table)?)?.as_slice())))
+        .filter_map(|table| Some((table, pass.entries.get(name_of(table)?)?.as_slice())))
         .collect();
     // the ports that Data to the consumers of each entry pass, and the number of these consumers
     let mut routes: BTreeMap<&str, (Vec<PortIndex>, usize)> = BTreeMap::new();
     let consumes = |flow: &&FlowSpec| matches!(*flow.kind, FlowKind::Ndn(_));
     // where stores answer, round-trip times differ, and no path is the window's
-    let stored = whole.blueprint.ndn.as_ref().is_some_and(has_stores);
+    let stored = pass.blueprint.ndn.as_ref().is_some_and(has_stores);
     let needs_samples =
         |entry: &Entry| entry.scheme.needs.iter().any(|need| matches!(need, Need::Samples(_)));
     let asked = !stored
         && entries.iter().any(|(table, _)| scheme_of(table).is_some_and(|entry| needs_samples(&entry)));
     for (table, flows) in entries.iter().filter(|_| asked) {
         if let (Some(name), Some(first)) = (name_of(table), flows.iter().copied().find(consumes))
-            && let Some(way) = whole.data_way(first, &mut paths)
+            && let Some(way) = pass.data_way(first, &mut paths)
         {
             routes.insert(name, (way, flows.len()));
         }
@@ -47,20 +47,19 @@ pub(super) fn build(whole: &Whole<'_>, notes: &mut Notes) {
     for &(table, flows) in &entries {
         let (Some(entry), Some(flow)) = (scheme_of(table), flows.first()) else { continue };
         if matches!(entry.build, Build::Stream { router: Some(_), .. }) && flow.cast == Cast::Named {
-            whole.unseen_bottleneck(table, flow, &mut paths, notes);
+            pass.unseen_bottleneck(table, flow, &mut paths, notes);
         }
         for need in entry.scheme.needs {
             if let (Need::Samples(param), FlowKind::Ndn(config)) = (need, &*flow.kind)
                 && let Some((way, _)) = name_of(table).and_then(|name| routes.get(name))
-                && let Some(slowest) = whole.slowest(way)
+                && let Some(slowest) = pass.slowest(way)
             {
                 let sharing: usize =
                     routes.values().filter(|(way, _)| way.contains(&slowest)).map(|(_, flows)| flows).sum();
                 let round_trip = paths.length(way) + paths.length(&back(way));
-                let bits =
-                    whole.rate(slowest).as_bps_f64() * round_trip.as_secs_f64() / sharing.max(1) as f64;
+                let bits = pass.rate(slowest).as_bps_f64() * round_trip.as_secs_f64() / sharing.max(1) as f64;
                 let window = bits / (8.0 * config.data.as_f64());
-                whole.short_samples(table, &entry, flow, param, window, notes);
+                pass.short_samples(table, &entry, flow, param, window, notes);
             }
         }
     }
@@ -80,7 +79,7 @@ fn back(way: &[PortIndex]) -> Vec<PortIndex> {
     way.iter().rev().map(|port| port ^ 1).collect()
 }
 
-impl Whole<'_> {
+impl WarningPass<'_> {
     fn rate(&self, port: PortIndex) -> Rate {
         let link = &self.net.links[port / 2];
         if port.is_multiple_of(2) { link.forward.served() } else { link.backward.served() }
