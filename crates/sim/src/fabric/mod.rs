@@ -19,7 +19,7 @@ use units::{Duration, Rate, Time};
 
 pub(crate) use fans::FanOffer;
 use fans::Fans;
-pub(crate) use offers::{Departure, Due, Offer, OfferPath, Passage, Reports, SlowOffer};
+pub(crate) use offers::{Departure, Due, Offer, OfferOutcome, OfferPath, Reports, SlowOffer};
 pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Port};
 use port::{Discipline, Dropped, Impairments};
 use ring::Spare;

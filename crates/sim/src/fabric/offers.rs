@@ -53,9 +53,9 @@ pub(crate) struct DisciplineOffer {
 }
 
 /// What an offer straight to a queue discipline came to.
-pub(crate) enum Passage {
+pub(crate) enum OfferOutcome {
     /// The packet has found the queue empty and the link idle, and is on the link.
-    Through(Offer),
+    PassedThrough(Offer),
     /// Anything else.
     Queued(DisciplineOffer),
 }

@@ -5,7 +5,7 @@ use contract::{Arena, DropReason, Packet, PacketId, PortId};
 use units::{Duration, Time};
 
 use super::Fabric;
-use super::offers::{Departure, Due, Offer, OfferPath, Passage, Reports, Service, SlowOffer};
+use super::offers::{Departure, Due, Offer, OfferOutcome, OfferPath, Reports, Service, SlowOffer};
 use super::port::{Accepted, NextStart};
 
 impl Fabric {
@@ -129,7 +129,7 @@ impl Fabric {
         id: PacketId,
         arena: &mut Arena,
         now: Time,
-    ) -> Passage {
+    ) -> OfferOutcome {
         let Self { ports, dropped, spare, .. } = self;
         let state = &mut ports[port.index()];
         state.offer_to_discipline(now, id, arena, dropped, spare)

@@ -131,7 +131,7 @@ impl Endpoint for AnyEndpoint {
 #[repr(C, align(64))]
 pub(crate) struct EndpointState {
     /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact or every packet is recorded.
-    screen: Time,
+    earliest_accepted: Time,
     /// When its pending `Wake` is due; any other is stale.
     armed: Time,
     address: Address,
@@ -200,7 +200,7 @@ impl EndpointState {
         machines: &mut Machines,
     ) -> Self {
         Self {
-            screen: Time::ZERO,
+            earliest_accepted: Time::ZERO,
             armed: Time::NEVER,
             address,
             flow,
@@ -228,7 +228,7 @@ impl EndpointState {
 
     /// Makes all packets take the slow path, because clocks are not exact or every packet is recorded.
     pub(super) fn screen_all(&mut self) {
-        self.screen = Time::NEVER;
+        self.earliest_accepted = Time::NEVER;
     }
 
     /// Replaces the endpoint by one in its initial state.
@@ -300,7 +300,7 @@ impl EndpointState {
     /// Makes packets to this endpoint that were sent before now belong to an earlier connection.
     pub(super) fn begin_epoch(&mut self, now: Time) {
         self.rare_mut().epoch = now;
-        self.screen = self.screen.max(now);
+        self.earliest_accepted = self.earliest_accepted.max(now);
     }
 
     /// Active time after the warm-up, up to `now`.
@@ -314,7 +314,7 @@ impl EndpointState {
     /// Whether it takes a packet with this time stamp on the fast path.
     #[inline]
     pub(crate) fn accepts(&self, sent_at: Time) -> bool {
-        self.active && sent_at >= self.screen
+        self.active && sent_at >= self.earliest_accepted
     }
 
     /// When a packet with the time stamp `sent_at` of `clock` was sent by true time; `None` if it is not accepted.
@@ -507,7 +507,7 @@ impl EndpointState {
     }
 
     /// Whether it has no deadline.
-    pub(super) fn rests(&self, machines: &Machines) -> bool {
+    pub(super) fn has_no_deadline(&self, machines: &Machines) -> bool {
         machines.wake(self.machine) == Time::NEVER
     }
 }

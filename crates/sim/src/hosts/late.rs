@@ -126,11 +126,12 @@ impl LateEndpoints {
             .filter(|&flow| {
                 let FlowState { sender, .. } = flows[flow.index()];
                 let others = || receivers[flows[flow.index()].receivers()].iter().map(|state| state.endpoint);
-                let rests = |id| self.running(id).is_some_and(|state| state.rests(machines));
+                let has_no_deadline =
+                    |id| self.running(id).is_some_and(|state| state.has_no_deadline(machines));
                 let is_complete = self.running(sender).is_some_and(EndpointState::is_complete);
                 let ended = is_complete
-                    && rests(sender)
-                    && others().all(rests)
+                    && has_no_deadline(sender)
+                    && others().all(has_no_deadline)
                     && !kept(flow)
                     && present.binary_search(&flow).is_err();
                 if ended {

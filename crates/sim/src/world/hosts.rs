@@ -57,7 +57,7 @@ impl World {
             self.accounts.count_sent();
             match to.as_group() {
                 _ if to.is_address() => self.forward(node, (to, flow), id),
-                None => self.keep(node, id),
+                None => self.deliver_locally_or_drop(node, id),
                 Some(group) => self.replicate(node, group, id),
             }
             i += 1;

@@ -74,7 +74,7 @@ impl World {
     fn arrive_from_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
         match self.fabric.port(by).link_effect(self.now) {
             LinkEffect::Passes => false,
-            LinkEffect::Shows => self.leave_link(by, node, id),
+            LinkEffect::Shows => self.end_of_link(by, node, id),
             LinkEffect::Loses => {
                 self.drop(id, DropReason::RandomLoss, Subject::Port(by));
                 true
@@ -87,7 +87,7 @@ impl World {
     }
 
     /// Shows a packet at the end of its link to the capture and to its node. Returns true if the node took it.
-    fn leave_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
+    fn end_of_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
         if self.fabric.port(by).is_captured() {
             let packet = self.out.arena.get(id);
             self.external.capture(self.now, by, packet);
@@ -146,7 +146,7 @@ impl World {
     /// Lets a packet arrive at the end of an impaired link.
     #[inline(always)]
     fn end_link(&mut self, by: PortId, node: NodeId, id: PacketId) {
-        if !self.fabric.port(by).shows() || !self.leave_link(by, node, id) {
+        if !self.fabric.port(by).shows() || !self.end_of_link(by, node, id) {
             self.arrive(node, id);
         }
     }
@@ -198,13 +198,13 @@ impl World {
     pub(super) fn forward(&mut self, node: NodeId, (to, flow): (Destination, FlowId), id: PacketId) {
         match to.node().and_then(|to| self.fabric.next_hop(node, to, flow)) {
             Some(port) => self.offer(port, id),
-            None => self.keep(node, id),
+            None => self.deliver_locally_or_drop(node, id),
         }
     }
 
     /// Handles a packet without a next hop from `node`: gives it to the state machine of the node, or drops it.
     #[cold]
-    pub(super) fn keep(&mut self, node: NodeId, id: PacketId) {
+    pub(super) fn deliver_locally_or_drop(&mut self, node: NodeId, id: PacketId) {
         match self.hosts.nodes.at(node).filter(|_| self.out.arena.get(id).to.is_own_node()) {
             Some(index) => self.local.push(LocalDelivery::ToNode(index as u32, id)),
             None => self.drop(id, DropReason::NoRoute, Subject::Node(node)),

@@ -5,7 +5,7 @@ use units::Duration;
 
 use super::World;
 use crate::agenda::{AgendaEvent, Kind};
-use crate::fabric::{Departure, Due, Offer, OfferPath, Passage, Reports, SlowOffer};
+use crate::fabric::{Departure, Due, Offer, OfferOutcome, OfferPath, Reports, SlowOffer};
 use crate::trace::Subject;
 
 impl World {
@@ -15,7 +15,7 @@ impl World {
             return self.offer_elsewhere(port, id);
         }
         let offer = self.fabric.offer(port, id, self.out.arena.get_mut(id), self.now);
-        self.act(port, id, offer);
+        self.schedule_offer(port, id, offer);
     }
 
     /// An offer to a port that is no plain FIFO, or is down or observed. It is not inlined, so that the path of a plain FIFO is short.
@@ -34,7 +34,7 @@ impl World {
     }
 
     #[inline(always)]
-    fn act(&mut self, port: PortId, id: PacketId, offer: Offer) {
+    fn schedule_offer(&mut self, port: PortId, id: PacketId, offer: Offer) {
         match offer {
             Offer::Accepted => self.accounts.count_hops(1),
             Offer::Arrive(at) => {
@@ -50,8 +50,8 @@ impl World {
     #[inline(never)]
     fn offer_to_discipline(&mut self, port: PortId, id: PacketId) {
         let offered = match self.fabric.offer_to_discipline(port, id, &mut self.out.arena, self.now) {
-            Passage::Through(offer) => return self.act(port, id, offer),
-            Passage::Queued(offered) => offered,
+            OfferOutcome::PassedThrough(offer) => return self.schedule_offer(port, id, offer),
+            OfferOutcome::Queued(offered) => offered,
         };
         self.accounts.count_hops(offered.sent);
         if let Offer::Arrive(at) = offered.arrive {
@@ -69,7 +69,7 @@ impl World {
     #[inline(never)]
     fn offer_planned(&mut self, port: PortId, id: PacketId) {
         let offer = self.fabric.offer_planned(port, id, self.out.arena.get_mut(id), self.now);
-        self.act(port, id, offer);
+        self.schedule_offer(port, id, offer);
     }
 
     /// An offer to a FIFO that the state machine of its node observes. A packet that finds the link idle departs at once, without an event.
@@ -80,7 +80,7 @@ impl World {
         let packet = out.arena.get_mut(id);
         hosts.nodes.observe_offer(index, port, packet, *now, fabric, agenda);
         let (offer, reports) = fabric.offer_observed(port, id, packet, *now);
-        self.act(port, id, offer);
+        self.schedule_offer(port, id, offer);
         match reports {
             Reports::Nothing => {}
             Reports::Offered => {
@@ -108,7 +108,7 @@ impl World {
                 if !matches!(offer, Offer::Dropped(_)) {
                     self.record_transmission(port);
                 }
-                self.act(port, id, offer);
+                self.schedule_offer(port, id, offer);
                 self.show_departures(port);
             }
             SlowOffer::Discipline(refused) => {

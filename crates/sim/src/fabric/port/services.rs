@@ -10,7 +10,7 @@ use units::Time;
 
 use super::discipline::Dropped;
 use super::{Cold, Offer, Port};
-use crate::fabric::offers::{DisciplineOffer, Passage};
+use crate::fabric::offers::{DisciplineOffer, OfferOutcome};
 use crate::fabric::ring::Spare;
 
 impl Port {
@@ -46,12 +46,12 @@ impl Port {
         arena: &mut Arena,
         dropped: &mut Dropped,
         spare: &mut Spare,
-    ) -> Passage {
+    ) -> OfferOutcome {
         self.count_offer();
         let discipline = self.cold.present().discipline.as_deref_mut().expect("the port has a discipline");
         let next = discipline.next;
         if discipline.backlog.packets > 0 || (next > now && next != Time::NEVER) {
-            return Passage::Queued(self.offer_to_busy_discipline(now, packet, arena, dropped, spare));
+            return OfferOutcome::Queued(self.offer_to_busy_discipline(now, packet, arena, dropped, spare));
         }
         // the integral of an empty queue does not change
         let idle_since = (next != Time::NEVER).then_some(next);
@@ -60,7 +60,7 @@ impl Port {
         let marked = cx.marked;
         if first.is_none() || verdict != Verdict::Pass || marked > 0 {
             let ended = self.end_transit(now, packet, (verdict, first, marked), arena, dropped, spare);
-            return Passage::Queued(ended);
+            return OfferOutcome::Queued(ended);
         }
         let size_bytes = arena.get(packet).size_bytes;
         let (depart, arrive) = self.transmitter.send(now, now, u64::from(size_bytes));
@@ -68,7 +68,7 @@ impl Port {
         self.counters.count_sent(u64::from(size_bytes));
         self.ring.push((packet, size_bytes), (now, depart, arrive), spare);
         self.ring.waiting = self.ring.tail;
-        Passage::Through(self.arm())
+        OfferOutcome::PassedThrough(self.arm())
     }
 
     /// Ends the transit of a packet that is marked or does not leave.
