@@ -1,20 +1,22 @@
 """Four scenarios beside FlowMonitor of ns-3: the same datagrams at the same times over the same links, column by column.
 
-    python -m thalweg_papers.kernel.flow_monitor
+    python -m thalweg_papers.kernel.flow_monitor [record]
 
 A run is recorded packet by packet. ns-3 sends the datagrams of the record at the same nanoseconds, and loses those that the
 record says were lost at random. The columns of the table `flows` are then compared with what FlowMonitor counts.
+What it counted is in `flow_monitor.json`, with a digest of the datagrams; `record` runs ns-3 again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,6 +28,7 @@ from thalweg.verification.rerun import record_run
 from . import ns3
 
 SOURCE = Path(__file__).with_name("ns3_flow_monitor.cc")
+RECORDED = Path(__file__).with_name("flow_monitor.json")
 MODULES = ("flow-monitor", "point-to-point", "internet", "traffic-control", "network", "core")
 
 LINK_HEADER_B = 2
@@ -100,53 +103,92 @@ def build(folder: Path) -> Path:
     return ns3.compiled(SOURCE, MODULES, folder / "flow-monitor")
 
 
-def compare(name: str, program: Path) -> list[dict[str, Any]]:
-    """The columns of each flow of a scenario: `flow`, `column`, `ours`, `ns3`."""
+class Traffic(NamedTuple):
+    """What ns-3 is to send and to lose, as its program reads it."""
+
+    sends: str
+    """A line for each datagram: nanoseconds, flow, bytes."""
+    losses: str
+    """A line for each random loss: the link, and its place among the packets that left."""
+
+    def digest(self) -> str:
+        """SHA-256 of both."""
+        return hashlib.sha256(f"{self.sends}\n\n{self.losses}".encode()).hexdigest()
+
+
+def ran(name: str) -> tuple[tw.Result, Traffic]:
+    """Runs a scenario; returns its result and its datagrams."""
     with tempfile.TemporaryDirectory(prefix="thalweg-ns3-") as work:
-        folder = Path(work)
         plan = scenario(name).plan()
-        result = record_run(plan, folder)
-        record = Record.load(folder, plan.tree)
-        theirs = _in_ns3(name, program, record, folder)
-    rows = []
-    for number, flow in enumerate(result.flows.rows(named=True)):
-        for column, (ours, other) in _columns(flow, theirs[number], result).items():
-            rows.append({"flow": flow["flow"], "column": column, "ours": ours, "ns3": other})
-    return rows
+        result = record_run(plan, Path(work))
+        return result, _traffic(Record.load(Path(work), plan.tree))
 
 
-def _in_ns3(name: str, program: Path, record: Record, folder: Path) -> dict[int, Mapping[str, Any]]:
-    """What FlowMonitor counts of each flow."""
-    sent = record.sent.sort("created_ns", "packet")
-    lines = (
-        f"{at + LATER_NS} {flow} {size}"
-        for at, flow, size in sent.select("created_ns", "flow", "size_bytes").rows()
-    )
-    (folder / "sends").write_text("\n".join(lines), encoding="utf-8")
+def compare(result: tw.Result, counted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The columns of each flow of a scenario: `flow`, `column`, `ours`, `ns3`. FlowMonitor `counted` the last."""
+    theirs = {flow["flow"]: flow for flow in counted}
+    return [
+        {"flow": flow["flow"], "column": column, "ours": ours, "ns3": other}
+        for number, flow in enumerate(result.flows.rows(named=True))
+        for column, (ours, other) in _columns(flow, theirs[number], result).items()
+    ]
+
+
+def recorded() -> dict[str, dict[str, Any]]:
+    """For each scenario the digest of its datagrams, `traffic`, and what FlowMonitor counted of each of its `flows`."""
+    scenarios: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text(encoding="utf-8"))["scenarios"]
+    return scenarios
+
+
+def record() -> None:
+    """Runs the scenarios in ns-3 and writes what FlowMonitor counts. Raises `ns3.Ns3Error`."""
+    with tempfile.TemporaryDirectory(prefix="thalweg-ns3-") as folder:
+        program = build(Path(folder))
+        rows = {}
+        for name in LINKS:
+            traffic = ran(name)[1]
+            rows[name] = {"traffic": traffic.digest(), "flows": _in_ns3(name, program, traffic)}
+    written = json.dumps({"ns3": ns3.version(), "scenarios": rows}, indent=1)
+    RECORDED.write_text(written + "\n", encoding="utf-8")
+
+
+def _traffic(record: Record) -> Traffic:
+    """The datagrams of a record."""
+    sent = record.sent.sort("created_ns", "packet").select("created_ns", "flow", "size_bytes")
+    sends = "\n".join(f"{at + LATER_NS} {flow} {size}" for at, flow, size in sent.rows())
     links = record.names["ports"]
     arriving = record.hops.filter(pl.col("departed_ns").is_not_null()).sort("port", "departed_ns")
     arriving = arriving.with_columns(place=pl.int_range(pl.len()).over("port"))
     lost = arriving.filter(pl.col("drop_reason") == "random_loss").select("port", "place").rows()
-    lines = (f"{links[port]['link'].removeprefix('link')} {place}" for port, place in lost)
-    (folder / "losses").write_text("\n".join(lines), encoding="utf-8")
+    losses = "\n".join(f"{links[port]['link'].removeprefix('link')} {place}" for port, place in lost)
+    return Traffic(sends, losses)
+
+
+def _in_ns3(name: str, program: Path, traffic: Traffic) -> list[dict[str, Any]]:
+    """What FlowMonitor counts of each flow."""
     described = ";".join(
         f"{base_value(link['rate']):.0f},{1e9 * base_value(link['delay']):.0f},{link['buffer'].split()[0]}"
         for link in LINKS[name]
     )
-    done = subprocess.run(
-        [
-            program,
-            f"--links={described}",
-            "--flows=" + ";".join(f"{flow['from']},{flow['to']}" for flow in FLOWS[name]),
-            f"--sends={folder / 'sends'}",
-            f"--losses={folder / 'losses'}",
-            f"--seconds={LATER_NS / 1e9 + SENDING_S + DRAIN_S}",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {flow["flow"]: flow for flow in json.loads(done.stdout)}
+    with tempfile.TemporaryDirectory(prefix="thalweg-ns3-") as work:
+        sends, losses = Path(work) / "sends", Path(work) / "losses"
+        sends.write_text(traffic.sends, encoding="utf-8")
+        losses.write_text(traffic.losses, encoding="utf-8")
+        done = subprocess.run(
+            [
+                program,
+                f"--links={described}",
+                "--flows=" + ";".join(f"{flow['from']},{flow['to']}" for flow in FLOWS[name]),
+                f"--sends={sends}",
+                f"--losses={losses}",
+                f"--seconds={LATER_NS / 1e9 + SENDING_S + DRAIN_S}",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    counted: list[dict[str, Any]] = json.loads(done.stdout)
+    return counted
 
 
 def _columns(
@@ -167,23 +209,28 @@ def _columns(
     }
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Prints the columns of the four scenarios."""
-    with tempfile.TemporaryDirectory(prefix="thalweg-ns3-") as folder:
+    if arguments:
+        if list(arguments) != ["record"]:
+            sys.exit(__doc__)
         try:
-            program = build(Path(folder))
+            record()
         except ns3.Ns3Error as error:
             sys.exit(str(error))
-        print("| scenario | flow | column | Thalweg | FlowMonitor | difference |")
-        print("| --- | --- | --- | --- | --- | --- |")
-        for name in LINKS:
-            for row in compare(name, program):
-                difference = row["ours"] - row["ns3"]
-                print(
-                    f"| {name} | {row['flow']} | `{row['column']}` | {row['ours']:.12g} | {row['ns3']:.12g} "
-                    f"| {difference:.3g} |"
-                )
+    print("| scenario | flow | column | Thalweg | FlowMonitor | difference |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, counted in recorded().items():
+        result, traffic = ran(name)
+        if traffic.digest() != counted["traffic"]:
+            sys.exit(f"{name}: the datagrams are not those of {RECORDED.name}; `record` runs ns-3 with them")
+        for row in compare(result, counted["flows"]):
+            difference = row["ours"] - row["ns3"]
+            print(
+                f"| {name} | {row['flow']} | `{row['column']}` | {row['ours']:.12g} | {row['ns3']:.12g} "
+                f"| {difference:.3g} |"
+            )
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
