@@ -2,7 +2,7 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-use crate::shared::Classic;
+use crate::shared::linux::Linux;
 
 mod control;
 #[cfg(test)]
@@ -23,7 +23,10 @@ pub const SCHEME: Scheme = Scheme {
         Source { key: "LINUX", text: "Linux 6.1, net/ipv4/tcp_illinois.c" },
     ],
     documented: Documented::Full,
-    series: &[],
+    series: &[
+        ("increase", "packets", "flow", "segments that the window grows per round trip, α"),
+        ("decrease", "1", "flow", "share of the window that a loss takes, β"),
+    ],
     reorder: 1,
     needs: &[],
 };
@@ -55,9 +58,9 @@ contract::params! {
 }
 
 /// The whole congestion control, in memory of its own because it is large.
-pub type Control = Box<Classic<Illinois>>;
+pub type Control = Box<Linux<Illinois>>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Box::new(Classic::new(Illinois::new(params), setup))
+    Box::new(Linux::new(Illinois::new(params), setup))
 }
