@@ -2,7 +2,7 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-use crate::shared::Classic;
+use crate::shared::linux::Linux;
 
 mod control;
 #[cfg(test)]
@@ -38,9 +38,9 @@ contract::params! {
 }
 
 /// The whole congestion control.
-pub type Control = Classic<Veno>;
+pub type Control = Linux<Veno>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Classic::new(Veno::new(params), setup)
+    Linux::new(Veno::new(params), setup)
 }

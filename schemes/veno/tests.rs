@@ -1,6 +1,6 @@
 //! One test per rule of Linux' tcp_veno.c, with numbers worked by hand. Round-trip times are in microseconds plus one, the queue in halves of a segment.
 
-use contract::{Cause, CongestionControl, Sent};
+use contract::{Ack, Cause, CongestionControl, Sent};
 use units::Duration;
 
 use super::{Control, Params, control};
@@ -19,7 +19,20 @@ fn ack(bench: &mut Bench, controller: &mut Control, packets: u32, millis: u64) -
     bench.rtt = Duration::from_millis(millis);
     let mut ack = bench.an_ack(controller);
     (ack.packets, ack.bytes) = (packets, SEGMENT * u64::from(packets));
-    bench.deliver_ack(controller, &ack);
+    give(bench, controller, &ack)
+}
+
+/// Gives an acknowledgement, and nothing is sent. Returns the window in segments.
+fn give(bench: &mut Bench, controller: &mut Control, ack: &Ack) -> u64 {
+    bench.deliver_ack(controller, ack);
+    bench.delivery(controller, ack.bytes, ack.rtt, ack.recovering);
+    window(controller)
+}
+
+/// A loss and its repair. Returns the window in segments.
+fn lose(bench: &mut Bench, controller: &mut Control) -> u64 {
+    bench.congestion(controller, Cause::Loss);
+    controller.on_recovered(Cause::Loss, &mut bench.cx());
     window(controller)
 }
 
@@ -33,8 +46,7 @@ fn steady(params: Params, window: u64) -> (Bench, Control) {
     for _ in 0..4 {
         ack(&mut bench, &mut controller, 1, 100);
     }
-    bench.congestion(&mut controller, Cause::Loss);
-    assert_eq!(self::window(&controller), window);
+    assert_eq!(lose(&mut bench, &mut controller), window);
     (bench, controller)
 }
 
@@ -53,7 +65,7 @@ fn the_queue_is_estimated_from_the_round_trip_time() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
     for (millis, queue) in [(100, 0), (108, 5), (110, 6), (120, 11), (100, 0)] {
         assert_eq!(ack(&mut bench, &mut controller, 1, millis), 32);
-        assert_eq!(controller.update().queue, queue, "{millis}");
+        assert_eq!(controller.module().queue, queue, "{millis}");
     }
 }
 
@@ -78,14 +90,13 @@ fn with_congestion_the_window_grows_by_one_per_two_round_trips() {
 #[test]
 fn with_two_samples_it_is_reno() {
     let (mut bench, mut controller) = veno(3);
-    bench.congestion(&mut controller, Cause::Loss);
-    assert_eq!(window(&controller), 2);
+    assert_eq!(lose(&mut bench, &mut controller), 2);
     assert_eq!(ack(&mut bench, &mut controller, 1, 100), 2);
     assert_eq!(ack(&mut bench, &mut controller, 1, 400), 3);
-    assert_eq!(controller.update().queue, 0);
+    assert_eq!(controller.module().queue, 0);
     // the third sample: 6 − ⌊6·100 001/400 001⌋ = 6 − 1
     ack(&mut bench, &mut controller, 1, 400);
-    assert_eq!(controller.update().queue, 5);
+    assert_eq!(controller.module().queue, 5);
 }
 
 /// Without congestion 4/5, with congestion a half, both rounded down, and two at least. 33·4/5 = 26, 26/2 = 13.
@@ -93,15 +104,11 @@ fn with_two_samples_it_is_reno() {
 fn a_loss_without_a_queue_keeps_four_fifths() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
     assert_eq!(ack(&mut bench, &mut controller, 32, 100), 33);
-    bench.congestion(&mut controller, Cause::Loss);
-    assert_eq!((window(&controller), controller.ssthresh()), (26, SEGMENT * 26));
+    assert_eq!((lose(&mut bench, &mut controller), controller.ssthresh()), (26, SEGMENT * 26));
     ack(&mut bench, &mut controller, 1, 150);
-    bench.congestion(&mut controller, Cause::Loss);
-    assert_eq!(window(&controller), 13);
-    for _ in 0..4 {
-        bench.congestion(&mut controller, Cause::Loss);
+    for left in [13, 6, 3, 2, 2] {
+        assert_eq!(lose(&mut bench, &mut controller), left);
     }
-    assert_eq!(window(&controller), 2);
 }
 
 /// w·4/5 and w/2 in whole segments, as the kernel has them.
@@ -113,8 +120,8 @@ fn shares_are_those_of_the_kernels_integers() {
 }
 
 /// A timeout at 40, without a queue, leaves one segment and a threshold of 32. 1 + 20 = 21; 15 more reach 32, and the 4 over count for congestion avoidance. Until the 40
-/// segments of before the timeout are acknowledged, growth is Reno's, and no queue is estimated, whatever the delay. The acknowledgement of the last of them estimates without a
-/// round-trip time: 2·32 halves. The next one has 100 ms, and no queue.
+/// segments of before the timeout are acknowledged, growth is Reno's, and no queue is estimated, whatever the delay. Then 150 ms are 64 − ⌊64·100 001/150 001⌋ halves, and
+/// 100 ms no queue.
 #[test]
 fn after_a_timeout_slow_start_ends_at_the_threshold() {
     let (mut bench, mut controller) = veno(36);
@@ -125,11 +132,13 @@ fn after_a_timeout_slow_start_ends_at_the_threshold() {
     assert_eq!((window(&controller), controller.ssthresh()), (1, SEGMENT * 32));
     let windows = [20, 15, 3].map(|packets| ack(&mut bench, &mut controller, packets, 150));
     assert_eq!(windows, [21, 32, 32]);
-    assert_eq!(controller.update().queue, 0);
+    assert_eq!(controller.module().queue, 0);
+    controller.on_recovered(Cause::Timeout, &mut bench.cx());
+    // the sample of 150 ms precedes the end of the repair
     assert_eq!(ack(&mut bench, &mut controller, 2, 150), 32);
-    assert_eq!(controller.update().queue, 64);
+    assert_eq!(controller.module().queue, 64 - 64 * 100_001 / 150_001);
     assert_eq!(ack(&mut bench, &mut controller, 1, 100), 32);
-    assert_eq!(controller.update().queue, 0);
+    assert_eq!(controller.module().queue, 0);
 }
 
 /// tcp_veno_cwnd_event: when a segment leaves and nothing else is in flight, the minimum is forgotten, so that 150 ms are no queue. A segment beside others
@@ -149,7 +158,7 @@ fn a_new_start_of_transmission_forgets_the_minimum() {
         controller.on_sent(&sent, &mut bench.cx());
         ack(&mut bench, &mut controller, 1, 150);
         // 64 − ⌊64·100 001/150 001⌋ = 64 − 42
-        assert_eq!(controller.update().queue, queue);
+        assert_eq!(controller.module().queue, queue);
     }
 }
 
@@ -161,9 +170,9 @@ fn samples_count_while_the_application_lacks_data() {
     bench.rtt = Duration::from_millis(104);
     let mut paused = bench.an_ack(&controller);
     paused.app_limited = true;
-    bench.deliver_ack(&mut controller, &paused);
+    give(&mut bench, &mut controller, &paused);
     ack(&mut bench, &mut controller, 1, 150);
-    assert_eq!((window(&controller), controller.update().queue), (32, 3));
+    assert_eq!((window(&controller), controller.module().queue), (32, 3));
 }
 
 /// In recovery a sample counts for the minimum of all only. 32·4/5 = 25 segments, a sample of 90 ms in the recovery, and 150 ms after it: 50 − ⌊50·90 001/150 001⌋ = 20.
@@ -174,9 +183,10 @@ fn samples_in_recovery_count_for_the_minimum() {
     bench.rtt = Duration::from_millis(90);
     let mut paused = bench.an_ack(&controller);
     paused.recovering = true;
-    bench.deliver_ack(&mut controller, &paused);
+    give(&mut bench, &mut controller, &paused);
+    controller.on_recovered(Cause::Loss, &mut bench.cx());
     ack(&mut bench, &mut controller, 1, 150);
-    assert_eq!((window(&controller), controller.update().queue), (25, 20));
+    assert_eq!((window(&controller), controller.module().queue), (25, 20));
 }
 
 /// 1 segment: 2 halves, so that 5 halves are congestion; shares of 0.9 and 0.25 of 32.
@@ -190,8 +200,36 @@ fn the_parameters_set_the_limit_and_the_shares() {
         }
         // 31 segments: 62 − ⌊62·100 001/108 001⌋ = 62 − 57 = 5; the window is then 32
         assert_eq!(ack(&mut bench, &mut controller, 1, 108), 32);
-        assert_eq!(controller.update().queue, 5);
+        assert_eq!(controller.module().queue, 5);
         bench.congestion(&mut controller, Cause::Loss);
         assert_eq!(window(&controller), reduced);
     }
+}
+
+/// tcp_veno_state: data in order after duplicate acknowledgements end the state Disorder, and the queue is estimated without a round-trip time: 2·32 halves.
+#[test]
+fn the_end_of_disorder_forgets_the_samples() {
+    let (mut bench, mut controller) = steady(Params::default(), 32);
+    bench.delivery(&mut controller, SEGMENT, Some(Duration::from_millis(100)), false);
+    assert!(controller.socket().disordered);
+    ack(&mut bench, &mut controller, 1, 100);
+    assert_eq!(controller.module().queue, 64);
+    ack(&mut bench, &mut controller, 1, 100);
+    assert_eq!(controller.module().queue, 0);
+}
+
+/// The acknowledgement that ends a recovery lets the window grow; the queue is then estimated without a round-trip time, as congested, so that the 25
+/// segments are counted.
+#[test]
+fn the_end_of_a_recovery_counts() {
+    let (mut bench, mut controller) = steady(Params::default(), 32);
+    bench.congestion(&mut controller, Cause::Loss);
+    let mut last = bench.an_ack(&controller);
+    (last.recovering, last.packets) = (true, 25);
+    give(&mut bench, &mut controller, &last);
+    controller.on_recovered(Cause::Loss, &mut bench.cx());
+    assert_eq!(
+        (window(&controller), controller.module().queue, controller.socket().credit.acked()),
+        (25, 50, 25)
+    );
 }
