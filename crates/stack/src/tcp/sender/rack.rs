@@ -194,6 +194,19 @@ impl Rack {
         }
     }
 
+    /// Where the first whole segment begins of a report that begins at `start`: a part of a segment is no arrival [Linux: tcp_match_skb_to_sack].
+    #[cold]
+    pub(super) fn first_whole(&self, start: u64) -> u64 {
+        let next = self.first.partition_point(|&(last, _)| last <= start);
+        let begins = next.checked_sub(1).is_some_and(|before| self.first[before].0 == start)
+            || self
+                .retransmissions
+                .range(..=start)
+                .next_back()
+                .is_some_and(|(&low, sent)| low == start || sent.0 == start);
+        if begins { start } else { self.first.get(next).map_or(start, |&(last, _)| last) }
+    }
+
     /// The same of `[start, end)`, which is newly acknowledged above a gap.
     pub(super) fn on_sacked(
         &mut self,

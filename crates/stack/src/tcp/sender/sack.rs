@@ -35,8 +35,14 @@ impl<C: CongestionControl> Sender<C> {
         let (mut newly_sacked, mut behind) = (0, 0);
         let highest_sacked = scoreboard.highest_sacked();
         let (min, recover) = (self.timer.rtt().min(), self.recovery.recover);
-        for (start, end) in header.sack.arrived(header.ack) {
+        for (mut start, end) in header.sack.arrived(header.ack) {
             if end <= self.seq.high {
+                // segments are full up to the first short one, so that most reports begin at a multiple
+                if let Some(rack) = &self.rack
+                    && start.wrapping_sub(self.seq.una) % segment != 0
+                {
+                    start = rack.first_whole(start);
+                }
                 scoreboard.for_each_missing(start, end, |low, high| {
                     if let Some(sampler) = &mut self.sampler {
                         sampler.on_arrival(low, high, now);
