@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     frto: bool,
     rack: bool,
     pacing: bool,
+    /// Whether segments leave in batches, as from a kernel that has a device with segmentation offload.
+    gso: bool,
     /// Of the timeout, if the script sets them.
     min_rto: Option<Duration>,
     max_rto: Option<Duration>,
@@ -158,6 +160,7 @@ impl Settings {
             frto: true,
             rack: true,
             pacing: false,
+            gso: options.like == Like::Linux,
             min_rto: None,
             max_rto: None,
             sack_compression: None,
@@ -198,6 +201,11 @@ impl Settings {
     /// Whether the queue paces, as fq does.
     pub(crate) fn set_pacing(&mut self, paces: bool) {
         self.pacing = paces;
+    }
+
+    /// Every segment leaves by itself.
+    pub(crate) fn without_gso(&mut self) {
+        self.gso = false;
     }
 
     /// Adds a parameter of the scheme.
@@ -348,7 +356,7 @@ impl Settings {
             receive_window: Bytes::new(agreed.window),
             receive_buffer: Bytes::UNLIMITED,
             send_buffer: Bytes::UNLIMITED,
-            gso: false,
+            gso: self.gso,
             pacing: if self.pacing { WindowPacing::Linux } else { WindowPacing::Off },
             handshake: true,
             demand: stack::tcp::Demand::Limited(Rate::ZERO),
@@ -365,6 +373,7 @@ impl Settings {
         self.frto = config.frto;
         self.rack = config.loss_detection == LossDetection::Time || self.like == Like::Standard;
         self.pacing = config.pacing == WindowPacing::Linux;
+        self.gso = false;
         let base = match self.like {
             Like::Linux => Config::linux(),
             Like::Standard => Config::default(),

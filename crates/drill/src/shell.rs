@@ -74,7 +74,7 @@ fn follow_one(Command { place, words }: &Command, settings: &mut Settings) -> Re
         // what has no effect on congestion control here
         "ethtool" | "true" => {}
         "ip" if rest.first() == Some(&"tcp_metrics") => {}
-        "ip" if rest.ends_with(&["gso_max_segs", "1"]) => {}
+        "ip" if rest.ends_with(&["gso_max_segs", "1"]) => settings.without_gso(),
         _ if name.starts_with("sysctl_restore") => {}
         _ => return beyond(format!("the command `{}`", words.join(" "))),
     }
