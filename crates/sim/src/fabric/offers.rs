@@ -28,7 +28,7 @@ pub(crate) enum OfferPath {
     Planned,
     /// The ring as well, and the state machine of the node sees offers, departures or both: otherwise as [`OfferPath::Fast`].
     Observed,
-    /// Any other port.
+    /// Any other port. This path is the definition: every other is equal to it, packet by packet (`tests/oracle/oracle.py` compares trace hashes).
     Slow,
     /// The fan of which the port is, see [`super::Fabric::form_fan`].
     Fan,
