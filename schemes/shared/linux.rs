@@ -150,6 +150,8 @@ pub struct Linux<M> {
     prior: Option<(u64, u64)>,
     /// Whether the window is being reduced to the threshold [TCP_CA_Recovery, TCP_CA_CWR].
     reducing: bool,
+    /// Whether the last acknowledgement ends the reduction.
+    ending: bool,
     /// What was acknowledged and waits for the sample of its round-trip time.
     pending: Option<Pending>,
     /// Segments of the present acknowledgement that let the window grow if it ends the reduction.
@@ -197,6 +199,7 @@ impl<M: Module> Linux<M> {
             initial,
             prior: None,
             reducing: false,
+            ending: false,
             pending: None,
             deferred: 0,
         };
@@ -266,8 +269,14 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.socket.srtt = ack.rtt_smoothed;
         self.socket.cwnd_limited = !ack.app_limited;
         self.module.timestamps(ack, cx);
-        // no growth in a reduction [tcp_cong_control], which an echoed mark begins
-        let grows = !ack.recovering && !ack.marked;
+        // no growth in a reduction [tcp_cong_control], which an echoed mark begins; the acknowledgement that ends one counts once the window is the threshold
+        let open = !ack.recovering && !ack.marked;
+        if open && self.ending {
+            // a transport that does not tell of episodes, as consumers of named data
+            self.reducing = false;
+        }
+        self.ending = open && self.reducing;
+        let grows = open && !self.reducing;
         let packets = if grows { u64::from(ack.packets) } else { 0 };
         self.deferred = if grows { 0 } else { u64::from(ack.packets) };
         if M::NEWEST_RTT {
@@ -325,7 +334,7 @@ impl<M: Module> CongestionControl for Linux<M> {
             } else {
                 self.socket.cwnd = self.socket.ssthresh;
             }
-            self.reducing = !timeout;
+            (self.reducing, self.ending) = (!timeout, false);
         }
         if timeout {
             self.reducing = false;
@@ -351,6 +360,7 @@ impl<M: Module> CongestionControl for Linux<M> {
     fn on_recovered(&mut self, cause: Cause, cx: &mut Cx<'_>) {
         if cause != Cause::Timeout {
             // tcp_end_cwnd_reduction
+            self.ending = false;
             if std::mem::take(&mut self.reducing) {
                 self.socket.cwnd = self.socket.ssthresh;
             }
