@@ -92,6 +92,13 @@ class Scale:
         return f"in {paper_s:g} s{short}"
 
 
+FULL = Scale()
+"""The paper's durations and all seeds."""
+
+Span = Callable[[Scale], str]
+"""A time that a measure uses, as a row prints it for runs of this scale."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Scenarios that differ in one property, each run with several seeds."""
@@ -201,15 +208,20 @@ class Measure:
 
     experiments: tuple[ExperimentKey, ...]
     function: Callable[[Samples], Measured]
+    spans: Mapping[str, Span] = field(default_factory=dict)
+    """Times that the function uses, by the name that the text of a claim has in braces."""
 
     def __call__(self, samples: Samples) -> Measured:
         """The quantities."""
         return self.function(samples)
 
 
-def measure(*experiments: ExperimentKey) -> Callable[[Callable[[Samples], Measured]], Measure]:
-    """Decorates a function of samples as a measure of claims, which needs these experiments."""
-    return lambda function: Measure(experiments, function)
+def measure(*experiments: ExperimentKey, **spans: Span) -> Callable[[Callable[[Samples], Measured]], Measure]:
+    """Decorates a function of samples as a measure of claims, which needs these experiments.
+
+    ``spans`` are times that it uses. Claims print them, ``{settling}``, as they were in the runs.
+    """
+    return lambda function: Measure(experiments, function, spans)
 
 
 @dataclass(frozen=True)

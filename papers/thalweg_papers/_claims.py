@@ -15,7 +15,7 @@ import msgspec
 
 from thalweg.expect import Relation
 
-from ._base import Measure
+from ._base import FULL, Measure, Scale
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,11 @@ class Claim:
     testable: bool = True
     reason: str | None = None
 
+    def expected_at(self, scale: Scale) -> str:
+        """What is accepted, with the times that the measure uses in runs of this scale."""
+        spans = self.measure.spans if self.measure else {}
+        return self.expected.format_map({name: span(scale) for name, span in spans.items()})
+
 
 def read(path: Path, package: str) -> list[Claim]:
     """All rows, in the order of the file, with the measures that they name in modules of ``package``.
@@ -138,6 +143,13 @@ def _claim(row: ClaimRow, package: str) -> Claim:
             "needs": tuple(map(Check.parse, row.needs)),
         }
     )
+    try:
+        claim.expected_at(FULL)
+    except (KeyError, ValueError, IndexError) as error:
+        known = list(claim.measure.spans) if claim.measure else []
+        raise ValueError(
+            f"expected: {error} is no span of the measure{_nearest(str(error.args[0]), known)}"
+        ) from error
     if (name := _wider_than_tolerance(claim)) and not row.band:
         raise ValueError(
             f"accept: {name} may differ from the printed {claim.printed[name]:g} by more than {TOLERANCE:.0%}; "

@@ -289,7 +289,7 @@ def side_by_side(
                 },
             )
             continue
-        simulation = _judge.judge(claim, measure(Samples(both)), quick=False)
+        simulation = _judge.judge(claim, measure(Samples(both)))
         columns = (
             "measured",
             "quantity",
@@ -304,7 +304,7 @@ def side_by_side(
         )
         rows.append(
             {
-                **_judge.judge(claim, found, quick=False),
+                **_judge.judge(claim, found),
                 "simulated": {key: simulation[key] for key in columns},
                 **counts,
             }

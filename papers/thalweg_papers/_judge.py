@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ._base import VERDICTS, Measured, Quantity
+from ._base import FULL, VERDICTS, Measured, Quantity, Scale
 from ._claims import Check, Claim
 from ._common import in_range
 
@@ -29,7 +29,7 @@ UNITS = {
 """Units by the ending of the name of a quantity."""
 
 
-def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
+def judge(claim: Claim, measured: Measured, *, scale: Scale = FULL) -> dict[str, Any]:
     """The result of a claim: the measured values, the verdict, and the reason if it is not reproduced.
 
     `quantity`, `measured`, `low`, `high`, `unit` and `limit` are of the check that decides: the first that does not hold, or
@@ -40,7 +40,7 @@ def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
     verdict = _verdict(claim, results, missing)
     reason = None
     if verdict != "reproduced":
-        reason = _reason(claim, results, missing, measured, quick=quick)
+        reason = _reason(claim, results, missing, measured, quick=scale.quick)
     return {
         "id": claim.id,
         "kind": claim.kind,
@@ -48,7 +48,7 @@ def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
         "why": claim.why,
         "source": claim.source,
         "statement": claim.statement,
-        "expected": claim.expected,
+        "expected": claim.expected_at(scale),
         "band": claim.band,
         "changed": claim.changed,
         **_decisive(results, measured),
@@ -69,7 +69,7 @@ def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
 def not_testable(claim: Claim) -> dict[str, Any]:
     """The result of a claim that no run can decide."""
     bare = replace(claim, printed={}, accept=(), needs=())
-    return {**judge(bare, {}, quick=False), "verdict": "not testable", "reason": claim.reason}
+    return {**judge(bare, {}), "verdict": "not testable", "reason": claim.reason}
 
 
 def result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def _reason(
         failed = [one for one in results if not one["holds"]]
         parts.append("; ".join(_failure_text(one) for one in failed))
         if claim.reason is not None:
-            parts.append(claim.reason)
+            parts.append(f"In full runs: {claim.reason}" if quick else claim.reason)
     if quick:
         parts.append("quick run: fewer seeds or shorter runs")
     return ". ".join(part.rstrip(".") for part in parts if part) + "."

@@ -185,7 +185,7 @@ def compare(
             [(run, samples[run.key]) for run in (*(needed[case] if case else ()), *taken)]
         )
         measured = ((claim, claim.measure(collected)) for claim in of if claim.measure)
-        return {claim.id: _judge.judge(claim, found, quick=quick) for claim, found in measured}
+        return {claim.id: _judge.judge(claim, found, scale=scale) for claim, found in measured}
 
     usual = judge_claims(
         None,

@@ -152,10 +152,10 @@ def reproduce_study(
     figures, tables = draw_figures(
         (spec.id, partial(_draw, spec, collected, scale, experiments)) for spec in figure_specs
     )
-    verdicts = list(judge_claims(claims, collected, experiments, whole=figure is None, quick=quick))
+    verdicts = list(judge_claims(claims, collected, experiments, whole=figure is None, scale=scale))
     for profile, found in zip(profiles, others, strict=True):
         combined = Samples({**collected.by_case, **collect(found).by_case})
-        rows = judge_claims(claims, combined, experiments, whole=True, quick=quick)
+        rows = judge_claims(claims, combined, experiments, whole=True, scale=scale)
         for verdict, row in zip(verdicts, rows, strict=True):
             verdict.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
     return Reproduction(
@@ -355,7 +355,7 @@ def judge_claims(
     experiments: Mapping[ExperimentKey, Experiment],
     *,
     whole: bool,
-    quick: bool,
+    scale: Scale,
 ) -> Iterable[dict[str, Any]]:
     """Every claim with its verdict and its mutants. Unless ``whole``, only those whose experiments were run."""
     for claim in claims:
@@ -367,7 +367,7 @@ def judge_claims(
         # A claim that rests on no run belongs to the whole paper, not to one of its figures.
         if (whole or measure.experiments) and all(samples.has(name) for name in measure.experiments):
             measured = measure(samples)
-            row = _judge.judge(claim, measured, quick=quick)
+            row = _judge.judge(claim, measured, scale=scale)
             # what a row by construction refuses is no merit of the table
             if row["verdict"] != "not testable" and claim.evidence != "by construction":
                 row["mutants"] = _mutants.run_mutants(claim, measured, samples, experiments)
@@ -420,10 +420,11 @@ def notes(
     lines = []
     if scale.quick:
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
-        time = "runs take"
-        if scale.factor < 1.0:
-            time += f" {scale.factor:.0%} of {whose} time, and times that rows name are shorter too, with"
-        lines.append(f"Quick: {time} fewer seeds; {what} are indicative.")
+        time = f"runs take {scale.factor:.0%} of {whose} time with" if scale.factor < 1.0 else "runs take"
+        named = ""
+        if scale.factor < 1.0 and of_paper:
+            named = "; what rows accept names the times of these runs, what they state those of the paper"
+        lines.append(f"Quick: {time} fewer seeds{named}; {what} are indicative.")
     if figure is not None:
         shown = figure.replace("-", " ", 1) if figure.startswith(("figure-", "table-")) else figure
         claims = "; only the claims that rest on it are listed" if of_paper and not changes else ""

@@ -8,7 +8,7 @@ import pytest
 
 from thalweg.report.claims import check_texts
 from thalweg_papers import _claims, _judge, _mutants
-from thalweg_papers._base import Experiment, ExperimentKey, Measure, Quantity, Samples
+from thalweg_papers._base import Experiment, ExperimentKey, Measure, Quantity, Samples, Scale
 
 
 class Key(ExperimentKey):
@@ -31,7 +31,7 @@ def claim(kind="N", accept=("x in 1..2",), needs=(), reason=None, **more):
 
 
 def verdict(claim, *values, **more):
-    return _judge.judge(claim, {"x": Quantity(values), **more}, quick=False)["verdict"]
+    return _judge.judge(claim, {"x": Quantity(values), **more})["verdict"]
 
 
 @pytest.mark.parametrize("kind", ["N", "R", "D", "X"])
@@ -58,7 +58,7 @@ def test_a_claim_is_partly_true_where_some_of_its_checks_hold_whole():
 
 
 def test_a_claim_of_which_too_little_was_seen_is_not_judged():
-    judged = _judge.judge(claim(needs=("x >= 100",)), {"x": Quantity((1.5,))}, quick=False)
+    judged = _judge.judge(claim(needs=("x >= 100",)), {"x": Quantity((1.5,))})
     assert judged["verdict"] == "not testable"
     assert "x = 1.5" in judged["reason"]
 
@@ -68,23 +68,30 @@ def test_not_a_number_is_never_accepted():
 
 
 def test_a_reason_says_what_was_missed_and_why():
-    judged = _judge.judge(claim(reason="The link is shorter"), {"x": Quantity((3.0,))}, quick=True)
-    assert judged["reason"].startswith("wanted x in 1..2, got 3. The link is shorter. quick run")
-    assert _judge.judge(claim(reason="Unused"), {"x": Quantity((1.0,))}, quick=True)["reason"] is None
+    judged = _judge.judge(
+        claim(reason="The link is shorter"), {"x": Quantity((3.0,))}, scale=Scale(fewer=True)
+    )
+    assert judged["reason"].startswith(
+        "wanted x in 1..2, got 3. In full runs: The link is shorter. quick run"
+    )
+    assert (
+        _judge.judge(claim(reason="Unused"), {"x": Quantity((1.0,))}, scale=Scale(fewer=True))["reason"]
+        is None
+    )
 
 
 def test_ratios_are_measured_over_printed_values():
-    judged = _judge.judge(claim(printed={"x": 2.0}), {"x": Quantity((1.0, 2.0))}, quick=False)
+    judged = _judge.judge(claim(printed={"x": 2.0}), {"x": Quantity((1.0, 2.0))})
     assert judged["ratios"] == {"x": 0.75}
     assert judged["quantities"]["x"]["published"] == 2.0
     with pytest.raises(ValueError, match="'z' of `printed` is not measured"):
-        _judge.judge(claim(printed={"z": 2.0}), {"x": Quantity((1.0,))}, quick=False)
+        _judge.judge(claim(printed={"z": 2.0}), {"x": Quantity((1.0,))})
 
 
 def test_the_number_that_decides_is_printed_with_its_limit_and_unit():
     row = claim("R", accept=("spike_over_steady >= 1.2", "recovery_s <= 20"))
     spike, recovery = Quantity((2.2, 2.3, 2.1), "times"), Quantity((8.0, 9.0, 8.5), "s")
-    judged = _judge.judge(row, {"spike_over_steady": spike, "recovery_s": recovery}, quick=False)
+    judged = _judge.judge(row, {"spike_over_steady": spike, "recovery_s": recovery})
     assert judged["verdict"] == "reproduced"
     assert [check["text"] for check in judged["checks"]] == [
         "spike over steady 2.20 ± 0.25 times, limit ≥ 1.2 times",
@@ -92,7 +99,7 @@ def test_the_number_that_decides_is_printed_with_its_limit_and_unit():
     ]
     # what fails decides, whatever is measured first
     slow = Quantity((28.0, 29.0, 28.5))
-    judged = _judge.judge(row, {"spike_over_steady": spike, "recovery_s": slow}, quick=False)
+    judged = _judge.judge(row, {"spike_over_steady": spike, "recovery_s": slow})
     assert (judged["quantity"], judged["measured"], judged["limit"], judged["unit"]) == (
         "recovery_s",
         28.5,
@@ -103,9 +110,7 @@ def test_the_number_that_decides_is_printed_with_its_limit_and_unit():
 
 
 def test_what_is_measured_first_decides_nothing_if_no_check_names_it():
-    judged = _judge.judge(
-        claim(accept=("y <= 3",)), {"x": Quantity((9.0,)), "y": Quantity((2.0,))}, quick=False
-    )
+    judged = _judge.judge(claim(accept=("y <= 3",)), {"x": Quantity((9.0,)), "y": Quantity((2.0,))})
     assert (judged["quantity"], judged["measured"], judged["limit"]) == ("y", 2.0, "<= 3")
 
 
@@ -121,14 +126,12 @@ def test_what_is_measured_first_decides_nothing_if_no_check_names_it():
 )
 def test_the_interval_of_a_quantity_stays_in_its_range(name, values, low, high):
     row = claim("R", accept=(f"{name} >= 0.000001",))
-    (check,) = _judge.judge(row, {name: Quantity(values)}, quick=False)["checks"]
+    (check,) = _judge.judge(row, {name: Quantity(values)})["checks"]
     assert (check["low"], check["high"]) == (pytest.approx(low, abs=1e-2), pytest.approx(high, abs=1e-2))
 
 
 def test_two_values_have_no_printed_interval():
-    (check,) = _judge.judge(claim("R", accept=("x >= 1",)), {"x": Quantity((1.0, 3.0))}, quick=False)[
-        "checks"
-    ]
+    (check,) = _judge.judge(claim("R", accept=("x >= 1",)), {"x": Quantity((1.0, 3.0))})["checks"]
     assert (check["low"], check["high"], check["text"]) == (None, None, "x 2, limit ≥ 1")
 
 
@@ -254,7 +257,7 @@ def test_a_row_by_construction_is_judged_and_has_no_mutants():
 
     row = claim(measure=Measure((), lambda _: {"x": Quantity((1.5,))}))
     known = dataclasses.replace(row, evidence="by construction", why="it cannot fail")
-    first, second = _runner.judge_claims([row, known], Samples({}), {}, whole=True, quick=False)
+    first, second = _runner.judge_claims([row, known], Samples({}), {}, whole=True, scale=Scale())
     assert first["mutants"]["killed"] == 2
     assert second["verdict"] == "reproduced"
     assert "mutants" not in second

@@ -114,7 +114,7 @@ def cases(experiment, by_case, runs=scenarios.RUNS):
 def verdict(identity, samples):
     """The verdict of a claim on these samples."""
     claim = next(row for row in PAPER.claims() if row.id == identity)
-    return _judge.judge(claim, claim.measure(samples), quick=False)["verdict"]
+    return _judge.judge(claim, claim.measure(samples))["verdict"]
 
 
 def test_in_a_catastrophe_both_consumers_request_the_full_rate_and_receive_half():

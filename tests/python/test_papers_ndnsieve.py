@@ -140,7 +140,7 @@ def test_the_margin_is_positive_if_ranges_do_not_overlap():
 def verdict(identity, samples):
     """The verdict of a claim on these samples."""
     claim = next(row for row in PAPER.claims() if row.id == identity)
-    return _judge.judge(claim, claim.measure(samples), quick=False)["verdict"]
+    return _judge.judge(claim, claim.measure(samples))["verdict"]
 
 
 def four(scene, **ours):

@@ -6,6 +6,8 @@ import json
 import re
 import tomllib
 
+import numpy as np
+import polars
 import pytest
 
 import thalweg as tw
@@ -13,7 +15,9 @@ import thalweg_papers as papers
 from cli_calls import asked, refused
 from thalweg.event_labels import seconds
 from thalweg_papers import _scenarios
-from thalweg_papers._base import Figure, Scale
+from thalweg_papers._base import FULL, Figure, Samples, Scale
+from thalweg_papers.mca import extracts
+from thalweg_papers.mca.keys import Key
 
 STUDIES = {**papers.PAPERS, **papers.STUDIES}
 SIMULATED = [study for study in STUDIES.values() if not study.only_emulated]
@@ -86,6 +90,93 @@ def test_the_reader_of_times_finds_each() -> None:
         *(7.5, 20, 42.5),
     ]
     assert not times_of("10 Mbit/s, 1-s means, 4 sources")
+
+
+SHORT = Scale(0.25, fewer=True)
+SHORTENED = [paper for paper in papers.PAPERS.values() if paper.quick_factor < 1.0]
+
+
+def claim_of(paper: str, name: str):
+    """A claim of a paper."""
+    return next(claim for claim in papers.PAPERS[paper].claims() if claim.id == name)
+
+
+@pytest.mark.parametrize("paper", SHORTENED, ids=lambda paper: paper.name)
+def test_what_rows_accept_of_shortened_runs_names_no_time_but_that_of_its_measure(paper) -> None:
+    experiments = paper.experiments()
+
+    def is_shortened(key) -> bool:
+        experiment = experiments[key]
+        return experiment.measure is None and any(
+            experiment.tree(variant, SHORT)["duration"] != experiment.tree(variant, FULL)["duration"]
+            for variant in experiment.variants
+        )
+
+    seen = 0
+    for claim in paper.claims():
+        if claim.measure and any(map(is_shortened, claim.measure.experiments)):
+            seen += 1
+            fixed = claim.expected_at(FULL).replace("per 100 s", "")
+            for span in claim.measure.spans.values():
+                fixed = fixed.replace(span(FULL), "")
+            limits = {
+                float(number) for check in claim.accept for number in re.findall(r"\d+(?:\.\d+)?", check.text)
+            }
+            assert set(times_of(fixed)) <= limits, claim.id
+    assert seen > 20
+
+
+@pytest.mark.parametrize(("scale", "left_out"), [(FULL, 20), (SHORT, 12)], ids=["full", "quick"])
+def test_the_time_that_rows_of_mca_leave_out_is_the_one_that_they_print(scale, left_out) -> None:
+    times = np.arange(1.0, scale.seconds(500.0) + 1)
+    # one packet is lost in each second, and the queue is long in those that a row says are left out
+    after_changes = (times - 1) % scale.seconds(100.0) < left_out
+    sample = {
+        "times_s": times,
+        "drops": np.ones(len(times)),
+        "backlog": np.where(after_changes, 1e6, 30.0),
+    }
+    samples = Samples({(Key.ONE_BOTTLENECK, buffer): [sample] for buffer in ("lossless", "lossy")})
+    for name, quantity, found in (
+        ("S004-16", "highest_phase", 3.0),
+        ("S004-18", "drops_outside_changes", len(times) - 5 * left_out),
+    ):
+        claim = claim_of("mca", name)
+        assert times_of(claim.expected_at(scale)) == [left_out]
+        assert claim.measure(samples)[quantity].mean == found
+
+
+@pytest.mark.parametrize("scale", [FULL, SHORT], ids=["full", "quick"])
+def test_losses_are_counted_from_the_second_that_a_row_prints(scale) -> None:
+    length = scale.seconds(400.0)
+    drops = {"series": "drops", "time_s": np.arange(1.0, length + 1), "value": 1.0}
+    result = type("Result", (), {"series": polars.DataFrame(drops)})
+    joins, chain, star = times_of(claim_of("mca", "S004-45").expected_at(scale))
+    assert joins == extracts.settling(scale.seconds(100.0))
+    assert extracts._late_drops(result, extracts.settling(length)) == length - chain
+    assert extracts._late_drops(result, extracts.settled_star_s(scale)) == length - star
+
+
+def test_what_rows_accept_has_the_times_that_were_run() -> None:
+    for paper, name, full, short in (
+        ("mca", "S004-27", "in 400 s", "in 400 s, extrapolated from 100 s"),
+        ("mca", "S004-37", "400–1000 s", "100–250 s"),
+        ("srmcc", "S000-18", "20–200 s", "5–50 s"),
+        ("srmcc", "S000-29", "80–120 s", "20–30 s"),
+        ("srmcc", "S000-37", "30, 80, 120 and 170 s", "7.5, 20, 30 and 42.5 s"),
+    ):
+        claim = claim_of(paper, name)
+        assert full in claim.expected_at(FULL)
+        assert short in claim.expected_at(SHORT)
+
+
+def test_the_throughput_of_mcas_dynamic_tree_is_that_of_receivers() -> None:
+    sample = {"throughput_bps": 200e3, "staying_throughput_bps": 190e3, "rate_bps": 240e3}
+    samples = Samples({(Key.DYNAMIC_TREE, "all"): [sample, {**sample, "throughput_bps": 220e3}]})
+    measured = claim_of("mca", "S004-38").measure(samples)
+    assert measured["throughput_kbps"].mean == pytest.approx(210)
+    assert measured["sending_kbps"].mean == pytest.approx(240)
+    assert measured["standard_deviation"].mean == pytest.approx(10 * 2**0.5)
 
 
 def test_table_1_of_a_quick_reproduction_has_the_time_that_was_run() -> None:

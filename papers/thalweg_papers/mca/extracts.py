@@ -69,8 +69,18 @@ def phase_windows(times: Any, scale: Scale) -> tuple[list[Any], list[Any]]:
 
 
 def settling(length_s: float) -> float:
-    """Left out at the start of a span: 20 s, and no more than half of a short span."""
-    return min(SETTLING_S, 0.5 * length_s)
+    """Left out at the start of a span, in whole seconds, as series have: 20 s, and no more than half of a short span."""
+    return float(np.floor(min(SETTLING_S, 0.5 * length_s)))
+
+
+def left_out_of(span_s: float) -> Callable[[Scale], str]:
+    """What is left out at the start of a span of the paper, as a row prints it."""
+    return lambda scale: f"{settling(scale.seconds(span_s)):g} s"
+
+
+def settled_star_s(scale: Scale) -> float:
+    """When what §4.3 measures begins: after the starts of its flows and the time after them."""
+    return scale.seconds(scenarios.STAR_STARTS_S) + settling(scale.seconds(scenarios.STAR_S))
 
 
 def chain(result: Any, _variant: str, scale: Scale) -> Sample:
@@ -101,7 +111,7 @@ def star(result: Any, _variant: str, scale: Scale) -> Sample:
     subjects = [f"link.bottleneck{i}" for i in range(1, 65)]
     backlog = _read.series(result, "backlog", subjects)
     utilisation = _read.series(result, "utilisation", subjects)
-    settled_s = scale.seconds(scenarios.STAR_STARTS_S) + settling(scale.seconds(scenarios.STAR_S))
+    settled_s = settled_star_s(scale)
     late = times > settled_s
     flows = [row for row in result.flows.to_dicts() if row["flow"] != "multicast"]
     return {
@@ -213,8 +223,8 @@ def _running_mean(values: Any, times: Any) -> Any:
 
 
 def _late_drops(result: Any, after_s: float) -> float:
-    """Packets dropped by any queue after a moment."""
+    """Packets dropped by any queue after a moment; each value is of the second that ends at its time."""
     import polars
 
-    part = result.series.filter((polars.col("series") == "drops") & (polars.col("time_s") > after_s + 1.0))
+    part = result.series.filter((polars.col("series") == "drops") & (polars.col("time_s") > after_s + 1e-9))
     return float(part["value"].sum())

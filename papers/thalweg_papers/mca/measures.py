@@ -15,6 +15,25 @@ from .keys import Key
 
 BUFFERS = ("lossless", "lossy")
 
+after_changes = extracts.left_out_of(extracts.PHASES_S[0][1])
+"""Left out after each join or leave of §4.1, as a row prints it."""
+after_periods = extracts.left_out_of(scenarios.TRACKING_TIMES_S[1])
+"""Left out after each change of the traffic of §4.4, as a row prints it."""
+
+
+def of_indications(scale: Scale) -> str:
+    """The time of the counts of §4.3, as a row prints it."""
+    return scale.counted(scenarios.STAR_S)
+
+
+def busy(scale: Scale) -> str:
+    """The periods of §4.4 in which the representative changes most, as a row prints them."""
+    return scale.span(scenarios.TRACKING_TIMES_S[BUSY[0]], scenarios.TRACKING_TIMES_S[BUSY[-1] + 1])
+
+
+BUSY = (2, 3, 4)
+"""The periods of Table 1 between 400 and 1000 s."""
+
 
 def both(
     experiment: Key, value: Callable[[Sample], float], unit: str = "", prefix: str = ""
@@ -30,7 +49,7 @@ def both(
 # --- §4.1 ------------------------------------------------------------------------------------------------------------
 
 
-@measure(Key.ONE_BOTTLENECK)
+@measure(Key.ONE_BOTTLENECK, left_out=after_changes)
 def one_bottleneck_rates(samples: Samples) -> Measured:
     """Largest deviation of a phase's mean rate from its fair share, and the minimum of Jain's index over phases."""
     fair = np.array([10e6 / flows for flows in extracts.PHASE_FLOWS])
@@ -42,12 +61,12 @@ def one_bottleneck_rates(samples: Samples) -> Measured:
     }
 
 
-one_bottleneck_utilisation = measure(Key.ONE_BOTTLENECK)(
+one_bottleneck_utilisation = measure(Key.ONE_BOTTLENECK, left_out=after_changes)(
     both(Key.ONE_BOTTLENECK, lambda s: float(np.mean(s["utilisation"][_settled(s)])))
 )
 
 
-@measure(Key.ONE_BOTTLENECK)
+@measure(Key.ONE_BOTTLENECK, left_out=after_changes)
 def one_bottleneck_queue(samples: Samples) -> Measured:
     """Mean queue per flow in the phases of its minimum and its maximum, lossless."""
     runs = [_queue_per_flow(s) for s in samples[Key.ONE_BOTTLENECK, "lossless"]]
@@ -81,18 +100,18 @@ def join_spikes(samples: Samples) -> Measured:
     }
 
 
-@measure(Key.ONE_BOTTLENECK)
+@measure(Key.ONE_BOTTLENECK, left_out=after_changes)
 def lossless_drops(samples: Samples) -> Measured:
-    """Packets dropped at the bottleneck with 200 packets of buffer, outside and inside the time after joins."""
+    """Packets dropped at the bottleneck with 200 packets of buffer, without the time after joins and leaves, and in all."""
     runs = samples[Key.ONE_BOTTLENECK, "lossless"]
     return {
-        "drops_outside_joins": Quantity(tuple(map(drops_outside_joins, runs)), "packets"),
+        "drops_outside_changes": Quantity(tuple(map(drops_outside_changes, runs)), "packets"),
         "drops_in_all": Quantity(tuple(float(np.sum(s["drops"])) for s in runs), "packets"),
     }
 
 
-def drops_outside_joins(sample: Sample) -> float:
-    """Packets dropped at the bottleneck of §4.1, without the time after joins."""
+def drops_outside_changes(sample: Sample) -> float:
+    """Packets dropped at the bottleneck of §4.1, without the time after joins and leaves."""
     return float(np.sum(sample["drops"][_settled(sample)]))
 
 
@@ -152,7 +171,7 @@ def proportional_fairness(samples: Samples) -> Measured:
     }
 
 
-@measure(Key.CHAIN)
+@measure(Key.CHAIN, left_out=extracts.left_out_of(scenarios.CHAIN_S))
 def chain_links(samples: Samples) -> Measured:
     """Minimum utilisation of the bottlenecks, and packets per flow in the longest queue, after settling."""
 
@@ -206,7 +225,7 @@ def drop_to_zero(samples: Samples) -> Measured:
     }
 
 
-@measure(Key.STAR)
+@measure(Key.STAR, left_out=lambda scale: f"{extracts.settled_star_s(scale):g} s")
 def star_links(samples: Samples) -> Measured:
     """Mean utilisation and packets per flow over the 64 bottlenecks, after settling."""
     return {
@@ -230,7 +249,7 @@ def session_over(key: str) -> Callable[[Sample], float]:
     return lambda sample: float(sample["session_indications"] / sample[f"{key}_indications"])
 
 
-@measure(Key.STAR)
+@measure(Key.STAR, counted=of_indications)
 def indications_lossless(samples: Samples) -> Measured:
     """The three counts without loss."""
     return {
@@ -297,7 +316,7 @@ def unicast_on_worst_link(sample: Sample, _scale: Scale | None = None) -> list[f
     ]
 
 
-@measure(Key.TRACKING)
+@measure(Key.TRACKING, left_out=after_periods)
 def tracking_share(samples: Samples) -> Measured:
     """The minimum of the seven shares."""
     return {
@@ -308,7 +327,7 @@ def tracking_share(samples: Samples) -> Measured:
     }
 
 
-@measure(Key.TRACKING)
+@measure(Key.TRACKING, left_out=after_periods)
 def tracking_rate(samples: Samples) -> Measured:
     """Multicast rate over that of the unicast flow on the worst link, in the period in which they differ most."""
     return {
@@ -325,20 +344,19 @@ def _tracking_ratio(sample: Sample) -> float:
     return max(ratios, key=lambda ratio: abs(ratio - 1))
 
 
-@measure(Key.TRACKING)
+@measure(Key.TRACKING, busy=busy)
 def tracking_switches(samples: Samples) -> Measured:
-    """Switches per 100 s between 400 and 1000 s, less those at other times; without the time after changes, all of them."""
+    """Switches per 100 s from 400 to 1000 s, less those at other times; without the time after changes, all of them."""
 
     def rates(sample: Sample) -> tuple[float, float]:
         spans = periods(sample)
-        inside = [2, 3, 4]
         per_period = period_switches(sample)
         lengths = [end - start for start, end in spans]
 
         def mean(numbers: list[int]) -> float:
             return sum(per_period[i] * lengths[i] for i in numbers) / sum(lengths[i] for i in numbers)
 
-        return mean(inside), mean([i for i in range(len(spans)) if i not in inside])
+        return mean(list(BUSY)), mean([i for i in range(len(spans)) if i not in BUSY])
 
     measured: Measured = {}
     for buffer in BUFFERS:
@@ -373,9 +391,19 @@ def _time_on(sample: Sample, link: int, begin: float, end: float) -> float:
 
 @measure(Key.DYNAMIC_TREE)
 def tree_throughput(samples: Samples) -> Measured:
-    """Rate of the multicast flow over the run, and its deviation over the runs."""
-    rates = samples.each(Key.DYNAMIC_TREE, "all", lambda s: s["rate_bps"] / 1e3, "kbit/s")
-    return {"throughput_kbps": rates, **_deviation(rates)}
+    """Throughput of the multicast flow's receivers while they are in the session, and its deviation over the runs.
+
+    Beside it that of the receiver that always stays, and the rate at which the source sends.
+    """
+    rates = {
+        name: samples.each(Key.DYNAMIC_TREE, "all", take(key, 1e-3), "kbit/s")
+        for name, key in (
+            ("throughput_kbps", "throughput_bps"),
+            ("staying_kbps", "staying_throughput_bps"),
+            ("sending_kbps", "rate_bps"),
+        )
+    }
+    return {**rates, **_deviation(rates["throughput_kbps"])}
 
 
 @measure(Key.DYNAMIC_TREE)
@@ -413,12 +441,19 @@ def _deviation(quantity: Quantity) -> Measured:
 # --- several ---------------------------------------------------------------------------------------------------------
 
 
-@measure(Key.ONE_BOTTLENECK, Key.CHAIN, Key.STAR)
+@measure(
+    Key.ONE_BOTTLENECK,
+    Key.CHAIN,
+    Key.STAR,
+    left_out_1=after_changes,
+    left_out_2=extracts.left_out_of(scenarios.CHAIN_S),
+    left_out_3=lambda scale: f"{extracts.settled_star_s(scale):g} s",
+)
 def reacts_before_loss(samples: Samples) -> Measured:
     """Packets lost in the lossless runs after start-up (each would be, or be part of, one indication of loss)."""
     runs = [samples[key, "lossless"] for key in (Key.ONE_BOTTLENECK, Key.CHAIN, Key.STAR)]
     by_section = [
-        (drops_outside_joins(single), float(chain["late_drops"]), float(star["late_drops"]))
+        (drops_outside_changes(single), float(chain["late_drops"]), float(star["late_drops"]))
         for single, chain, star in zip(*runs, strict=False)
     ]
     indications = (sum(s["indications"] for s in of_seed) for of_seed in zip(*runs, strict=False))
@@ -434,8 +469,8 @@ def reacts_before_loss(samples: Samples) -> Measured:
 
 star_ratio_lossless = measure(Key.STAR)(star_ratio("lossless"))
 star_ratio_lossy = measure(Key.STAR)(star_ratio("lossy"))
-session_indications_lossy = measure(Key.STAR)(indications("lossy", "session"))
-receiver_indications_lossy = measure(Key.STAR)(indications("lossy", "receiver"))
-unicast_indications_lossy = measure(Key.STAR)(indications("lossy", "unicast"))
+session_indications_lossy = measure(Key.STAR, counted=of_indications)(indications("lossy", "session"))
+receiver_indications_lossy = measure(Key.STAR, counted=of_indications)(indications("lossy", "receiver"))
+unicast_indications_lossy = measure(Key.STAR, counted=of_indications)(indications("lossy", "unicast"))
 session_per_receiver_lossy = measure(Key.STAR)(indication_ratio("lossy", "receiver"))
 session_per_unicast_lossy = measure(Key.STAR)(indication_ratio("lossy", "unicast"))

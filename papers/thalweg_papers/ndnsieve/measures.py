@@ -134,7 +134,7 @@ def four(samples: Samples, scene: Key, sieve: str, value: Value, unit: str) -> d
     }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProfiledMeasure(Measure):
     """A measure of ndnSieve's calibrated profile that has one of the literal profile beside it."""
 
@@ -146,7 +146,7 @@ def profiled(*scenes: Key) -> Callable[[Profiled], ProfiledMeasure]:
 
     def both(function: Profiled) -> ProfiledMeasure:
         literal = Measure(scenes, lambda samples: function(samples, "literal"))
-        return ProfiledMeasure(scenes, lambda samples: function(samples, "calibrated"), literal)
+        return ProfiledMeasure(scenes, lambda samples: function(samples, "calibrated"), literal=literal)
 
     return both
 

@@ -61,7 +61,7 @@ def groups_case(result: Any, variant: str, scale: Scale) -> Sample:
     """Throughput of each group over time, its fairness and steadiness after a tenth of the run, loss, utilisation."""
     times = _read.times(result, "utilisation")
     arrived = _read.series(result, "throughput")
-    begin, end = scale.seconds(20.0), scale.seconds(scenarios.DURATION_S)
+    begin, end = (scale.seconds(t) for t in scenarios.GROUPS_AVERAGED_S)
     later = inside(times, begin, end)
     rates = np.stack(
         [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from .._base import Measured, Quantity, Sample, Samples, measure, take
+from .._base import Measured, Quantity, Sample, Samples, Scale, measure, take
 from .._common import inside, over_seeds
 from . import scenarios
 from .keys import Key
@@ -328,7 +328,7 @@ def settling_times(sample: Sample) -> list[float]:
     return found
 
 
-@measure(Key.SCENARIOS)
+@measure(Key.SCENARIOS, changes=lambda scale: scale.moments(*CHANGES_S[:-1]))
 def response(samples: Samples) -> Measured:
     """Mean rank of the settling times over the four changes: SRMCC's less the best of the paper's others."""
     from scipy import stats
@@ -477,6 +477,14 @@ def feedback_order(samples: Samples) -> Measured:
     }
 
 
+def _groups_averaged(scale: Scale) -> str:
+    return scale.span(*scenarios.GROUPS_AVERAGED_S)
+
+
+def _averaged_in_4(scale: Scale) -> str:
+    return scale.span(*scenarios.AVERAGED_S[4])
+
+
 def mean_and_interval(samples: Sequence[Sample], value: Value) -> tuple[float, float, float]:
     """Mean over seeds and both ends of its interval."""
     mean, low, high = over_seeds([value(sample) for sample in samples])
@@ -489,8 +497,10 @@ gamma_best = measure(Key.GAMMA)(best_gamma)
 gamma_loss_at_choice = measure(Key.GAMMA)(loss_at_gamma)
 gamma_range = measure(Key.GAMMA)(wide_range)
 gamma_balance = measure(Key.GAMMA)(balance)
-groups_fairness = measure(Key.GROUPS)(four_groups("jain", "jain"))
-groups_steadiness = measure(Key.GROUPS)(four_groups("cov", "variation", "of the mean"))
+groups_fairness = measure(Key.GROUPS, averaged=_groups_averaged)(four_groups("jain", "jain"))
+groups_steadiness = measure(Key.GROUPS, averaged=_groups_averaged)(
+    four_groups("cov", "variation", "of the mean")
+)
 over_asmp_1 = measure(Key.SCENARIOS)(over_asmp(1))
 over_asmp_2 = measure(Key.SCENARIOS)(over_asmp(2))
 over_asmp_3 = measure(Key.SCENARIOS)(over_asmp(3))
@@ -498,7 +508,7 @@ tfmcc_share = measure(Key.SCENARIOS)(share("tfmcc", "mc_mean_bps"))
 tcp_share_beside_tfmcc = measure(Key.SCENARIOS)(share("tfmcc", "tcp_mean_bps"))
 tfmcc_highest = measure(Key.SCENARIOS)(lead(ALL, "tfmcc", mbps("mc_mean_bps"), "Mbit/s"))
 tfmcc_ratio = measure(Key.SCENARIOS)(ratios("tfmcc", STATIC))
-tfmcc_ratio_4 = measure(Key.SCENARIOS)(ratios("tfmcc", (4,)))
+tfmcc_ratio_4 = measure(Key.SCENARIOS, averaged=_averaged_in_4)(ratios("tfmcc", (4,)))
 tfmcc_unfriendliest = measure(Key.SCENARIOS)(lead(STATIC, "tfmcc", ratio, "of the ratio"))
 asmp_ratio = measure(Key.SCENARIOS)(ratios("asmp", (1, 2, 4)))
 asmp_ratio_3 = measure(Key.SCENARIOS)(ratios("asmp", (3,)))

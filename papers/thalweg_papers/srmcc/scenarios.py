@@ -60,6 +60,8 @@ BOTTLENECK_BPS = {1: 5e6, 2: 2e6, 3: 2e6, 4: 2e6}
 LEAF_BPS = {1: 10e6, 2: 10e6, 3: 1.5e6, 4: 10e6}
 AVERAGED_S = {1: (50.0, 200.0), 2: (50.0, 200.0), 3: (50.0, 200.0), 4: (80.0, 120.0)}
 """The span over which throughput and utilisation are averaged."""
+GROUPS_AVERAGED_S = (20.0, DURATION_S)
+"""The same with several groups: "after a short adjustment"."""
 TCP2_S = (30.0, 120.0)
 CBR_S = (80.0, 170.0)
 SENDER = {"rate": "100 Mbit/s", "delay": "2 ms", "buffer": QUEUE}
