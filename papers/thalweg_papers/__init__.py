@@ -9,10 +9,10 @@ Beside them comparisons of our own, made with the same tools, without claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._base import Figure, Live, Paper, Reproduction, Study, Table
+from ._base import COMBINATIONS, STARTS, Figure, Live, Paper, Reproduction, Study, Table
 from .agreement import STUDY as AGREEMENT
 from .background_real_time import BACKGROUND, REAL_TIME
 from .controllers import STUDY as CONTROLLERS
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from ._readings import Comparison
+    from ._search import Found
 
 __all__ = [
     "PAPERS",
@@ -45,6 +46,7 @@ __all__ = [
     "compare_readings",
     "emulate",
     "reproduce",
+    "search_readings",
 ]
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, NDNSIEVE, SRMCC)}
@@ -77,13 +79,52 @@ def compare_readings(
     Raises ``KeyError`` for an unknown paper or claim, a paper without readings, or a claim that none touches,
     ``ValueError`` for ``jobs`` below 1.
     """
-    study = _known(paper)
-    if not isinstance(study, Paper) or not study.readings():
-        able = ", ".join(name for name, known in PAPERS.items() if known.readings())
-        raise KeyError(f"{paper!r} has no readings; these have some: {able}")
-    return study.compare_readings(
+    return _with_readings(paper).compare_readings(
         claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress, on=on
     )
+
+
+def search_readings(
+    paper: str,
+    *,
+    quick: bool = False,
+    starts: int = STARTS,
+    combinations: int = COMBINATIONS,
+    jobs: int = 2,
+    seed: int = 1,
+    out: str | PathLike[str] | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
+    on: str | Client | None = None,
+) -> Found:
+    """Search for the readings of a paper that together satisfy the most rows, and judge them on seeds it did not use.
+
+    From the default, and from ``starts - 1`` random combinations, one reading at a time is changed while that confirms more
+    rows; where no single change does, two at once are. The first half of the seeds of each experiment is used, and the
+    result is judged on the other half; an experiment with one seed takes the next one for that. At most ``combinations``
+    are run. Runs that combinations share are run once, and those that ``out`` keeps are not run again, so that an
+    interrupted search continues. The other arguments are those of `reproduce`; what is found does not depend on ``jobs``.
+
+    Raises ``KeyError`` for an unknown paper or one without readings, ``ValueError`` for ``starts``, ``combinations`` or
+    ``jobs`` below 1.
+    """
+    return _with_readings(paper).search_readings(
+        quick=quick,
+        starts=starts,
+        combinations=combinations,
+        jobs=jobs,
+        seed=seed,
+        out=out,
+        progress=progress,
+        on=on,
+    )
+
+
+def _with_readings(name: str) -> Paper:
+    study = _known(name)
+    if not isinstance(study, Paper) or not study.readings():
+        able = ", ".join(other for other, known in PAPERS.items() if known.readings())
+        raise KeyError(f"{name!r} has no readings; these have some: {able}")
+    return study
 
 
 def emulate(
@@ -124,6 +165,7 @@ def reproduce(
     progress: Callable[[int, int, str], object] | None = None,
     on: str | Client | None = None,
     changes: Mapping[str, Any] | None = None,
+    readings: Sequence[str] = (),
 ) -> Reproduction:
     """Run a paper's experiments, draw its figures and judge its claims; or run and draw a comparison of our own.
 
@@ -139,8 +181,12 @@ def reproduce(
     ``{"flows.mc.params.gamma": 0.3}``. Claims that rest on the figure are not judged then. ``PAPERS[paper].scenarios``
     gives the scenarios themselves.
 
-    Raises ``KeyError`` for an unknown paper, figure or claim, ``ValueError`` for ``jobs`` below 1, for a figure and a
-    claim, or for changes of the whole paper, and `thalweg.ScenarioError` for changes that a scenario does not take.
+    ``readings`` such as ``["early=residue,deviation=standard"]`` judge each claim once more, as a profile beside the
+    default, with these options of the paper's readings together.
+
+    Raises ``KeyError`` for an unknown paper, figure, claim or reading, ``ValueError`` for ``jobs`` below 1, for a figure
+    and a claim, for changes of the whole paper, or for readings that give one key different values, and
+    `thalweg.ScenarioError` for changes that a scenario does not take.
     """
     study = _known(paper)
     if study.only_emulated:
@@ -155,6 +201,7 @@ def reproduce(
         progress=progress,
         on=on,
         changes=changes,
+        readings=readings,
     )
 
 

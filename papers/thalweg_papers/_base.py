@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from ._claims import Claim
+    from ._joint import Joint, Setting
     from ._profiles import Profile
     from ._readings import Comparison, Reading
     from ._scenarios import StudyScenario
+    from ._search import Found
 
 Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
@@ -50,6 +52,17 @@ def claims_loader(package: str, file: Path) -> Callable[[], Sequence[Claim]]:
 def call_loader(package: str, name: str, module: str) -> Callable[[], Any]:
     """A function that calls one of a module of a package, which it imports when it is called."""
     return lambda: getattr(import_module(f"{package}.{module}"), name)()
+
+
+def joint_loader(module_file: str) -> Callable[[], Joint | None]:
+    """A function that reads the file ``joint.toml`` beside a module of a paper."""
+
+    def load() -> Joint | None:
+        from ._joint import read
+
+        return read(Path(module_file).with_name("joint.toml"))
+
+    return load
 
 
 class ExperimentKey(StrEnum):
@@ -307,6 +320,11 @@ class Emulated:
     """Emulated runs of a case; they take the seed and those that follow it."""
 
 
+STARTS = 3
+"""Starts of a search for readings: the default, and random ones."""
+COMBINATIONS = 200
+"""Combinations of readings that a search runs at most."""
+
 EMULATIONS_PER_CORE = 6
 """Simultaneous emulations of a few megabits per second for each core; with too many, runs are not valid."""
 
@@ -366,6 +384,7 @@ class Study:
         progress: Callable[[int, int, str], object] | None = None,
         on: str | Client | None = None,
         changes: Mapping[str, Any] | None = None,
+        readings: Sequence[str] = (),
     ) -> Reproduction:
         """See `thalweg_papers.reproduce`."""
         from ._runner import reproduce_study
@@ -383,6 +402,7 @@ class Study:
             progress=progress,
             on=on,
             changes=changes,
+            readings=readings,
         )
 
     def scenarios(
@@ -443,6 +463,58 @@ class Paper(Study):
     """Other set-ups in which each claim is also judged when the whole paper is reproduced."""
     readings: Callable[[], Sequence[Reading]] = tuple
     """Passages of the paper that have several readings, with the options."""
+    joint: Callable[[], Joint | None] = lambda: None
+    """The readings that a search chose together, a profile of the report; None where there was no search."""
+
+    def settings(self, texts: Sequence[str], *, quick: bool = False) -> tuple[Setting, ...]:
+        """The readings that texts such as ``early=residue,deviation=standard`` name.
+
+        Raises ``KeyError`` for unknown names, and ``ValueError`` for a text that names none and for readings that give one
+        key of a scenario different values.
+        """
+        from ._joint import check, parse
+        from ._runner import scale_of
+
+        found = parse(self.readings(), texts)
+        check(self.experiments(), found, scale_of(self, quick=quick))
+        return found
+
+    def all_profiles(self) -> list[Profile]:
+        """The profiles of the paper, and the one of the readings that a search chose."""
+        from ._joint import found_profile
+
+        profiles = list(self.profiles())
+        if (joint := self.joint()) is not None:
+            profiles.append(found_profile(self.readings(), joint, [claim.id for claim in self.claims()]))
+        return profiles
+
+    def search_readings(
+        self,
+        *,
+        quick: bool = False,
+        starts: int = STARTS,
+        combinations: int = COMBINATIONS,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+        on: str | Client | None = None,
+    ) -> Found:
+        """See `thalweg_papers.search_readings`."""
+        from ._search import search
+
+        folder = None if out is None else Path(out)
+        return search(
+            self,
+            quick=quick,
+            starts=starts,
+            combinations=combinations,
+            jobs=jobs,
+            seed=seed,
+            out=folder,
+            progress=progress,
+            on=on,
+        )
 
     def compare_readings(
         self,
@@ -485,6 +557,8 @@ class Reproduction:
     """The only requested claim; None for all."""
     changes: dict[str, Any] = field(default_factory=dict)
     """Dotted keys of its scenarios that were changed, and their values."""
+    readings: list[str] = field(default_factory=list)
+    """Readings that were requested; claims were also judged with all of them, as one of the profiles."""
     of_paper: bool = True
     """Whether it is a paper, which makes claims, and not a comparison of Thalweg's own."""
     emulated: bool = False
@@ -524,6 +598,7 @@ class Reproduction:
             "figure": self.figure,
             "claim": self.claim,
             "changes": self.changes,
+            "readings": self.readings,
             "of_paper": self.of_paper,
             "emulated": self.emulated,
             "counts": self.counts(),

@@ -24,13 +24,15 @@ class Profile:
     """Edits a scenario in place; it is given a copy. A scenario that it does not concern is left as it is."""
     fitted: tuple[str, ...] = ()
     """Claims by which we chose what the profile changes: passing them in it is no independent evidence."""
+    mark: str = "fitted"
+    """The word for them."""
 
     def experiments(
         self, usual: Mapping[ExperimentKey, Experiment], scale: Scale
     ) -> dict[ExperimentKey, Experiment]:
         """The experiments of which a scenario is another in this profile, with these scenarios."""
         edited = {
-            key: replace(experiment, tree=self._edited(experiment))
+            key: replace(experiment, tree=self.edited(experiment))
             for key, experiment in usual.items()
             if experiment.measure is None
         }
@@ -40,7 +42,9 @@ class Profile:
             if any(experiment.tree(v, scale) != usual[key].tree(v, scale) for v in experiment.variants)
         }
 
-    def _edited(self, experiment: Experiment) -> Callable[[str, Scale], Tree]:
+    def edited(self, experiment: Experiment) -> Callable[[str, Scale], Tree]:
+        """Scenarios of an experiment as the profile changes them."""
+
         def tree(variant: str, scale: Scale) -> Tree:
             edited = deepcopy(experiment.tree(variant, scale))
             self.change(edited)
@@ -51,7 +55,13 @@ class Profile:
 
 def verdict(row: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     """The values of a claim in a profile, taken from the claim that was judged in it."""
-    return {**{key: row[key] for key in COLUMNS}, "fitted": row["id"] in profile.fitted}
+    fitted = row["id"] in profile.fitted
+    return {
+        **{key: row[key] for key in COLUMNS},
+        "one_run": row.get("one_run", False),
+        "fitted": fitted,
+        "mark": profile.mark if fitted else "",
+    }
 
 
 COLUMNS = (

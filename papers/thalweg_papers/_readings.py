@@ -35,6 +35,12 @@ class Option:
     """The change of scenarios; None for the default, which changes nothing."""
     only: tuple[ExperimentKey, ...] = ()
     """The experiments that it changes; all where it is empty."""
+    whole: bool = False
+    """It is a rule of the scheme, which several readings at once change in all experiments; by itself it runs in `only`."""
+
+    def concerns(self, experiment: ExperimentKey) -> bool:
+        """Whether it changes an experiment together with other readings."""
+        return self.whole or not self.only or experiment in self.only
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from thalweg.jobs import POLL_INTERVAL_S, Control, Job, JobProgress, SampleFile,
 from thalweg.jobs import run as run_jobs
 from thalweg.sweep import value_text
 
-from . import _claims, _common, _cost, _judge, _mutants, _profiles, _read, _scenarios
+from . import _claims, _common, _cost, _joint, _judge, _mutants, _profiles, _read, _scenarios
 from ._base import (
     Experiment,
     ExperimentKey,
@@ -131,6 +131,7 @@ def reproduce_study(
     progress: Progress | None,
     on: str | Client | None,
     changes: Mapping[str, Any] | None = None,
+    readings: Sequence[str] = (),
 ) -> Reproduction:
     """See `thalweg_papers.reproduce`."""
     chosen = select(study, figure, claim, changes)
@@ -138,14 +139,25 @@ def reproduce_study(
     claims, claim = chosen.claims, chosen.claim
     scale = scale_of(study, quick=quick)
     whole_paper = isinstance(study, Paper) and figure is None and not changes
-    profiles = study.profiles() if isinstance(study, Paper) and whole_paper else ()
-    measured_keys = {name for row in claims if row.measure for name in row.measure.experiments}
+    profiles: list[_profiles.Profile] = []
+    if isinstance(study, Paper):
+        settings = study.settings(readings, quick=quick)
+        profiles += study.all_profiles() if whole_paper else ()
+        profiles += [_joint.requested(settings)] if settings else ()
+    elif readings:
+        raise KeyError(f"{study.name!r} is no paper: it has no readings")
+    measured_keys = selected & {name for row in claims if row.measure for name in row.measure.experiments}
     planned = [plan(experiments.values(), selected, scale, seed)]
     planned += [
         plan(p.experiments(experiments, scale).values(), measured_keys, scale, seed) for p in profiles
     ]
     every = [run for runs in planned for run in runs]
-    done = iter(run_all(every, jobs=jobs, out=out, progress=progress, on=on))
+    # what a profile leaves as it is runs once
+    keys = [run.key for run in every]
+    once = dict(zip(keys, every, strict=True))
+    ran = run_all(list(once.values()), jobs=jobs, out=out, progress=progress, on=on)
+    found_by_key = {key: sample for key, (_, sample) in zip(once, ran, strict=True)}
+    done = iter([(run, found_by_key[key]) for run, key in zip(every, keys, strict=True)])
     samples, *others = [list(itertools.islice(done, len(runs))) for runs in planned]
     collected = collect(samples)
 
@@ -155,7 +167,7 @@ def reproduce_study(
     verdicts = list(judge_claims(claims, collected, experiments, whole=figure is None, scale=scale))
     for profile, found in zip(profiles, others, strict=True):
         combined = Samples({**collected.by_case, **collect(found).by_case})
-        rows = judge_claims(claims, combined, experiments, whole=True, scale=scale)
+        rows = judge_claims(claims, combined, experiments, whole=figure is None, scale=scale)
         for verdict, row in zip(verdicts, rows, strict=True):
             verdict.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
     return Reproduction(
@@ -176,6 +188,7 @@ def reproduce_study(
         figure=None if figure is None else figure_specs[0].id,
         claim=claim,
         changes=dict(changes or {}),
+        readings=list(readings),
         of_paper=study.of_paper,
         profiles={profile.name: profile.sentence for profile in profiles},
     )
@@ -368,10 +381,22 @@ def judge_claims(
         if (whole or measure.experiments) and all(samples.has(name) for name in measure.experiments):
             measured = measure(samples)
             row = _judge.judge(claim, measured, scale=scale)
+            row["one_run"] = without_chance(samples, measure.experiments)
             # what a row by construction refuses is no merit of the table
             if row["verdict"] != "not testable" and claim.evidence != "by construction":
                 row["mutants"] = _mutants.run_mutants(claim, measured, samples, experiments)
             yield row
+
+
+def without_chance(samples: Samples, experiments: Iterable[ExperimentKey]) -> bool:
+    """Whether several seeds of these experiments were run and gave the same run, so that they repeat nothing."""
+    several = [
+        {sample.get("trace_hash", number) for number, sample in enumerate(found)}
+        for name in experiments
+        for variant in samples.variants(name)
+        if len(found := samples[name, variant]) > 1
+    ]
+    return bool(several) and all(len(hashes) == 1 for hashes in several)
 
 
 def source_code_of(function: Callable[..., object]) -> list[bytes]:

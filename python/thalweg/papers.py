@@ -65,6 +65,23 @@ class Paper(Protocol):
     ) -> Any:
         """Runs each option by itself and judges the claims that it touches."""
 
+    def settings(self, texts: Sequence[str], *, quick: bool = False) -> Sequence[object]:
+        """The readings that texts name. Raises ``KeyError`` or ``ValueError`` where they name none or exclude each other."""
+
+    def search_readings(
+        self,
+        *,
+        quick: bool = False,
+        starts: int = 3,
+        combinations: int = 200,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+        on: Any = None,
+    ) -> Any:
+        """Searches for the readings that together satisfy the most claims."""
+
 
 class Study(Protocol):
     """A paper with its claims, or a comparison without claims."""
@@ -101,6 +118,7 @@ class Study(Protocol):
         progress: Callable[[int, int, str], object] | None = None,
         on: Any = None,
         changes: Mapping[str, Any] | None = None,
+        readings: Sequence[str] = (),
     ) -> Any:
         """Simulates the experiments, draws the figures and judges the claims."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._base import Emulated, Paper, call_loader, claims_loader, mapping_loader
+from .._base import Emulated, Paper, call_loader, claims_loader, joint_loader, mapping_loader
 
 
 def _emulated() -> Emulated:
@@ -27,6 +27,7 @@ PAPER = Paper(
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     readings=call_loader(__name__, "readings", "readings"),
+    joint=joint_loader(__file__),
     # to yield takes two minutes, however quick the reader is
     quick_factor=1.0,
     emulated=_emulated,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._base import Paper, call_loader, claims_loader, mapping_loader
+from .._base import Paper, call_loader, claims_loader, joint_loader, mapping_loader
 
 PAPER = Paper(
     name="mca",
@@ -14,5 +14,6 @@ PAPER = Paper(
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     readings=call_loader(__name__, "readings", "readings"),
+    joint=joint_loader(__file__),
 )
 """J. Li, S. Kalyanaraman (Rensselaer Polytechnic Institute): experiments, measures, figures and claims."""

@@ -10,8 +10,15 @@ from .keys import Key
 
 
 def option(name: str, sentence: str, *only: Key, **values: Any) -> Option:
-    """Other parameters of all flows of the scheme in these experiments."""
-    return Option(name, sentence, parameters("mca", **values), only)
+    """Other parameters of all flows of the scheme: by itself in these experiments, with other readings in all."""
+
+    def change(tree: Tree) -> None:
+        for flow in tree["flows"]:
+            if flow.get("scheme") == "mca":
+                # what an experiment varies stays
+                flow["params"] = {**values, **flow.get("params", {})}
+
+    return Option(name, sentence, change, only, whole=True)
 
 
 def out_of_band(tree: Tree) -> None:

@@ -14,7 +14,20 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
+    from ..papers import Paper
+
 SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not testable": "–"}
+
+
+def paper_with_readings(name: str) -> Paper:
+    """The paper of that name. Refuses one without readings."""
+    from .. import papers
+
+    paper = papers.with_readings(name)
+    if paper is None:
+        available = [other for other in papers.names() if papers.with_readings(other) is not None]
+        raise CommandError(f"`{name}` has no readings", f"these have some: {', '.join(available) or 'none'}")
+    return paper
 
 
 def compare_readings(
@@ -24,12 +37,7 @@ def compare_readings(
 
     Keeps all in `readings.json`.
     """
-    from .. import papers
-
-    paper = papers.with_readings(name)
-    if paper is None:
-        available = [other for other in papers.names() if papers.with_readings(other) is not None]
-        raise CommandError(f"`{name}` has no readings", f"these have some: {', '.join(available) or 'none'}")
+    paper = paper_with_readings(name)
     if figure is not None:
         raise CommandError("`--figure` does not work with `--readings`", "leave out one of them")
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,7 +89,7 @@ def _print_reading(done: Any, reading: dict[str, Any]) -> None:
                 "claim": claim["id"],
                 "statement": claim["statement"],
                 "paper": claim["expected"],
-                default: _result(claim),
+                default: result(claim),
                 **{other: _changed_result(options.get(other)) for other in others},
             }
         )
@@ -142,13 +150,15 @@ def _changed_result(outcome: dict[str, Any] | None) -> Text | str:
     """The result of a claim under an option; a dash if the option does not affect it, `same` if nothing changes."""
     if outcome is None:
         return "–"
-    return _result(outcome) if outcome["changed"] else "same"
+    return result(outcome) if outcome["changed"] else "same"
 
 
-def _result(claim: dict[str, Any]) -> Text:
+def result(claim: dict[str, Any]) -> Text:
+    """The sign of a verdict and the first checked number."""
     from rich.text import Text
 
     from ..report.claims import check_texts
 
     sign = SIGNS.get(claim["verdict"], claim["verdict"])
-    return Text(f"{sign} {next(iter(check_texts(claim)), '–')}")
+    one_run = " (one run)" if claim.get("one_run") else ""
+    return Text(f"{sign} {next(iter(check_texts(claim)), '–')}{one_run}")

@@ -25,9 +25,10 @@ from .output import (
 )
 from .overrides import parse_overrides
 from .progress import Meter
-from .readings import compare_readings
+from .readings import compare_readings, paper_with_readings
 from .result_folders import folder_name
 from .run import check_on
+from .search import search_readings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,6 +82,10 @@ def reproduce(
     emulate: bool = False,
     live: bool = False,
     readings: bool = False,
+    together: Annotated[tuple[str, ...], Parameter(name="--with", show_default=False)] = (),
+    search: bool = False,
+    starts: int | None = None,
+    combinations: int | None = None,
     full: bool = False,
     minutes: float | None = None,
     at_once: int | None = None,
@@ -124,6 +129,16 @@ def reproduce(
     readings
         Run the alternative readings of ambiguous passages, one at a time, and list the claims that they change; with
         --claim, the effect of each on that claim.
+    together
+        Judge each claim once more, beside the default, with these options of the paper's readings together, such as
+        `--with early-control-packet=unexplained-part,deviation=mean`; may be repeated.
+    search
+        Search for the readings that together confirm the most claims on half of the seeds, and report them on the other
+        half. `joint.toml` has what was found.
+    starts
+        Start `--search` from the default and from random combinations, this number in all; 3 by default.
+    combinations
+        Run at most this number of combinations with `--search`; 200 by default.
     full
         Run all tests with `--emulate`, or all clock intervals of the figure with `--live`, however long that takes.
     minutes
@@ -144,8 +159,10 @@ def reproduce(
     check_seed(seed)
     check_minimum("--jobs", jobs)
     check_minimum("--at-once", at_once)
+    check_minimum("--starts", starts)
+    check_minimum("--combinations", combinations)
     check_on(on, jobs)
-    settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed, "on": on}
+    settings: dict[str, Any] = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed, "on": on}
     overrides = parse_overrides(changes, "flows.mc.params.gamma=0.3")
     if every:
         excluded = (
@@ -153,6 +170,8 @@ def reproduce(
             figure,
             claim,
             readings,
+            together,
+            search,
             emulate,
             live,
             full,
@@ -172,13 +191,24 @@ def reproduce(
     if paper not in known:
         raise CommandError(f"no paper or comparison is called `{paper}`", nearest(paper, known))
     study = papers.find(paper)
-    _check_changes(overrides, export, figure or claim, other=live or emulate or readings)
+    _check_changes(overrides, export, figure or claim, other=live or emulate or readings or search)
+    if together and (readings or search or live or emulate or overrides or export is not None):
+        raise CommandError(
+            "`--with` excludes `--readings`, `--search`, `--set`, `--export`, `--live` and `--emulate`",
+            f"thalweg reproduce {paper} --with READING=OPTION",
+        )
+    if (starts is not None or combinations is not None) and not search:
+        raise CommandError("`--starts` and `--combinations` work with `--search` only", "add `--search`")
     if export is not None:
         only = {"figure": figure, "claim": claim, "quick": quick, "seed": seed, "changes": overrides}
         return _export(study, export, only, json=json)
-    if readings and (live or emulate):
+    if (readings or search) and (live or emulate):
+        option = "--readings" if readings else "--search"
+        raise CommandError(f"`{option}` works with simulations only", f"thalweg reproduce {paper} {option}")
+    if search and (readings or figure is not None or claim is not None):
         raise CommandError(
-            "`--readings` works with simulations only", f"thalweg reproduce {paper} --readings"
+            "`--search` excludes `--readings`, `--figure` and `--claim`",
+            f"thalweg reproduce {paper} --search",
         )
     if live:
         if study.live is None or emulate:
@@ -212,11 +242,18 @@ def reproduce(
         return compare_readings(
             paper, folder, figure=figure, settings={**settings, "claim": claim}, json=json
         )
+    if search:
+        limits = {"starts": starts, "combinations": combinations}
+        given = {name: value for name, value in limits.items() if value is not None}
+        return search_readings(paper, folder, settings={**settings, **given}, json=json)
     began = time.monotonic()
-    only = {"figure": figure, "claim": claim, "changes": overrides}
+    part = {"figure": figure, "claim": claim, "changes": overrides}
     if overrides:
-        _scenarios(study, {**only, "quick": quick, "seed": seed})
-    done, page = _reproduce_study(study, folder, {**settings, **only}, json=json)
+        _scenarios(study, {**part, "quick": quick, "seed": seed})
+    if together:
+        _check_readings(paper, together, quick=quick)
+        settings["readings"] = together
+    done, page = _reproduce_study(study, folder, {**settings, **part}, json=json)
     if json:
         show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
     else:
@@ -229,12 +266,21 @@ def _check_changes(overrides: dict[str, Any], export: Path | None, only: str | N
     option = "--set" if overrides else "--export"
     if other and (overrides or export is not None):
         raise CommandError(
-            f"`{option}` does not work with `--emulate`, `--live` or `--readings`", "leave them out"
+            f"`{option}` does not work with `--emulate`, `--live`, `--readings` or `--search`",
+            "leave them out",
         )
     if overrides and only is None:
         raise CommandError(
             "`--set` changes the scenarios of one figure or claim", "add `--figure` or `--claim`"
         )
+
+
+def _check_readings(name: str, together: tuple[str, ...], *, quick: bool) -> None:
+    """Refuses readings that the paper does not have, and those that exclude each other."""
+    try:
+        paper_with_readings(name).settings(together, quick=quick)
+    except (KeyError, ValueError) as error:
+        raise CommandError(str(error.args[0]), "`--readings` lists all, with what the paper says") from error
 
 
 def _scenarios(study: Study, only: dict[str, Any]) -> Sequence[Any]:
@@ -433,7 +479,7 @@ def _print_claims(done: Any) -> None:
                 name: _measured(one)
                 .append(" ")
                 .append_text(_sign(one["verdict"]))
-                .append(" (fitted)" * one["fitted"])
+                .append(f" ({one['mark']})" if one["mark"] else "")
                 for name, one in claim.get("profiles", {}).items()
             },
         }
@@ -531,7 +577,8 @@ def _measured(claim: dict[str, Any]) -> Text:
 
     from ..report.claims import check_texts
 
-    return Text("\n".join(check_texts(claim)) or "–")
+    texts = check_texts(claim)
+    return Text("\n".join([*texts, *(["one run"] if texts and claim.get("one_run") else [])]) or "–")
 
 
 def _verdict(verdict: str) -> Text:

@@ -243,6 +243,8 @@ def _command(record: dict[str, Any]) -> str:
         command += f" --claim {record['claim']}"
     for key, value in record.get("changes", {}).items():
         command += f" --set {shlex.quote(f'{key}={value if isinstance(value, str) else json.dumps(value)}')}"
+    for text in record.get("readings", []):
+        command += f" --with {shlex.quote(text)}"
     if record.get("emulated"):
         return command + (" --emulate" if record["quick"] else " --emulate --full")
     return command + (" --quick" if record["quick"] else "")
