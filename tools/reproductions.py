@@ -82,6 +82,24 @@ def table_rows(claims, reasons):
     return table([*headings, "cause"] if reasons else headings, rows)
 
 
+def profiles(record):
+    """The other set-ups of a paper, such as its joint readings: what they are, and the rows that they judge otherwise."""
+    parts = []
+    for one in record["profiles"]:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in one["counts"].items() if count)
+        parts.append(f"### Profile {one['name']}\n\n{one['what']}\n\nApart from the totals: {counts}.\n")
+        rows = []
+        for claim in record["claims"]:
+            other = claim["profiles"][one["name"]]
+            if claim["evidence"] in ("independent", "fitted") and claim["verdict"] != other["verdict"]:
+                mark = f" *({other['mark']})*" if other["mark"] else ""
+                results = [f"{row['verdict']}: {measured_text(row)}" for row in (claim, other)]
+                rows.append([claim["id"], claim["statement"], results[0], results[1] + mark])
+        if rows:
+            parts.append(table(["claim", "statement", "default", one["name"]], rows))
+    return parts
+
+
 def section(record):
     """All that there is to say of one paper."""
     name = record["paper"]
@@ -118,7 +136,7 @@ def section(record):
             for claim in other
         ]
         parts.append(table(["claim", "evidence", "statement", "measured", "verdict"], rows))
-    return "\n".join(parts)
+    return "\n".join([*parts, *profiles(record)])
 
 
 def page(folder):

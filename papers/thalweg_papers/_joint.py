@@ -246,7 +246,7 @@ class Joint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ]
         if self.search.one_run:
             parts.append(
-                f"Without chance, so one run and no repetition: {', '.join(self.search.one_run)}",
+                f"Without chance, so that both halves are one run: {', '.join(self.search.one_run)}",
             )
         return ". ".join(parts) + "."
 

@@ -9,6 +9,7 @@ import tomllib
 import msgspec
 import pytest
 
+import reproductions
 import thalweg_papers as papers
 from cli_calls import asked, refused_after
 from thalweg_papers import _claims, _joint, _runner, _search
@@ -299,6 +300,16 @@ def test_what_a_search_found_is_a_profile_of_which_each_row_is_fitted_jointly(tm
     file.write_text("[settings]\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"joint\.toml: .*search"):
         _joint.read(file)
+
+
+def test_the_reproducibility_report_has_what_a_profile_gains_and_loses(tmp_path):
+    found = paper(*CLAIMS).search_readings(jobs=2, out=tmp_path, starts=1)
+    done = paper(*CLAIMS, joint=lambda: found.joint).reproduce(jobs=2, out=tmp_path)
+    text = "\n".join(reproductions.profiles(json.loads(json.dumps(done.as_dict()))))
+    assert "### Profile joint" in text
+    assert "2 of 4 readings changed" in text
+    assert "| T-2 | statement T-2 | not reproduced: both 1 ± 0, limit ≥ 1.5 | reproduced: both 2 ± 0" in text
+    assert text.count("*(fitted jointly)*") == len(found.changed)
 
 
 def test_seeds_that_give_one_run_are_said_to_be_one():

@@ -78,7 +78,7 @@ def _print(found: Any, folder: Path, seconds: float) -> None:
         f"worse there: {', '.join(joint.held_out.lost) or 'none'}",
     ]
     if facts.one_run:
-        lines.append(f"without chance, so one run and no repetition: {', '.join(facts.one_run)}")
+        lines.append(f"without chance, so that both halves are one run: {', '.join(facts.one_run)}")
     for line in lines:
         screen.print(line, markup=False)
     for note in found.notes:
