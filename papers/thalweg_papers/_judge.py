@@ -28,6 +28,9 @@ UNITS = {
 }
 """Units by the ending of the name of a quantity."""
 
+PURE = frozenset({"", "1", "ratio"})
+"""What a pure number has in place of a unit."""
+
 
 def judge(claim: Claim, measured: Measured, *, scale: Scale = FULL) -> dict[str, Any]:
     """The result of a claim: the measured values, the verdict, and the reason if it is not reproduced.
@@ -110,13 +113,28 @@ def _text(name: str, number: Mapping[str, Any], limit: str) -> str:
     from thalweg.report.numbers import number as written
     from thalweg.stats import interval_text
 
-    unit = f" {number['unit']}" if number["unit"] else ""
-    ending = next((ending for ending in UNITS if name.endswith(ending)), "")
-    words = name.removesuffix(ending).replace("_", " ") or name
+    words, unit = _words_and_unit(name, number["unit"])
     ends = None if number["low"] is None else (number["low"], number["high"])
     mean = number["mean"]
-    value = "nothing measured" if mean is None else f"{interval_text(mean, ends, written, 4)}{unit}"
-    return f"{words} {value}, limit {_limit_text(limit)}{unit}"
+    value = "nothing measured" if mean is None else f"{interval_text(mean, ends, written, 4)} {unit}".rstrip()
+    return f"{words} {value}, limit {_limit_text(limit)} {unit}".strip()
+
+
+def _words_and_unit(name: str, unit: str) -> tuple[str, str]:
+    """The words of a quantity and its unit, so that none is printed twice.
+
+    `min_points` in points is `min` in points, `jain` as a Jain index has no words of its own, and `packets_lost` in packets
+    has no unit after its number.
+    """
+    ending = next((ending for ending in UNITS if name.endswith(ending)), "")
+    words = (name.removesuffix(ending) or name).replace("_", " ")
+    if unit in PURE:
+        return words, ""
+    if f" {words.lower()} " in f" {unit.lower()} ":
+        return "", unit
+    if words.endswith(f" {unit}"):
+        return words.removesuffix(f" {unit}"), unit
+    return words, "" if f" {unit} " in f" {words} " else unit
 
 
 def _limit_text(limit: str) -> str:

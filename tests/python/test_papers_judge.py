@@ -109,6 +109,25 @@ def test_the_number_that_decides_is_printed_with_its_limit_and_unit():
     assert check_texts(judged)[0].startswith("recovery 28.5")
 
 
+@pytest.mark.parametrize(
+    ("name", "unit", "text"),
+    [
+        ("ratio", "ratio", "ratio 1.134, limit ≤ 2"),
+        ("growth", "ratio", "growth 1.134, limit ≤ 2"),
+        ("packets", "packets", "1.134 packets, limit ≤ 2 packets"),
+        ("min_points", "points", "min 1.134 points, limit ≤ 2 points"),
+        ("packets_lost", "packets", "packets lost 1.134, limit ≤ 2"),
+        ("jain", "Jain index", "1.134 Jain index, limit ≤ 2 Jain index"),
+        ("gain_percent", "%", "gain 1.134 %, limit ≤ 2 %"),
+        ("sent_packets", "", "sent 1.134 packets, limit ≤ 2 packets"),
+        ("drops_in_all", "packets", "drops in all 1.134 packets, limit ≤ 2 packets"),
+    ],
+)
+def test_no_unit_is_printed_twice(name, unit, text):
+    judged = _judge.judge(claim("R", accept=(f"{name} <= 2",)), {name: Quantity((1.134,), unit)}, quick=False)
+    assert check_texts(judged) == [text]
+
+
 def test_what_is_measured_first_decides_nothing_if_no_check_names_it():
     judged = _judge.judge(claim(accept=("y <= 3",)), {"x": Quantity((9.0,)), "y": Quantity((2.0,))})
     assert (judged["quantity"], judged["measured"], judged["limit"]) == ("y", 2.0, "<= 3")
