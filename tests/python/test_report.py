@@ -13,6 +13,7 @@ import polars
 import pytest
 
 import thalweg as tw
+from cli_calls import asked
 from conftest import ROOT
 from thalweg import plots, report
 from thalweg.cli import call
@@ -743,3 +744,67 @@ def test_dropped_packets_are_the_sum_of_their_reasons(tmp_path: Path) -> None:
     assert len(counts) == 2
     assert int(value) == sum(counts) == result.flows["drops"].sum()
     assert "on links and at nodes" in words
+
+
+NO_ROUTE = """
+duration = "4 s"
+[topology]
+kind = "custom"
+links = [
+  { name = "ab", ends = ["a", "b"], rate = "10 Mbit/s", delay = "5 ms", loss = 0.002 },
+  { name = "bc", ends = ["b", "c"], rate = "10 Mbit/s", delay = "5 ms" },
+]
+[[flows]]
+name = "f"
+scheme = "cubic"
+from = "a"
+to = "c"
+[[flows]]
+name = "g"
+scheme = "cubic"
+from = "b"
+to = "c"
+start = "1 s"
+stop = "3 s"
+[[events]]
+at = "2 s"
+link = "ab"
+up = false
+[[events]]
+at = "3 s"
+link = "ab"
+up = true
+"""
+
+
+def test_every_drop_has_a_reason_that_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    from thalweg.report._run import overview
+    from thalweg.report.columns import LINKS
+
+    result = tw.Scenario.from_toml(NO_ROUTE).run()
+    unheard = int(result.flows["drops_not_listening"].sum())
+    assert unheard > 0
+    value, words = next(
+        (value, words) for name, value, words in overview(result) if name == "dropped packets"
+    )
+    reasons, _, besides = words.split("by reason: ")[1].partition("; ")
+    counts = {reason: int(count) for count, reason in re.findall(r"(\d+) ([a-z ]+)", reasons)}
+    assert set(counts) == {"queue full", "random loss", "link down", "no route"}
+    assert int(value) == sum(counts.values()) == result.flows["drops"].sum()
+    assert besides == f"not counted: {unheard} not listening"
+    for reason in counts:
+        found = {row["name"] for row in asked(capsys, "metrics", reason)["metrics"]}
+        assert f"drops_{reason.replace(' ', '_')}" in found
+    # the tables have them too, each with a heading
+    headings = {heading for _, heading in table_rows(result.flows, FLOWS)[0]}
+    assert {"drops, no route", "not listening"} <= headings
+    headings = {heading for _, heading in table_rows(result.links, LINKS)[0]}
+    assert {"drops, queue full", "drops, random loss", "drops, link down"} <= headings
+
+
+def test_that_queues_were_full_is_said_once_in_a_table_of_links() -> None:
+    from thalweg.report.columns import LINKS
+
+    result = tw.Scenario.from_toml(NO_ROUTE.partition("[[events]]")[0].replace(", loss = 0.002", "")).run()
+    assert result.links["drops_queue_full"].sum() > 0
+    assert [heading for _, heading in table_rows(result.links, LINKS)[0] if "drops" in heading] == ["drops"]

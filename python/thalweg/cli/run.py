@@ -323,7 +323,7 @@ def _print_links(result: Result, *, full: bool) -> None:
     """Links by utilisation; unless `full`, those that are nearly idle and drop nothing are only counted."""
     import polars
 
-    from ..report.columns import FIRST, LINKS, drops_by_reason, table_rows
+    from ..report.columns import FIRST, LINKS, drops_text, table_rows
 
     used = result.links.filter(polars.col("sent_packets") > 0)
     used = used.sort("utilisation", descending=True, nulls_last=True)
@@ -345,7 +345,7 @@ def _print_links(result: Result, *, full: bool) -> None:
         console().print(
             f"{links} used below {100 * IDLE:g} % without drops: `--full` prints all", style="dim"
         )
-    reasons = drops_by_reason(result.flows)
+    reasons = drops_text(result)
     # that queues were full is what the drops of the links say
     only_full_queues = reasons.endswith("queue full") and "," not in reasons
     if full or (reasons and not only_full_queues):

@@ -20,6 +20,7 @@ from .columns import (
     NODES,
     RECEIVERS,
     drops_by_reason,
+    drops_text,
     expected_text,
     table_rows,
     unit_of,
@@ -222,18 +223,15 @@ def overview(run: Result) -> list[tuple[str, str, str]]:
         for group in run.groups.to_dicts()
         if group.get("completions")
     ][:MAX_GROUPS]
-    on_links = int(run.links["drops"].sum() or 0) if run.links.height else 0
-    # nodes drop as well, for which the reasons of the flows have a count
-    of_flows = int(run.flows["drops"].sum() or 0) if "drops" in run.flows.columns else 0
-    dropped, where = (
-        (of_flows, "on links and at nodes") if of_flows > on_links else (on_links, "on all links")
-    )
-    reasons = drops_by_reason(run.flows)
+    by_reason = drops_by_reason(run)
+    at_nodes = any(by_reason.get(reason) for reason in ("no_route", "hop_limit"))
+    reasons = drops_text(run)
     rows.append(
         (
             "dropped packets",
-            cell(dropped),
-            f"{where}{', after the warm-up' if has_warmup(run) else ''}"
+            cell(sum(by_reason.values())),
+            f"{'on links and at nodes' if at_nodes else 'on all links'}"
+            f"{', after the warm-up' if has_warmup(run) else ''}"
             + (f"; by reason: {reasons}" if reasons else ""),
         )
     )

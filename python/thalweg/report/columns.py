@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     import polars
 
+    from ..result import Result
+
 Column = tuple[str, str, float]
 """Column of the table, heading, factor."""
 
@@ -32,6 +34,9 @@ FLOWS: tuple[Column, ...] = (
     ("interests_bps", "Interests sent (Mbit/s)", 1e-6),
     ("loss_ratio", "loss (%)", 100.0),
     ("ack_loss_ratio", "ACK loss (%)", 100.0),
+    ("drops_no_route", "drops, no route", 1.0),
+    ("drops_hop_limit", "drops, hop limit", 1.0),
+    ("drops_not_listening", "not listening", 1.0),
     ("rtt_s", "RTT (ms)", 1e3),
     ("delay_s", "delay (ms)", 1e3),
     ("delay_std_s", "delay deviation (ms)", 1e3),
@@ -119,6 +124,12 @@ LINKS: tuple[Column, ...] = (
     ("queue_p99_s", "wait p99 (ms)", 1e3),
     ("loss_ratio", "loss (%)", 100.0),
     ("drops", "drops", 1.0),
+    ("drops_queue_full", "drops, queue full", 1.0),
+    ("drops_early", "drops, early", 1.0),
+    ("drops_random_loss", "drops, random loss", 1.0),
+    ("drops_link_down", "drops, link down", 1.0),
+    ("drops_policed", "drops, policed", 1.0),
+    ("drops_corrupted", "drops, corrupted", 1.0),
     ("marked_packets", "marked", 1.0),
 )
 APPS: tuple[Column, ...] = (
@@ -159,8 +170,10 @@ NODES: tuple[Column, ...] = (
     ("aggregated", "aggregated", 1.0),
     ("pending_peak", "pending, maximum", 1.0),
     ("nacks_out", "NACKs sent", 1.0),
+    ("no_route", "NACKed, no route", 1.0),
     ("policed", "policed", 1.0),
     ("expired", "expired", 1.0),
+    ("unsolicited", "unsolicited Data", 1.0),
 )
 FIRST = (
     *("flow", "link", "node", "direction"),
@@ -183,6 +196,8 @@ ONLY_IN_FULL = {
     "from",
     *("active_throughput_bps", "active_goodput_bps", "throughput_mean", "base_delay_s", "delay_std_s"),
     *("queueing_delay_p50_s", "queueing_delay_p99_s", "queueing_delay_p50", "queueing_delay_p99"),
+    *("drops_queue_full", "drops_early", "drops_random_loss", "drops_link_down", "drops_policed"),
+    *("drops_corrupted", "drops_not_listening"),
     *("queue_p50_s", "queue_p99_s", "fairness_mean", "fairness_min", "transfers", "fct_p99"),
 }
 """Columns that the terminal prints with `--full` only; the pages have all."""
@@ -228,6 +243,10 @@ OMIT_IF_ZERO = {
     "transfers",
     "unfinished",
     "ack_loss_ratio",
+    "no_route",
+    "unsolicited",
+    *("drops_queue_full", "drops_early", "drops_random_loss", "drops_link_down", "drops_policed"),
+    *("drops_corrupted", "drops_no_route", "drops_hop_limit", "drops_not_listening"),
 }
 """Columns that are omitted if they are zero in all rows."""
 
@@ -401,6 +420,9 @@ def _has_information(frame: polars.DataFrame, name: str) -> bool:
     column = frame[name].drop_nulls()
     if column.is_empty():
         return False
+    if name == "drops_queue_full" and "drops" in frame.columns:
+        # that queues were full is what the drops of a link say
+        return bool((column != 0).any() and (frame[name] != frame["drops"]).any())
     if name in OMIT_IF_ZERO:
         return bool((column != 0).any())
     if name in SAME_AS:
@@ -426,11 +448,40 @@ def _scaled(value: Any, factor: float) -> Any:
     return value if value is None or factor == 1.0 else value * factor
 
 
-def drops_by_reason(flows: Any) -> str:
-    """The number of dropped packets by reason, such as "2115 queue full, 3 random loss"; empty if none was dropped."""
-    sums = {
-        name.removeprefix("drops_").replace("_", " "): int(flows[name].sum() or 0)
-        for name in flows.columns
-        if name.startswith("drops_")
-    }
-    return ", ".join(f"{count:,} {reason}".replace(",", "\u202f") for reason, count in sums.items() if count)
+NOT_LISTENING = "not_listening"
+"""The reason of packets that the network delivered: they arrived at an endpoint that had stopped or had not started."""
+
+
+def drops_by_reason(run: Result) -> dict[str, int]:
+    """The number of packets that links and nodes dropped in the measured time, by reason; their sum is the total.
+
+    Reasons of drops at a link are counted over all links, so that packets of no flow are among them; those of drops at a
+    node, for which only flows have columns, over all flows. `not_listening` is no drop of the network.
+    """
+    found: dict[str, int] = {}
+    for frame in (run.links, run.flows):
+        for name in frame.columns:
+            reason = name.removeprefix("drops_")
+            if reason != name and reason != NOT_LISTENING and reason not in found and frame.height:
+                found[reason] = int(frame[name].sum() or 0)
+    return found
+
+
+def drops_text(run: Result) -> str:
+    """The drops by reason, such as "2115 queue full, 3 random loss"; empty if there were none.
+
+    Packets that arrived where no endpoint listened, which are in no count of drops, come after a semicolon.
+    """
+    shown = ", ".join(
+        f"{_count(count)} {reason.replace('_', ' ')}"
+        for reason, count in drops_by_reason(run).items()
+        if count
+    )
+    flows, column = run.flows, f"drops_{NOT_LISTENING}"
+    unheard = int(flows[column].sum() or 0) if column in flows.columns else 0
+    besides = f"not counted: {_count(unheard)} not listening" if unheard else ""
+    return "; ".join(filter(None, (shown, besides)))
+
+
+def _count(value: int) -> str:
+    return f"{value:,}".replace(",", "\u202f")

@@ -35,7 +35,16 @@ FACTS: dict[str, tuple[str, str]] = {
         "mean time from the start of a finite transfer of the group until all of its data are acknowledged, "
         "of the transfers that were completed",
     ),
-    "dropped packets": ("packets", "packets of any kind that links and nodes dropped in the measured time"),
+    "dropped packets": (
+        "packets",
+        "packets of any kind that links and nodes dropped in the measured time: the sum of their reasons, which are the "
+        "columns drops_REASON of links, and for drops at nodes those of flows; what arrives at an endpoint that does not "
+        "listen is not counted",
+    ),
+    "by reason": (
+        "packets",
+        "dropped packets by the columns drops_REASON of links and flows, without those that are zero",
+    ),
     "trace hash": ("", "digest of every event of a run in order: equal hashes are equal runs"),
     "seed": ("", "the number that all random streams of a run are derived from"),
     "seeds": ("", "number of the runs of a point, which differ by their seed; of a page, of different seeds"),
