@@ -130,7 +130,7 @@ def of_flows(done: SweepResult, metric: str) -> str | None:
 def latex(done: SweepResult, metrics: Sequence[str], labels: Mapping[str, str], digits: int) -> str:
     """See `SweepResult.latex`."""
     from .latex import tabular
-    from .report.sweeps import heading, mean_text, points
+    from .report.sweeps import heading, metric_text, points
 
     for metric in metrics:
         known_metric(done, metric)
@@ -141,7 +141,7 @@ def latex(done: SweepResult, metrics: Sequence[str], labels: Mapping[str, str], 
     cells = [
         [
             *(_cell(row[name]) for name in names),
-            *(mean_text(row[metric], digits) if metric in row else "–" for metric in metrics),
+            *(metric_text(metric, row[metric], digits) if metric in row else "–" for metric in metrics),
         ]
         for row in rows
     ]

@@ -1,16 +1,19 @@
 """Numbers that must not mislead, as people see them: totals, seeds without effect, consumers, completion times."""
 
 import json
+import re
 from pathlib import Path
 
 import polars
 import pytest
 
 import thalweg as tw
+from cli_calls import asked
 from thalweg.cli import call
 from thalweg.report import write
 from thalweg.report.columns import FLOWS, GROUPS, table_rows
-from thalweg.report.sweeps import key_metrics, mean_text, points
+from thalweg.report.numbers import number
+from thalweg.report.sweeps import key_metrics, mean_text, metric_text, points
 from thalweg.sweep import Point, notes, sameness
 
 SAME = """
@@ -251,3 +254,63 @@ def test_a_point_without_an_interval_shows_its_mean_alone() -> None:
     assert mean_text(rows[0]["flows.count"]) == "2"
     assert mean_text((2.0, 1.5, 2.5)) == "2.0 ± 0.5"
     assert mean_text((0.98, 0.9123, 1.0)) == "0.980 [0.912, 1.000]"
+
+
+PERCENTILE = "flows.a.queueing_delay_p95"
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "text"),
+    [
+        (PERCENTILE, (17.1834, None, None), "17.2"),
+        (PERCENTILE, (1234.5, None, None), "1\u202f230"),
+        (PERCENTILE, (17.1834, 17.0, 17.3668), "17.2 ± 0.2"),
+        # the interval is narrower than what the histogram knows
+        (PERCENTILE, (17.1834, 17.1812, 17.1856), "17.2"),
+        ("link.b.queue_p50", (0.4567, None, None), "0.457"),
+        # those of completion times are exact, and means are
+        ("flows.a.fct_p95", (17.1834, None, None), "17.18"),
+        ("flows.a.queueing_delay", (17.1834, None, None), "17.18"),
+    ],
+)
+def test_percentiles_of_histograms_are_printed_with_three_digits(metric, value, text) -> None:
+    assert metric_text(metric, value) == text
+
+
+def test_no_output_has_more_digits_of_a_percentile_than_are_known(tmp_path, capsys) -> None:
+    from thalweg.report import comparison
+    from thalweg.report._run import expectations
+    from thalweg.report.columns import LINKS
+
+    scenario = tw.Scenario(
+        duration="5 s",
+        topology=tw.Dumbbell(bottleneck=tw.Link(rate="10 Mbit/s", delay="20 ms")),
+        flows=[tw.Flow(name="a", scheme="cubic"), tw.Flow(name="b", scheme="reno", start="1 s")],
+        expect={"flow.a.queueing_delay_p95": "<= 500 ms"},
+        record=tw.Record(distributions=True),
+    )
+    runs = [scenario.run(seed=seed, out=tmp_path / str(seed)) for seed in (1, 2)]
+    exact = runs[0].flows["queueing_delay_p95_s"][0] * 1e3
+    assert f"{exact:.4g}" != f"{exact:.3g}", "three digits are all of it"
+    for frame, columns, key, value in (
+        (runs[0].flows, FLOWS, "queueing_delay_p95_s", exact),
+        (runs[0].links, LINKS, "queue_p95_s", None),
+    ):
+        for row in table_rows(frame, columns)[1]:
+            assert row[key] is None or row[key] == pytest.approx(float(f"{row[key]:.3g}"), rel=1e-12)
+        if value is not None:
+            assert number(table_rows(frame, columns)[1][0][key]) == f"{float(f'{value:.3g}'):g}"
+    assert expectations(runs[0])[0]["measured"] == f"{float(f'{exact:.3g}'):g} ms"
+    row = next(
+        row
+        for row in comparison.metrics([("one", runs[0]), ("two", runs[1])])
+        if row["metric"] == "flows.a.queueing_delay_p95"
+    )
+    assert row["values"]["one"] == pytest.approx(exact), "`--json` has all digits"
+    assert number(comparison.known_values(row)["one"]) == f"{float(f'{exact:.3g}'):g}"
+    assert re.fullmatch(r"[+-]?\d+ %|same", row["change"])
+    assert f"{exact:.4g}" not in runs[0].latex("flows", digits=6)
+    for words, said in (("queueing p95", True), ("wait p99", True), ("FCT p95", False)):
+        rows = asked(capsys, "metrics", words)["metrics"]
+        assert rows
+        assert all(("three digits are printed" in row["definition"]) is said for row in rows)

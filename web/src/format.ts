@@ -1,7 +1,10 @@
 // Numbers as the tables of the page print them.
 
+/** Significant digits of numbers, if all are known. */
+export const DIGITS = 4;
+
 /** Four significant digits, with narrow spaces between thousands; a dash for none. */
-export function number(value: number | null | undefined, digits = 4): string {
+export function number(value: number | null | undefined, digits = DIGITS): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -39,7 +42,7 @@ export function ticks(low: number, high: number, count: number): number[] {
  * All numbers have the decimals of the half width, which has at most two significant digits. As `interval_text` of the
  * package: no `a ± b` has b > a if no part of the interval is negative, or a + b above 1 or 100 if none of the interval is.
  */
-export function meanWords(mean: number, low: number | null, high: number | null, digits = 4): string {
+export function meanWords(mean: number, low: number | null, high: number | null, digits = DIGITS): string {
   if (low === null || high === null) return number(mean, digits);
   let half = (high - low) / 2;
   if (half <= 1e-12 * Math.abs(mean)) return `${number(mean, digits)} ± ${(0).toFixed(decimals(number(mean, digits)))}`;

@@ -1,6 +1,6 @@
 // The data of a sweep's page: each metric over the first key of the grid. `python/thalweg/report/_charts.py` writes it.
 
-import { meanWords, number } from "./format";
+import { DIGITS, meanWords, number } from "./format";
 import type { Sketch } from "./scene";
 
 /** Place on the axis, value of the key, mean, ends of the 95 % interval or null, number of seeds, their values in order. */
@@ -23,6 +23,8 @@ export interface Grid {
   readonly lines: readonly GridLine[];
   /** The least and the greatest possible value; null where there is none. */
   readonly limits: readonly [number | null, number | null];
+  /** Significant digits of its numbers that are known, at most. */
+  readonly digits: number;
   readonly python: string;
 }
 
@@ -37,7 +39,9 @@ export interface Grids {
   readonly charts: readonly Grid[];
 }
 
-const FORMAT = 4;
+const FORMAT = 5;
+/** Relative error of values of which fewer digits are known. */
+const GRAIN = 0.004;
 /** More values than this have round numbers as ticks. */
 const TICKS = 10;
 /** Minimum height of the axis, as a share of its largest value: almost equal values look equal. */
@@ -90,9 +94,16 @@ export function hasBoxes(chart: Grid): boolean {
   return chart.lines.some((line) => line.points.some((point) => boxOf(point[6]) !== null));
 }
 
+/** A value of a chart without the digits that are not known. */
+export function known(chart: Grid, value: number | undefined): string {
+  return number(chart.digits < DIGITS && value !== undefined ? Number(value.toPrecision(chart.digits)) : value);
+}
+
 /** The mean of a point with its 95 % confidence interval, if it has one. */
-export function meanText([, , mean, low, high]: GridPoint): string {
-  return meanWords(mean, low, high);
+export function meanText(chart: Grid, [, , mean, low, high]: GridPoint): string {
+  // an interval narrower than the error of its values says nothing
+  const none = low === null || high === null || (chart.digits < DIGITS && high - low <= 2 * GRAIN * Math.abs(mean));
+  return none ? known(chart, mean) : meanWords(mean, low, high, chart.digits);
 }
 
 /** How many boxes' widths the boxes of a line stand aside; words have places of their own. */

@@ -5,6 +5,7 @@ import { scene } from "../src/scene";
 
 const chart: Grid = {
   limits: [0, 1],
+  digits: 4,
   name: "flows.fairness",
   label: "fairness",
   python: "",
@@ -13,7 +14,7 @@ const chart: Grid = {
     { label: "cubic, 2", colour: "#dd7a30", points: [[1, "1 Mbit/s", 0.7, 0.7, 0.7, 3, []]] },
   ],
 };
-const data: Grids = { format: 4, title: "t", x: { label: "rate (Mbit/s)", key: "rate", numeric: true, joined: true, logarithmic: true }, others: "scheme", boxes: false, charts: [chart] };
+const data: Grids = { format: 5, title: "t", x: { label: "rate (Mbit/s)", key: "rate", numeric: true, joined: true, logarithmic: true }, others: "scheme", boxes: false, charts: [chart] };
 
 test("a logarithmic axis has the values of the key as ticks", () => {
   const sketch = sketchOf(data, chart, () => true);
@@ -52,9 +53,15 @@ test("an interval does not set the axis, and ends at its edge with an arrow", ()
 });
 
 test("a mean and its interval have the same decimals, and never leave what its number can be", () => {
-  expect(meanText(chart.lines[0]!.points[0]!)).toBe("0.5 ± 0.1");
-  expect(meanText(chart.lines[0]!.points[1]!)).toBe("0.9");
-  expect(meanText([1, "1", 0.98, 0.9123, 1, 5, []])).toBe("0.980 [0.912, 1.000]");
+  expect(meanText(chart, chart.lines[0]!.points[0]!)).toBe("0.5 ± 0.1");
+  expect(meanText(chart, chart.lines[0]!.points[1]!)).toBe("0.9");
+  expect(meanText(chart, [1, "1", 0.98, 0.9123, 1, 5, []])).toBe("0.980 [0.912, 1.000]");
+  // three digits are known of a percentile
+  const percentile: Grid = { ...chart, name: "flows.a.queueing_delay_p95", digits: 3 };
+  expect(meanText(percentile, [1, "1", 1234.5, null, null, 1, []])).toBe("1\u202f230");
+  expect(meanText(percentile, [1, "1", 17.183, null, null, 1, []])).toBe("17.2");
+  expect(meanText(percentile, [1, "1", 17.183, 17.1812, 17.1848, 5, []])).toBe("17.2");
+  expect(meanText(percentile, [1, "1", 17.183, 17.02, 17.346, 5, []])).toBe("17.2 ± 0.2");
   // the cases of test_stats.py of the package
   const cases: [number, number, number, number, string][] = [
     [20, 19.97, 20.03, 3, "20.00 ± 0.03"],

@@ -7,6 +7,7 @@ const chart: Grid = {
   name: "flows.fairness",
   label: "fairness",
   limits: [0, 1],
+  digits: 4,
   python: "",
   lines: [
     { label: "5 ms", colour: "#000000", points: [point(2, "2 bdp", 0.9), point(1, "1 bdp", 0.5)] },

@@ -24,7 +24,7 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
         Print one JSON object instead of the table.
     """
     from ..report import compare as write
-    from ..report.comparison import differences, metrics, names, violations
+    from ..report.comparison import differences, known_values, metrics, names, violations
     from ..result import Result
 
     if len(runs) < 2:
@@ -53,6 +53,6 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
     if len(loaded) == 2:
         columns.append(("change", "change"))
     first = ["metric", *(name for name, _ in loaded), "unit", "change"]
-    print_table("Side by side", columns, ({**row, **row["values"]} for row in rows), first=first)
+    print_table("Side by side", columns, ({**row, **known_values(row)} for row in rows), first=first)
     print(f"Page: {page}")
     return code

@@ -87,19 +87,23 @@ def _words(text: str) -> set[str]:
 
 PERCENTILE = re.compile(r"\b(\d+)(?:st|nd|rd|th)?[ -]?percentile\b")
 
+OF_WAITS = re.compile(r"(queueing_delay|queue)_p\d+(_s)?$")
+"""Percentiles that are read from a histogram; the definition of the first of a table says more."""
+
 PART = re.compile(r"(?:\d+th percentile|median|minimum|maximum|first quartile|third quartile)(?=$|[;,])")
 """Definitions that say nothing without the column before them."""
 
 
 def _complete(row: dict[str, Any], columns: Rows) -> dict[str, Any]:
     """A row whose definition names what it is a percentile of, as it is shown without the rows before it."""
+    precision = ". Exact to 0.4 %: three digits are printed" if OF_WAITS.match(row["name"]) else ""
     part = PART.match(row["definition"])
     base = re.sub(r"_(p\d+|min|max)(?=_|$)", "", row["name"])
     other = next((one for one in columns if (one["table"], one["name"]) == (row["table"], base)), None)
     if part is None or other is None or base == row["name"]:
-        return row
+        return {**row, "definition": row["definition"] + precision}
     rest = row["definition"][part.end() :]
-    return {**row, "definition": f"{part[0]} of {base}{rest}. {base}: {other['definition']}"}
+    return {**row, "definition": f"{part[0]} of {base}{rest}. {base}: {other['definition']}{precision}"}
 
 
 def _of_key(key: str, columns: Rows) -> Rows:

@@ -453,7 +453,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
 
 
 def _print_points(done: SweepResult, title: str) -> None:
-    from ..report.sweeps import has_intervals, heading, key_metrics, mean_text, points
+    from ..report.sweeps import has_intervals, heading, key_metrics, metric_text, points
 
     metrics = key_metrics(done.runs[0].result)
     rows = points(done.summary.to_dicts(), done.keys, metrics)
@@ -464,7 +464,8 @@ def _print_points(done: SweepResult, title: str) -> None:
         ("n", "seeds"),
     ]
     listed = [
-        {**row, **{metric: mean_text(row[metric], 3) for metric in shown if metric in row}} for row in rows
+        {**row, **{metric: metric_text(metric, row[metric], 3) for metric in shown if metric in row}}
+        for row in rows
     ]
     what = "one run each"
     if has_intervals(rows):
@@ -493,7 +494,9 @@ def _print_failures(done: SweepResult, *, full: bool) -> None:
 
 def format_metric(key: str, value: float | None) -> str:
     """A value of the summary in the unit for output."""
-    from ..report.columns import unit_of
+    from ..report.columns import known, unit_of
 
     unit, factor = unit_of(key)
-    return "–" if value is None else f"{number(value * factor, SIGNIFICANT_DIGITS)} {unit}".rstrip()
+    return (
+        "–" if value is None else f"{number(known(key, value * factor), SIGNIFICANT_DIGITS)} {unit}".rstrip()
+    )

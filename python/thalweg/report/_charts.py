@@ -19,7 +19,7 @@ from .. import plots
 from ..event_labels import seconds
 from ..stats import possible_range
 from ..styles import MANY_LINES
-from .columns import unit_of
+from .columns import known_digits, unit_of
 from .comparison import DASHES, lines, marks
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FORMAT = 3
 """Version of the header, as in `web/src/data.ts`."""
-GRID_FORMAT = 4
+GRID_FORMAT = 5
 """Version of the data of a grid, as in `web/src/grids.ts`."""
 
 
@@ -321,7 +321,14 @@ def grids(
             )
         code = python.format(metric=metric, keys=json.dumps(list(keys))[1:-1])
         charts.append(
-            {"name": metric, "label": label, "lines": lines, "limits": _limits(metric), "python": code}
+            {
+                "name": metric,
+                "label": label,
+                "lines": lines,
+                "limits": _limits(metric),
+                "digits": known_digits(metric),
+                "python": code,
+            }
         )
     header = {
         "format": GRID_FORMAT,

@@ -13,7 +13,7 @@ from . import _charts, _panels, comparison
 from . import runs_scatter as scatter
 from ._page import render
 from .columns import unit_of
-from .comparison import by_scenario, differences, metrics, places, shown_keys
+from .comparison import by_scenario, differences, known_values, metrics, places, shown_keys
 from .sweeps import axis_label, heading
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def page(runs: Sequence[tuple[str, Result]]) -> str:
         run_columns=[(key, key) for key in listed[0]],
         metrics=[
             {
-                **row["values"],
+                **known_values(row),
                 "change": row["change"] and row["change"].replace("-", "−"),
                 "metric": heading(row["metric"]),
             }

@@ -22,6 +22,7 @@ from .columns import (
     drops_by_reason,
     drops_text,
     expected_text,
+    known,
     table_rows,
     unit_of,
 )
@@ -273,7 +274,11 @@ def flows_table(run: Result) -> Content:
 
 def _measured(row: dict[str, Any]) -> str:
     unit, factor = unit_of(row["key"])
-    return "–" if row["measured"] is None else f"{number(row['measured'] * factor)} {unit}".rstrip()
+    return (
+        "–"
+        if row["measured"] is None
+        else f"{number(known(row['key'], row['measured'] * factor))} {unit}".rstrip()
+    )
 
 
 def network(run: Result) -> str:

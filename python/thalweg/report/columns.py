@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -210,6 +211,18 @@ OF_WORST_RECEIVER = {
 SPREAD_OF_TRANSFERS = {"fct_p50", "fct_p95", "fct_p99"}
 """Columns that say something of several transfers only."""
 
+DIGITS = 4
+"""Significant digits of numbers, at most."""
+
+HISTOGRAM = re.compile(r"(delay|queue|queueing|waited)_p\d+(_|$)")
+"""Percentiles that a histogram gives: they are exact to 0.4 % of their value."""
+
+GRAIN = 0.004
+"""Relative error of these percentiles."""
+
+KNOWN_DIGITS = 3
+"""Significant digits of these percentiles that are printed."""
+
 SMALLEST = {"queue_packets": 1e-3, "queue_s": 1e-6}
 """The unit of the last digit that is printed: a thousandth of a packet, a microsecond."""
 
@@ -385,10 +398,6 @@ def column_heading(column: str) -> str:
     return column.replace("_", " ")
 
 
-DIGITS = 4
-"""Significant digits of means with an interval."""
-
-
 def with_intervals(
     rows: Sequence[dict[str, Any]], number: Callable[[float | None], str]
 ) -> list[dict[str, Any]]:
@@ -399,9 +408,9 @@ def with_intervals(
         ends = {f"{name}{end}" for name in joined for end in ("_low", "_high")}
         shown.append(
             {
-                name: _with_interval(value, row[f"{name}_low"], row[f"{name}_high"], number)
+                name: _with_interval(name, value, row[f"{name}_low"], row[f"{name}_high"], number)
                 if name in joined
-                else value
+                else known(name, value)
                 for name, value in row.items()
                 if name not in ends
             }
@@ -409,11 +418,13 @@ def with_intervals(
     return shown
 
 
-def _with_interval(mean: Any, low: Any, high: Any, number: Callable[[float | None], str]) -> str:
+def _with_interval(name: str, mean: Any, low: Any, high: Any, number: Callable[[float | None], str]) -> str:
     # none for a single seed, or too narrow to be visible
     if mean is None or low is None or high is None or high - low <= 10.0 ** -(DIGITS + 1) * abs(mean):
-        return number(mean)
-    return interval_text(mean, (low, high), lambda value, _: number(value), DIGITS)
+        return number(known(name, mean))
+    if below_grain(name, mean, low, high):
+        return number(known(name, mean))
+    return interval_text(mean, (low, high), lambda value, _: number(value), known_digits(name))
 
 
 def _has_information(frame: polars.DataFrame, name: str) -> bool:
@@ -439,7 +450,25 @@ def _has_information(frame: polars.DataFrame, name: str) -> bool:
     return name not in {"scheme", "prefix"} or bool((column != "").any())
 
 
+def known_digits(key: str, digits: int = DIGITS) -> int:
+    """How many significant digits of a column or a key of the summary are printed: no more than are known."""
+    return min(digits, KNOWN_DIGITS) if HISTOGRAM.search(key) else digits
+
+
+def known(key: str, value: Any) -> Any:
+    """A value of a column or a key of the summary without the digits that are not known."""
+    if isinstance(value, float) and math.isfinite(value) and HISTOGRAM.search(key):
+        return float(f"{value:.{KNOWN_DIGITS}g}")
+    return value
+
+
+def below_grain(key: str, mean: float, low: float, high: float) -> bool:
+    """Whether the interval of a mean is narrower than the error of the percentiles that it is of: it says nothing."""
+    return HISTOGRAM.search(key) is not None and high - low <= 2 * GRAIN * abs(mean)
+
+
 def _rounded(name: str, value: Any) -> Any:
+    value = known(name, value)
     smallest = SMALLEST.get(name)
     return value if smallest is None or value is None else round(value / smallest) * smallest
 

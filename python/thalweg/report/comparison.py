@@ -13,7 +13,7 @@ from ..event_labels import event_marks
 from ..invariants import wrong
 from ..result import with_overrides
 from ..sweep import value_text
-from .columns import OMIT_IF_ZERO, unit_of
+from .columns import DIGITS, OMIT_IF_ZERO, known, known_digits, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -163,8 +163,13 @@ def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
         quiet = key.rsplit(".", 1)[-1] in OMIT_IF_ZERO
         if all(value is None or (quiet and value == 0) for value in row.values()):
             continue
-        rows.append({"metric": key, "unit": unit, "values": row, "change": _change(list(row.values()))})
+        rows.append({"metric": key, "unit": unit, "values": row, "change": _change(key, list(row.values()))})
     return rows
+
+
+def known_values(row: Mapping[str, Any]) -> dict[str, float | None]:
+    """The values of a row of `metrics` without the digits that are not known."""
+    return {name: known(row["metric"], value) for name, value in row["values"].items()}
 
 
 def shown_keys(runs: Sequence[Named]) -> list[str]:
@@ -342,7 +347,8 @@ TENFOLD = 10.0
 """From here on a change is a factor, which is read more easily than thousands of percent."""
 
 
-def _change(values: Sequence[float | None]) -> str | None:
+def _change(key: str, values: Sequence[float | None]) -> str | None:
+    """How the second value differs from the first: in percent, whole ones of what is known to 0.4 % only; or a factor."""
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
     if values[0] == values[1]:
@@ -351,8 +357,9 @@ def _change(values: Sequence[float | None]) -> str | None:
         return "from 0"
     if values[1] / values[0] >= TENFOLD:
         return f"× {values[1] / values[0]:.3g}"
-    percent = round(100 * (values[1] - values[0]) / abs(values[0]), 1)
-    return f"{percent:+.1f} %" if percent else "0.0 %"
+    decimals = 1 if known_digits(key) == DIGITS else 0
+    percent = round(100 * (values[1] - values[0]) / abs(values[0]), decimals)
+    return f"{percent:+.{decimals}f} %" if percent else f"{0:.{decimals}f} %"
 
 
 def _changed_keys(one: Result, other: Result) -> list[str]:

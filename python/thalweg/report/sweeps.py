@@ -20,7 +20,7 @@ from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
 from ._page import render
 from ._topology import time_text
-from .columns import expected_text, unit_of
+from .columns import below_grain, expected_text, known, known_digits, unit_of
 from .numbers import number
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def same_everywhere(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, st
     """Metrics whose mean is printed alike at all points that have it, with that text and its unit: they need no chart."""
     found = {}
     for metric in metrics:
-        texts = {number(row[metric][0]) for row in rows if metric in row}
+        texts = {number(known(metric, row[metric][0])) for row in rows if metric in row}
         if len(rows) > 1 and len(texts) == 1:
             unit = unit_of(metric)[0]
             found[metric] = f"{texts.pop()} {unit}".rstrip()
@@ -404,7 +404,11 @@ def means_table(
         {
             **{key: row[key] for key in keys},
             # one line each, with any number of columns
-            **{metric: mean_text(row[metric]).replace(" ", "\u00a0") for metric in metrics if metric in row},
+            **{
+                metric: metric_text(metric, row[metric]).replace(" ", "\u00a0")
+                for metric in metrics
+                if metric in row
+            },
             "n": row["n"],
         }
         for row in rows
@@ -456,7 +460,7 @@ def _range_text(key: str, values: Sequence[float]) -> str:
     """`82.2 %`, or `82.2 … 83 %`."""
     unit, factor = unit_of(key)
     ends = (
-        list(dict.fromkeys(number(value * factor, 4) for value in (min(values), max(values))))
+        list(dict.fromkeys(number(known(key, value * factor), 4) for value in (min(values), max(values))))
         if values
         else ["–"]
     )
@@ -469,6 +473,14 @@ def mean_text(value: Interval, digits: int = 4) -> str:
     if mean is None:
         return "–"
     return interval_text(mean, None if low is None or high is None else (low, high), number, digits)
+
+
+def metric_text(metric: str, value: Interval, digits: int = 4) -> str:
+    """The same for a metric, with no more digits than are known of it."""
+    mean, low, high = value
+    if mean is None or low is None or high is None or below_grain(metric, mean, low, high):
+        return mean_text((known(metric, mean), None, None), digits)
+    return mean_text(value, known_digits(metric, digits))
 
 
 def _bottleneck_utilisation(result: Result) -> list[str]:

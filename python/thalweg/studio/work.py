@@ -23,7 +23,7 @@ from ..errors import ResultError, ScenarioError
 from ..event_labels import event_marks
 from ..report import _charts, is_sweep
 from ..report._page import cell as cell_text
-from ..report.columns import FLOWS, table_rows, unit_of
+from ..report.columns import FLOWS, known, table_rows, unit_of
 from ..report.numbers import number
 from ..report.sweeps import key_metrics
 from ..result import PAGE, TABLES, Result, with_overrides
@@ -510,7 +510,7 @@ def _heading(key: str) -> str:
 
 
 def _metric(key: str, value: float | None) -> str:
-    return "–" if value is None else number(value * unit_of(key)[1], 3)
+    return "–" if value is None else number(known(key, value * unit_of(key)[1]), 3)
 
 
 def _text(value: Any) -> str:
