@@ -579,6 +579,20 @@ def test_runs_in_folders_with_digests_are_named_by_what_differs(tmp_path: Path) 
     ]
     # the same run twice has no difference but its number
     assert names([runs[0], runs[0]]) == [f"{runs[0].title} (1)", f"{runs[0].title} (2)"]
+    # folders that the program named say the seed of whatever scenario; where nothing differs they are the names
+    first = tw.Result.load(runs[0].save(tmp_path / "one" / "seed=1"))
+    scheme = SEEDED.replace('"reno"', '"cubic"').replace("20 packets", "30 packets")
+    assert scheme != SEEDED
+    second = tw.Scenario.from_toml(scheme).run(seed=2)
+    second = tw.Result.load(second.save(tmp_path / "another" / "seed=2"))
+    assert names([first, second]) == [
+        "buffer = 20 packets, scheme = reno, seed=1",
+        "buffer = 30 packets, scheme = cubic, seed=2",
+    ]
+    titled = tw.Result.load(other.save(tmp_path / "titled" / "seed=1"))
+    assert names([first, titled]) == ["Two flows that start at random", "Some flows that start at random"]
+    twin = tw.Result.load(runs[0].save(tmp_path / "two" / "seed=1"))
+    assert names([first, twin]) == ["one/seed=1", "two/seed=1"]
     # names that people gave stay
     assert names([other, other.load(other.save(tmp_path / "again"))]) == ["other", "again"]
     page = report.compare(list(zip(found, runs, strict=True)), tmp_path / "compare.html").read_text(

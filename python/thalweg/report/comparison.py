@@ -42,21 +42,32 @@ SHOWN = (
 
 
 def names(runs: Sequence[Result]) -> list[str]:
-    """What each run is called: the end of its folder's path, or how it differs from the others.
+    """What each run is called: the name of the folder that somebody gave it, or how it differs from the others.
 
-    A folder whose name has a digest says nothing to a reader. Then the names are of the titles, if these differ, the
-    changed keys, and the seeds: `buffer = 20 packets, seed=1`.
+    A folder that the program named says its seed and changed keys, of whatever scenario, or has a digest. Then the names are
+    of the titles, if these differ, the keys that differ, such as the scheme, and the seeds: `buffer = 20 packets, seed=1`.
+    Runs that differ in nothing have the names of their folders.
     """
     folders = [run.folder for run in runs]
     known = [folder for folder in folders if folder is not None]
-    if len(known) == len(runs) and not any(_DIGEST.search("/".join(folder.parts[-2:])) for folder in known):
+    if len(known) == len(runs) and not any(_given_by_program(folder) for folder in known):
         return path_ends(known)
     described = _described(runs)
+    if len(set(described)) < len(runs) == len({folder.resolve() for folder in known}):
+        return path_ends(known)
     return [
         name if described.count(name) == 1 else f"{name} ({described[:number].count(name) + 1})"
         for number, name in enumerate(described)
     ]
 
+
+def _given_by_program(folder: Path) -> bool:
+    """Whether the name of a run's folder is made from its seed and keys, or has a digest."""
+    return _SEED.search(folder.name) is not None or _DIGEST.search("/".join(folder.parts[-2:])) is not None
+
+
+_SEED = re.compile(r"(^|,)seed=\d+($|,)")
+"""The seed in the name of a folder that the program gave."""
 
 _DIGEST = re.compile(r"(-[0-9a-f]{12}|(^|[,/])(plan|set|sweep)=[0-9a-f]{8,})(?=$|[,/])")
 """The digest in the name of a folder of runs: of a sweep's scenario, of a plan, of long keys."""
