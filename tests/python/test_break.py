@@ -16,7 +16,7 @@ from conftest import ROOT
 from thalweg import catalogue
 from thalweg.breaking import BOUNDS, PROPERTIES, Evaluator, Finding, Search, Space, shrink
 from thalweg.breaking.bounds import Network
-from thalweg.breaking.emulated import Emulated, emulate, real_ends
+from thalweg.breaking.emulated import Emulated, real_ends
 from thalweg.breaking.evaluation import Log, Measured
 from thalweg.breaking.properties import WORST
 from thalweg.breaking.search import CELLS, cell_of, edges
@@ -384,16 +384,19 @@ def test_the_result_in_emulation_is_in_the_file(monkeypatch: pytest.MonkeyPatch)
     assert held.emulated.words("of an equal share") in text
     assert tomllib.loads(held.toml) == tomllib.loads(finding.toml), "only the comment differs"
     assert held.as_json()["emulation"]["ends"] == dict(held.emulated.ends)
-    slow = emulate(finding, lambda scenario, seed: Real(simulate(scenario, seed)))  # type: ignore[arg-type]
+    slow = finding.in_emulation(lambda scenario, seed: Real(simulate(scenario, seed))).emulated  # type: ignore[arg-type]
+    assert slow is not None
     assert slow.outcome == "not decided"
     assert "did not keep up" in slow.words("")
 
     def refuse(scenario: Any, seed: int) -> Any:
         raise EmulationError("needs root")
 
-    assert emulate(finding, refuse) == Emulated("not run", "needs root")
-    panics = Finding(ledbat(), PROPERTIES["panic"], {}, 3.0, (None,))
-    assert emulate(panics).outcome == "not run"
+    assert finding.in_emulation(refuse).emulated == Emulated("not run", "needs root")
+    panics = Finding(ledbat(), PROPERTIES["panic"], STARVED, 3.0, (None,))
+    unrun = panics.in_emulation().emulated
+    assert unrun is not None
+    assert unrun.outcome == "not run"
 
 
 def test_one_and_two_jobs_find_the_same_and_an_interrupted_search_continues(tmp_path: Path) -> None:

@@ -334,11 +334,11 @@ def test_a_capture_of_a_simulation_is_read_by_others(
 @needs_namespaces
 def test_a_counterexample_of_break_is_run_in_real_time() -> None:
     from thalweg.breaking import PROPERTIES, Finding, Space
-    from thalweg.breaking.emulated import emulate
 
     network = {"rate": 4.0, "delay": 20.0, "buffer": 1.0, "own": 1.0, "rivals": 1.0, "rival_scheme": "reno"}
     space = Space.of("cubic", ["reno"])
-    found = emulate(Finding(space, PROPERTIES["starve"], network, 3.0, (0.05,), (1,)))
+    found = Finding(space, PROPERTIES["starve"], network, 3.0, (0.05,), (1,)).in_emulation().emulated
+    assert found is not None
     assert found.outcome != "not run", found.reason
     assert set(found.ends) == {"own", "rival"}
     assert found.value is not None, "both flows deliver something"

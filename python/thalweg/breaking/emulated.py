@@ -11,12 +11,12 @@ from ..errors import EmulationError
 from ..real import KERNEL_SCHEMES, kernel_has
 from ..scenario import Scenario
 from ..scheme import registered
-from .properties import finite
+from .bounds import Network
+from .properties import Property, finite
 
 if TYPE_CHECKING:
     from .._part import Keys
     from ..result import Result
-    from .finding import Finding
 
 Emulate = Callable[[Scenario, int], "Result"]
 
@@ -84,26 +84,28 @@ def real_ends(tree: Keys) -> tuple[Keys, dict[str, str]]:
     return {**tree, "flows": flows}, ends
 
 
-def emulate(finding: Finding, run: Emulate | None = None) -> Emulated:
-    """Emulates a counterexample with its first seed, for as long as it lasts, and measures its property.
+def emulate(
+    wanted: Property, network: Network, tree: Keys, seed: int, run: Emulate | None = None
+) -> Emulated:
+    """Emulates the scenario `tree` of a network with this seed, for as long as it lasts, and measures the property.
 
     `run` runs a scenario with a seed, instead of the emulation: for tests.
     """
-    if finding.wanted.name == "panic":
+    if wanted.name == "panic":
         return Emulated("not run", "a panic would end this process")
     try:
-        tree, ends = real_ends(finding.tree)
-        result = (run or _emulate)(Scenario.from_tree(tree), finding.seeds[0])
+        real, ends = real_ends(tree)
+        result = (run or _emulate)(Scenario.from_tree(real), seed)
     except EmulationError as error:
         return Emulated("not run", str(error))
     if not result.complete:
         return Emulated("not decided", "the run was interrupted", None, ends)
-    value = finite(finding.wanted.measure(result, finding.network))
+    value = finite(wanted.measure(result, network))
     if not result.valid:
         return Emulated("not decided", "this host did not keep up", value, ends)
     if value is None:
         return Emulated("not decided", "the emulation does not measure it", None, ends)
-    return Emulated("holds" if finding.wanted.margin(value) > 0 else "does not hold", "", value, ends)
+    return Emulated("holds" if wanted.margin(value) > 0 else "does not hold", "", value, ends)
 
 
 def _emulate(scenario: Scenario, seed: int) -> Result:

@@ -61,8 +61,9 @@ class Finding:
         return Scenario.from_tree(self.tree).run(seed=self.seeds[0])
 
     def in_emulation(self, run: Emulate | None = None) -> Finding:
-        """The same with the result in emulation, which takes as long as the run; see `emulated.emulate`."""
-        return replace(self, emulated=emulate(self, run))
+        """The same with the result in emulation with the first seed, which takes as long as the run."""
+        emulated = emulate(self.wanted, self.network, self.tree, self.seeds[0], run)
+        return replace(self, emulated=emulated)
 
     @property
     def tree(self) -> Keys:

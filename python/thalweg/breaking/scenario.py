@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .. import catalogue
 from .._part import Keys
-from .bounds import Network, digits
-
-if TYPE_CHECKING:
-    from .space import Space
+from .bounds import Bound, Network, digits
 
 HOST_DELAY_MS = 1.0
 """Propagation delay of each of the two access links."""
@@ -20,13 +16,17 @@ HOST_DELAY_MS = 1.0
 class Scenario:
     """One scenario that is made of a network."""
 
-    space: Space
+    scheme: str
+    family: str
+    """ip or ndn."""
+    bounds: tuple[Bound, ...]
+    """Parameters of networks for this scheme."""
     network: Network
     duration_s: float
 
     def tree(self) -> Keys:
         """All keys but `record` and `expect`."""
-        named_data = self.space.family == "ndn"
+        named_data = self.family == "ndn"
         keys: Keys = {
             "duration": f"{self.duration_s:g} s",
             "warmup": f"{self.duration_s / 2:g} s",
@@ -37,7 +37,7 @@ class Scenario:
                 keys["ndn"] = forwarders
             if "controller" in self.network:
                 link = {"delay": f"{self._number('controller'):g} ms"}
-                keys["sdn"] = {"app": self.space.scheme, "link": link}
+                keys["sdn"] = {"app": self.scheme, "link": link}
             producers = {self._prefix(name): server for name, _, server, _ in reversed(self._consumers())}
             keys["producers"] = [
                 {"prefix": prefix, "node": server} for prefix, server in reversed(producers.items())
@@ -52,12 +52,12 @@ class Scenario:
 
     def _forwarders(self) -> Keys:
         """The table [ndn]: the scheme's parts in routers with their parameters, and content stores."""
-        scheme, known = self.space.scheme, catalogue.schema()["$defs"]["Ndn"]["properties"]
+        scheme, known = self.scheme, catalogue.schema()["$defs"]["Ndn"]["properties"]
         params = {
             bound.part: f"{self._number(bound.name):g} ms"
             if bound.unit == "ms"
             else int(self._number(bound.name))
-            for bound in self.space.bounds
+            for bound in self.bounds
             if bound.part and bound.name in self.network
         }
         table: Keys = {}
@@ -97,7 +97,7 @@ class Scenario:
         if self._is_parking_lot():
             return {"kind": "parking_lot", "hops": self._routers() - 1, "bottleneck": bottleneck}
         if not self._has_ends():
-            pairs = {"pairs": len(self._consumers())} if self.space.family == "ndn" else {}
+            pairs = {"pairs": len(self._consumers())} if self.family == "ndn" else {}
             return {"kind": "dumbbell", **pairs, "bottleneck": bottleneck}
         near, far = (whole, whole * ratio) if ratio > 1 else (whole * ratio, whole)
         longer = f"{digits(far - near + HOST_DELAY_MS, 3):g} ms"
@@ -184,7 +184,7 @@ class Scenario:
         group: Keys = (
             {"to": [node for _, node, _ in self._receivers()]} if "receivers" in self.network else {}
         )
-        scheme = self.space.scheme
+        scheme = self.scheme
         flows: list[Keys] = [
             {
                 "name": "own",
@@ -258,7 +258,7 @@ class Scenario:
             {
                 "name": name,
                 "network": "ndn",
-                "scheme": self.space.scheme,
+                "scheme": self.scheme,
                 "from": node,
                 "prefix": self._prefix(name),
                 **self._at(start),

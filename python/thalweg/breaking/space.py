@@ -124,7 +124,7 @@ class Space:
 
         `flows` of `record` are first words of names: the other flows, such as thousands of short ones, have no series.
         """
-        tree = Scenario(self, dict(network), duration_s).tree()
+        tree = Scenario(self.scheme, self.family, self.bounds, dict(network), duration_s).tree()
         if not record:
             return tree
         names = [flow["name"] for flow in tree["flows"]]
