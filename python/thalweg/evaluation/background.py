@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .measures import HARM, HIGHER, QUEUE, UTILISATION, last_quarter, one, ratio
-from .networks import Lab, at, dumbbell, packets
+from .networks import Lab, Tree, at, dumbbell, packets
 from .rows import Battery, Limit, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 BACKGROUND = frozenset({"unicast", "background"})
 TARGET_S = 0.1

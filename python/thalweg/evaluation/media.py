@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .networks import Lab, at, dumbbell
+from .networks import Lab, Tree, at, dumbbell
 from .rows import Battery, NotWorse, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 MEDIA = frozenset({"unicast", "media"})
 REFERENCES = ("nada", "scream")

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from .measures import HIGHER, LOWER_LOSS, last_quarter, one
-from .networks import Lab, at, custom, custom_link, packets, scenario
+from .networks import Lab, Tree, at, custom, custom_link, packets, scenario
 from .rows import Battery, Limit, NotWorse, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 MULTICAST = frozenset({"multicast"})
 REFERENCES = ("tfmcc", "pgmcc")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .measures import HIGHER, one
-from .networks import Lab, at, custom, custom_link, packets, scenario
+from .networks import Lab, Tree, at, custom, custom_link, packets, scenario
 from .rows import Battery, NotWorse, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 NDN = frozenset({"ndn"})
 RATE_MBPS = 10.0

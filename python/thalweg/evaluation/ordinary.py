@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .measures import LOSS, UTILISATION, highest, lowest
-from .networks import Lab, alone, at, packets
+from .networks import Lab, Tree, at, packets
+from .one_flow import alone
 from .rows import Battery, Limit, Row
-from .subject import Subject, Tree
+from .subject import Subject
 
 STEPS = {"": 1.0, "up": 2.0, "down": 0.5}
 """Factor of the rate from the middle of the run on, by its name."""

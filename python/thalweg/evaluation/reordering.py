@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .networks import Lab, alone
+from .networks import Lab, Tree
+from .one_flow import alone
 from .rows import Battery, Limit, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 ENDPOINT = frozenset({"endpoint"})
 

@@ -15,9 +15,9 @@ from .measures import (
     one,
     ratio,
 )
-from .networks import Lab, at, custom, custom_link, dumbbell, packets, scenario
+from .networks import Lab, Tree, at, custom, custom_link, dumbbell, packets, scenario
 from .rows import Battery, NotWorse, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 UNICAST = frozenset({"unicast", "backlogged"})
 TRANSFERS = UNICAST | {"transfers"}

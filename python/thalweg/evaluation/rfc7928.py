@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from .measures import HIGHER, LOSS, QUEUE, highest, one, ratio
-from .networks import Lab, at, constant, custom, custom_link, dumbbell, packets, scenario
+from .networks import Lab, Tree, at, constant, custom, custom_link, dumbbell, packets, scenario
 from .rows import Battery, Limit, NotWorse, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 AQM = frozenset({"queue"})
 REFERENCES = ("fifo", "codel", "pie")

@@ -21,9 +21,9 @@ from .measures import (
     one,
     packets_per_rtt,
 )
-from .networks import Lab, at, constant, dumbbell
+from .networks import Lab, Tree, at, constant, dumbbell
 from .rows import Battery, Limit, NotWorse, Row, Samples
-from .subject import Subject, Tree
+from .subject import Subject
 
 UNICAST = frozenset({"unicast", "backlogged"})
 TRANSFERS = UNICAST | {"transfers"}

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..stats import Estimate, estimate, interval_text, paired
-from .subject import STANDARDS, Subject, Tree
+from .subject import STANDARDS, Subject
 
 if TYPE_CHECKING:
-    from .networks import Lab
+    from .networks import Lab, Tree
 
 PASS, FAIL, UNDECIDED, NOT_APPLICABLE = "pass", "fail", "undecided", "not applicable"
 VERDICTS = (PASS, FAIL, UNDECIDED, NOT_APPLICABLE)

@@ -19,9 +19,9 @@ from ..jobs import Control, Job, JobProgress, SampleFile, digest
 from ..jobs import run as run_jobs
 from ..scenario import Scenario
 from . import batteries
-from .networks import Lab
+from .networks import Lab, Tree
 from .rows import NOT_APPLICABLE, VERDICTS, Battery, Comparison, Outcome, Row, Sample, decide
-from .subject import Subject, Tree
+from .subject import Subject
 
 if TYPE_CHECKING:
     from distributed import Client

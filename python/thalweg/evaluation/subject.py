@@ -9,9 +9,7 @@ from typing import Any
 
 from .. import catalogue
 from .._names import unknown_name
-
-Tree = dict[str, Any]
-"""Keys of a scenario, or of a part of one."""
+from .networks import Lab, Tree, dumbbell
 
 BACKGROUND = ("cvihis", "ledbat", "ledbat_pp", "tcp_lp")
 """Schemes of the catalogue that are made to yield to others."""
@@ -101,7 +99,6 @@ class Subject:
     def _of_stack(cls, name: str, params: Mapping[str, Any] | None, kind: str | None) -> Subject:
         """The transport stack and its controller. Only the core knows which controllers there are: it plans a run."""
         from ..scenario import Scenario
-        from .networks import Lab, dumbbell
 
         stack = name.partition(SEPARATOR)[0]
         if stack not in stacks():

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .measures import HARM, HIGHER, LOSS, LOWER_DELAY, LOWER_LOSS, QUEUE, UTILISATION, one, ratio
-from .networks import Lab, constant, custom, custom_link, dumbbell, packets, scenario
+from .networks import Lab, Tree, constant, custom, custom_link, dumbbell, packets, scenario
 from .rows import Battery, Row, Samples, Unfinished
-from .subject import Subject, Tree
+from .subject import Subject
 
 TRANSFERS = frozenset({"unicast", "backlogged", "transfers"})
 DRAFT = "draft-irtf-iccrg-tcpeval-01"
