@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .registry import batteries
 from .subject import Subject
 
 if TYPE_CHECKING:
@@ -16,36 +17,6 @@ if TYPE_CHECKING:
     from .runner import Card, evaluate
 
 __all__ = ["Battery", "Card", "Subject", "batteries", "evaluate"]
-
-
-def batteries() -> list[Battery]:
-    """Every battery, in the order of the card."""
-    from . import (
-        background,
-        media,
-        multicast,
-        named_data,
-        ordinary,
-        reordering,
-        rfc5166,
-        rfc7928,
-        rfc9743,
-        tcpeval,
-    )
-
-    modules = (
-        rfc9743,
-        rfc5166,
-        tcpeval,
-        background,
-        multicast,
-        named_data,
-        media,
-        ordinary,
-        reordering,
-        rfc7928,
-    )
-    return [module.BATTERY for module in modules]
 
 
 def __getattr__(name: str) -> object:

@@ -18,8 +18,8 @@ from .. import cluster, invariants
 from ..jobs import Control, Job, JobProgress, SampleFile, digest
 from ..jobs import run as run_jobs
 from ..scenario import Scenario
-from . import batteries
 from .networks import Lab, Tree
+from .registry import batteries
 from .rows import NOT_APPLICABLE, VERDICTS, Battery, Comparison, Outcome, Row, Sample, decide
 from .subject import Subject
 

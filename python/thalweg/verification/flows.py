@@ -116,11 +116,7 @@ def _acknowledged(record: Record) -> pl.DataFrame:
 @FLOWS.number()
 def active_s(record: Record) -> pl.DataFrame:
     """Time in T in which the sender was active; it ends when a finite transfer is complete."""
-    done = record.completed.select("endpoint", until_ns="time_ns")
-    senders = record.flows.select(endpoint="sender").unique().join(done, on="endpoint", how="left")
-    active = of_flows(record, record.active(senders))
-    rows = record.flows.select("flow").join(active, on="flow", how="left")
-    return rows.with_columns(pl.col("value").fill_null(0.0))
+    return record.sender_active
 
 
 @FLOWS.number()

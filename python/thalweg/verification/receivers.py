@@ -87,9 +87,7 @@ def goodput_bytes(record: Record) -> pl.DataFrame:
 
 def active_times(record: Record) -> pl.DataFrame:
     """The shorter of the time in which the end was a member and the time in which its sender was active, in T."""
-    from .flows import active_s as sender_active
-
-    sender = sender_active(record).select("flow", sender_s="value")
+    sender = record.sender_active.select("flow", sender_s="value")
     member = record.ends.join(active_s(record), on="end", how="left")
     both = member.join(sender, on="flow", how="left").with_columns(
         pl.col("value").fill_null(0), pl.col("sender_s").fill_null(0)

@@ -248,6 +248,18 @@ class Record:
         return rows.group_by("endpoint").agg(value=length.sum() / NS)
 
     @cached_property
+    def sender_active(self) -> pl.DataFrame:
+        """Seconds of the measured span in which the sender of each flow was active: `flow` and `value`.
+
+        It is active until a finite transfer is complete.
+        """
+        done = self.completed.select("endpoint", until_ns="time_ns")
+        senders = self.flows.select(endpoint="sender").unique().join(done, on="endpoint", how="left")
+        active = self.flows.join(self.active(senders), left_on="sender", right_on="endpoint")
+        rows = self.flows.select("flow").join(active.select("flow", "value"), on="flow", how="left")
+        return rows.with_columns(pl.col("value").fill_null(0.0))
+
+    @cached_property
     def started(self) -> pl.DataFrame:
         """First start of each endpoint: `endpoint` and `time_ns`."""
         return self.phases.group_by("endpoint").agg(time_ns=pl.col("begin_ns").min())
