@@ -1,7 +1,7 @@
 // The data of a sweep's page: each metric over the first key of the grid. `python/thalweg/report/_charts.py` writes it.
 
 import { DIGITS, meanWords, number } from "./format";
-import type { Sketch } from "./scene";
+import type { Box, Sketch } from "./sketch";
 
 /** Place on the axis, value of the key, mean, ends of the 95 % interval or null, number of seeds, their values in order. */
 export type GridPoint = readonly [place: number, value: string, mean: number, low: number | null, high: number | null, n: number, samples: readonly number[]];
@@ -57,17 +57,6 @@ export function readGrids(text: string): Grids {
 export function placeOf(data: Grids, place: number, line: number, lines: number): number {
   const aside = data.x.joined ? 0 : Math.min(0.12, 0.6 / lines) * (line - (lines - 1) / 2);
   return (data.x.logarithmic ? Math.log10(place) : place) + aside;
-}
-
-/** Values at a place as a box plot. */
-export interface Box {
-  readonly median: number;
-  /** Quartiles, interpolated between values. */
-  readonly low: number;
-  readonly high: number;
-  /** The last values within 1.5 interquartile ranges of the box. */
-  readonly whiskers: readonly [number, number];
-  readonly beyond: readonly number[];
 }
 
 /** Fewer values than this have no quartiles. */
