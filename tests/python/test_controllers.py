@@ -10,7 +10,7 @@ import pytest
 
 from thalweg import Scenario
 from thalweg_papers._base import Pair, Samples, Scale
-from thalweg_papers.controllers import STUDY, experiments, figures, origins, scenarios, steps
+from thalweg_papers.controllers import STUDY, experiments, figures, measures, origins, scenarios, steps
 from thalweg_papers.controllers.keys import Key
 
 
@@ -81,9 +81,9 @@ def test_differences_count_above_the_band_and_are_of_controller_or_transport():
 
 
 def test_losses_that_are_too_few_are_not_compared():
-    assert figures.apart(0.009, 0.0, "loss_percent") is None
-    assert figures.apart(0.02, 0.0, "loss_percent") == pytest.approx(1.0)
-    assert figures.apart(0.0, 0.0, "queueing_delay_ms") is None
+    assert measures.apart(0.009, 0.0, "loss_percent") is None
+    assert measures.apart(0.02, 0.0, "loss_percent") == pytest.approx(1.0)
+    assert measures.apart(0.0, 0.0, "queueing_delay_ms") is None
 
 
 @pytest.mark.parametrize("key", steps.STEPS)

@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from .._base import FigureSpec, Pair, PairFigureSpec, Sample, Samples, Scale, Table
+from .._base import FigureSpec, Pair, PairFigureSpec, Samples, Scale, Table
 from .._common import short, table
-from . import scenarios
+from . import origins, scenarios
 from .keys import Key
+from .measures import BAND, NAMES, QUANTITIES, apart, mean
 from .scenarios import BASELINE, LABELS, NETWORKS, variant
-
-BAND = 0.15
-FEW = 1e-4
-"""Losses below are not compared."""
-NAMES = {Key.CUBIC: "CUBIC", Key.NEWRENO: "NewReno", Key.BBR: "BBR"}
-
-QUANTITIES: dict[str, Callable[[Sample], float]] = {
-    "share_percent": lambda s: 100 * s["goodput_bps"] / (s["goodput_bps"] + s["reference_bps"]),
-    "queueing_delay_ms": lambda s: 1e3 * s["queueing_s"],
-    "loss_percent": lambda s: 100 * s["loss"],
-}
-
-
-def mean(samples: Sequence[Sample], quantity: str) -> float:
-    """Mean over seeds."""
-    return float(np.mean([QUANTITIES[quantity](sample) for sample in samples]))
-
-
-def apart(value: float, baseline: float, quantity: str) -> float | None:
-    """The difference of a value from the baseline, relative to the baseline; None if there is nothing to compare."""
-    floor = 100 * FEW if quantity == "loss_percent" else 0.0
-    if max(value, baseline) <= floor:
-        return None
-    return value / max(baseline, floor) - 1 if baseline > 0 or floor > 0 else None
 
 
 def _differ(difference: float | None) -> bool:
@@ -164,8 +141,6 @@ def pair_specs() -> tuple[PairFigureSpec, ...]:
 
 def figure_specs() -> tuple[FigureSpec, ...]:
     """The summary, each difference, and the steps that make them, with their lines of source."""
-    from . import origins
-
     every = tuple(Key)
     return (
         FigureSpec("summary", "Implementations of three algorithms", every, summary),

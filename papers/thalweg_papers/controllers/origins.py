@@ -10,9 +10,9 @@ import numpy as np
 
 from .._base import FigureSpec, Sample, Samples, Scale, Table
 from .._common import short, table
-from . import figures, steps
-from .figures import NAMES, QUANTITIES
+from . import measures, steps
 from .keys import Key
+from .measures import NAMES, QUANTITIES
 from .scenarios import BASELINE, LABELS, NETWORKS, variant
 from .steps import Step
 
@@ -46,7 +46,7 @@ def _cell(samples: Samples, key: Key, stack: str, name: str, network: str) -> Se
 def _values(samples: Samples, key: Key, stack: str, network: str, quantity: str) -> list[tuple[str, float]]:
     """The quantity at the baseline and after each step."""
     names = (BASELINE, *steps.names(key, stack))
-    return [(name, figures.mean(_cell(samples, key, stack, name, network), quantity)) for name in names]
+    return [(name, measures.mean(_cell(samples, key, stack, name, network), quantity)) for name in names]
 
 
 def _not_significant(one: Sequence[Sample], other: Sequence[Sample], quantity: str) -> bool:
@@ -66,8 +66,8 @@ def _found(samples: Samples) -> Iterator[tuple[Key, str, str, str, str | None]]:
                 for network in NETWORKS:
                     values = _values(samples, key, stack, network, quantity)
                     (_, baseline), (_, value) = values[0], values[-1]
-                    difference = figures.apart(value, baseline, quantity)
-                    if difference is None or abs(difference) <= figures.BAND:
+                    difference = measures.apart(value, baseline, quantity)
+                    if difference is None or abs(difference) <= measures.BAND:
                         continue
                     first, last = (
                         _cell(samples, key, stack, name, network) for name in (values[0][0], values[-1][0])
@@ -127,17 +127,17 @@ def walk(samples: Samples, _scale: Scale) -> Table:
                 }
                 for quantity in QUANTITIES:
                     cells = [_cell(samples, key, stack, name, network) for network in NETWORKS]
-                    values = [figures.mean(cell, quantity) for cell in cells]
+                    values = [measures.mean(cell, quantity) for cell in cells]
                     row[quantity] = short(float(np.mean(values)))
                     changed = None
                     if before is not None:
                         # the first step of noq after the common ones follows its transport, not quinn's
                         bases = [
-                            figures.mean(_cell(samples, key, stack, before, network), quantity)
+                            measures.mean(_cell(samples, key, stack, before, network), quantity)
                             for network in NETWORKS
                         ]
-                        apart = [figures.apart(v, b, quantity) for v, b in zip(values, bases, strict=True)]
-                        changed = sum(d is not None and abs(d) > figures.BAND for d in apart)
+                        apart = [measures.apart(v, b, quantity) for v, b in zip(values, bases, strict=True)]
+                        changed = sum(d is not None and abs(d) > measures.BAND for d in apart)
                     row[f"{quantity.rpartition('_')[0]}_changes"] = changed
                 rows.append(row)
     return table("From TCP to the stacks, step by step", rows)
