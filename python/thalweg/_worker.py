@@ -11,6 +11,9 @@ from typing import Generic, TypeVar
 EVERY_S = 0.1
 """Seconds between polls of the progress."""
 
+POLL_INTERVAL_S = 0.2
+"""Default number of seconds between polls of the progress of a list of jobs."""
+
 Returned = TypeVar("Returned")
 
 

@@ -28,9 +28,10 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from . import _native
-from ._worker import WorkerThread
+from ._digests import native_digest
+from ._native import Control
+from ._worker import POLL_INTERVAL_S, WorkerThread
 from .errors import ClusterError
-from .jobs import POLL_INTERVAL_S, Control, native_digest
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -6,9 +6,7 @@ is passed to a thread only when that thread is free, so that memory does not gro
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
 import time
 import zipfile
 import zlib
@@ -16,19 +14,20 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from . import _native
+from ._digests import core_digest, digest, native_digest
 from ._native import Control
 from ._stored import warn_of_damage
+from ._worker import POLL_INTERVAL_S
 from .errors import Interrupted, ResultError
 
 if TYPE_CHECKING:
     from distributed import Client
 
 __all__ = [
+    "POLL_INTERVAL_S",
     "Control",
     "Job",
     "JobProgress",
@@ -41,9 +40,6 @@ __all__ = [
 ]
 
 Output = TypeVar("Output")
-
-POLL_INTERVAL_S = 0.2
-"""Default number of seconds between polls of the progress."""
 
 
 class OutputCache(Protocol[Output]):
@@ -300,26 +296,3 @@ class SampleFile:
             numpy.savez_compressed(file, __rest__=numpy.array(json.dumps(rest)), **arrays)
         partial.replace(self.path)
         return output
-
-
-def digest(*parts: str | bytes) -> str:
-    """A name that depends on the compiled core and on these values: 32 hexadecimal digits."""
-    whole = [core_digest(), *parts]
-    return hashlib.sha256(
-        b"\0".join(part if isinstance(part, bytes) else part.encode() for part in whole)
-    ).hexdigest()[:32]
-
-
-def core_digest() -> str:
-    """Digest of the compiled core and of registered schemes in Python, because others can give other results."""
-    own = sys.modules.get("thalweg.scheme")
-    schemes = "" if own is None else own.sources_digest()
-    if not schemes:
-        return native_digest()
-    return hashlib.sha256(f"{native_digest()}\n{schemes}".encode()).hexdigest()
-
-
-@cache
-def native_digest() -> str:
-    """Digest of the compiled core."""
-    return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()
