@@ -15,7 +15,7 @@ import pytest
 
 import thalweg as tw
 from thalweg.cli import call
-from thalweg.cli.result_folders import MAX_NAME_BYTES, finalize_run, folder_name, locate_run
+from thalweg.runs.folders import MAX_NAME_BYTES, finalize_run, folder_name, locate_run
 from thalweg.sweep import run_folder_name
 
 pytestmark = pytest.mark.usefixtures("there")

@@ -128,9 +128,9 @@ def test_an_emulation_is_watched_and_lands_where_that_of_the_command_does(client
 def test_the_checkpoints_of_a_watched_run_change_nothing(studio, small):
     scenario = tw.load(small)
     plan = scenario.with_({"duration": "400 s"}).plan()
-    from thalweg.cli import execute
+    from thalweg.runs import execution
 
-    location = execute.run_location(plan, studio.folder.out / "x")
+    location = execution.run_location(plan, studio.folder.out / "x")
     activity = RunActivity(plan, location, "", "small.toml")
     done = activity.simulate(lambda at: None)
     activity.publish()

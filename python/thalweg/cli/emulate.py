@@ -9,8 +9,8 @@ from cyclopts import Parameter
 
 from ..errors import EmulationError
 from ..real import endpoint_hint, with_kernel
-from .execute import emulate as emulate_plan
-from .execute import emulation_location, results_folder
+from ..runs.execution import emulate as emulate_plan
+from ..runs.execution import emulation_location, results_folder
 from .json_output import run_as_json
 from .output import CommandError, check_seed, console, print_table, show_json
 from .progress import Meter

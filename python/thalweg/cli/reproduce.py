@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from . import execute
+from ..runs import execution
+from ..runs.folders import folder_name
 from .emulate import NOT_VALID
 from .output import (
     CommandError,
@@ -26,7 +27,6 @@ from .output import (
 from .overrides import parse_overrides
 from .progress import Meter
 from .readings import compare_readings, paper_with_readings
-from .result_folders import folder_name
 from .run import check_on
 from .search import search_readings
 
@@ -330,7 +330,7 @@ def _export(study: Study, folder: Path, only: dict[str, Any], *, json: bool) -> 
 def _reproduce_study(study: Study, folder: Path, settings: dict[str, Any], *, json: bool) -> tuple[Any, Path]:
     """Reproduces a study; returns the results and the page, which is written together with the data."""
     with Meter(study.name, quiet=json) as meter:
-        return execute.reproduce(
+        return execution.reproduce(
             study,
             folder,
             progress=lambda ready, total, what: meter.show(ready, total, f"{ready} of {total} runs, {what}"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ..result import FAIRNESS, with_overrides
+from ..runs.execution import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
 from . import studio
-from .execute import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
 from .json_output import run_as_json, sweep_as_json, violated_invariants
 from .options import SchemeFiles, load_scheme_files
 from .output import (

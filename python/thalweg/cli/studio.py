@@ -12,13 +12,13 @@ from .output import CommandError, console, quoted, show_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..runs.folders import RunLocation
     from ..scenario import Plan
     from ..studio.app import Studio
     from ..studio.server import Served
     from ..studio.transfer import TransferActivity
     from ..studio.work import Activity, RunActivity
     from ..transfers import Transfer
-    from .result_folders import RunLocation
 
 LIBRARIES = ("starlette", "uvicorn", "websockets")
 """What the studio needs besides."""

@@ -22,12 +22,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from .. import papers
-from ..cli import execute
 from ..cli.output import CommandError, check_minimum, check_seed, quoted
 from ..errors import ResultError, ScenarioError, without_number
 from ..real import emulation_refusal, endpoint_hint
 from ..report import network_of_plan
 from ..result import PAGE
+from ..runs import execution
 from ..scenario import Scenario
 from .completion import complete
 from .files import MAX_SHOWN, Folder, Refused, starter_picture
@@ -124,25 +124,25 @@ class Studio:
         check_seed(seed)
         check_minimum("--runs", runs)
         scenario = Scenario.load(path)
-        parent = execute.results_folder(Path(name), self.folder.out)
+        parent = execution.results_folder(Path(name), self.folder.out)
         words = ["thalweg", "emulate" if given.get("emulate") else "run", quoted(name)]
         words += ["--seed", str(seed)] if seed is not None else []
         if given.get("emulate"):
             plan = scenario.plan(seed)
-            location = execute.emulation_location(plan, parent, name_seed=seed is not None)
+            location = execution.emulation_location(plan, parent, name_seed=seed is not None)
             return self.hub.start(RunActivity(plan, location, " ".join(words), name, emulated=True))
         whole = "sweep" in scenario.tree and not given.get("once")
         if whole or runs > 1:
             words += ["--runs", str(runs)] if runs > 1 else []
             words += ["--no-sweep"] if "sweep" in scenario.tree and not whole else []
-            sweep = execute.create_sweep(scenario, use_grid=whole, seed=seed, runs=runs)
-            whole_location = execute.sweep_location(sweep, scenario, parent)
+            sweep = execution.create_sweep(scenario, use_grid=whole, seed=seed, runs=runs)
+            whole_location = execution.sweep_location(sweep, scenario, parent)
             return self.hub.start(
                 SweepActivity(sweep, scenario, whole_location, self.jobs, " ".join(words), name)
             )
         words += ["--no-sweep"] if "sweep" in scenario.tree else []
         plan = scenario.plan(seed)
-        return self.hub.start(RunActivity(plan, execute.run_location(plan, parent), " ".join(words), name))
+        return self.hub.start(RunActivity(plan, execution.run_location(plan, parent), " ".join(words), name))
 
     def reproduce(self, given: Json) -> Activity:
         """Does what `thalweg reproduce` does."""

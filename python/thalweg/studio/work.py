@@ -1,6 +1,6 @@
 """What a studio carries out: runs, emulations, sweeps and reproductions, each in a thread; browsers watch and stop them.
 
-The work itself is that of the commands: `thalweg.cli.execute`.
+The work itself is that of the commands: `thalweg.runs.execution`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..cli import execute
 from ..cli.output import CommandError
 from ..errors import ResultError, ScenarioError
 from ..event_labels import event_marks
@@ -27,6 +26,7 @@ from ..report.columns import FLOWS, known, table_rows, unit_of
 from ..report.numbers import number
 from ..report.sweeps import key_metrics
 from ..result import PAGE, TABLES, Result, with_overrides
+from ..runs import execution
 from ..sweep import load_if_complete, run_folders
 from .files import Refused
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ..cli.execute import Finished, FinishedSweep
-    from ..cli.result_folders import RunLocation, SweepLocation
     from ..jobs import JobProgress
     from ..papers import Study
     from ..result import Progress
+    from ..runs.execution import Finished, FinishedSweep
+    from ..runs.folders import RunLocation, SweepLocation
     from ..scenario import Plan, Scenario
     from ..sweep import Sweep
 
@@ -235,7 +235,7 @@ class RunActivity(Activity):
         self._reading = threading.Lock()
 
     def simulate(self, progress: Callable[[Progress], object], **settings: Any) -> Finished:
-        """Runs the plan in this thread; `progress` and `settings` as for `execute.simulate`. `publish` must follow."""
+        """Runs the plan in this thread; `progress` and `settings` as for `execution.simulate`. `publish` must follow."""
         self._also, self._settings = progress, settings
         with self._told():
             self.work()
@@ -247,9 +247,9 @@ class RunActivity(Activity):
         # the page is written by another process, afterwards
         location = replace(self._location, has_page=False)
         if self.kind == "emulation":
-            done = execute.emulate(self._plan, location, progress=self._look, **self._settings)
+            done = execution.emulate(self._plan, location, progress=self._look, **self._settings)
         else:
-            done = execute.simulate(
+            done = execution.simulate(
                 self._plan, location, progress=self._look, keep_s=LIVE_S, **self._settings
             )
         self.finished, self.folder = done, done.folder
@@ -325,7 +325,7 @@ class SweepActivity(Activity):
     def work(self) -> None:
         """Runs all cells that earlier sweeps have not left."""
         location = replace(self._location, has_page=False)
-        done = execute.run_sweep(self._sweep, location, jobs=self._jobs, watch=self._look)
+        done = execution.run_sweep(self._sweep, location, jobs=self._jobs, watch=self._look)
         self.finished = done
         failed = sum(not run.result.passed for run in done.result.runs)
         self._said |= {"note": done.note, "passed": failed == 0}
@@ -408,7 +408,9 @@ class PaperActivity(Activity):
             self._show(ready / total if total else 0.0, done=ready, total=total, label=label)
             self.check()
 
-        execute.reproduce(self._study, self.folder, progress=look, quick=self._quick, jobs=self._jobs, seed=1)
+        execution.reproduce(
+            self._study, self.folder, progress=look, quick=self._quick, jobs=self._jobs, seed=1
+        )
 
     def write_page(self) -> None:
         """The reproduction has written it."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._lock import locked
+from ..cli.output import CommandError
 from ..errors import EmulationError, Interrupted, ScenarioError
-from .output import CommandError
-from .result_folders import finalize_run, folder_name, locate_run, locate_sweep
+from .folders import finalize_run, folder_name, locate_run, locate_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..result import Progress, Result
     from ..scenario import Plan, Scenario
     from ..sweep import ProgressCallback, Sweep, SweepResult
-    from .result_folders import RunLocation, SweepLocation
+    from .folders import RunLocation, SweepLocation
 
 OUT = Path("out")
 """The folder of all results, in the working directory."""

@@ -1,0 +1,1 @@
+"""Runs, emulations, sweeps and reproductions with their folders: below the commands and the studio."""
