@@ -1,7 +1,8 @@
 """Compares the dependencies of the workspace's crates with the allowed ones, and fails on any other.
 
 Also: which crate may use which external library, that every crate takes the workspace's lints, that the library
-`thalweg` imports nothing of `thalweg_papers`, and that the papers use only what is public in the library.
+`thalweg` imports nothing of `thalweg_papers`, that its commands and its studio have no more in common than what is below
+both, and that the papers use only what is public in the library.
 """
 
 import ast
@@ -106,6 +107,13 @@ BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim", "d
 OWN_LINTS = {"emulate", "memory", "python"}
 
 
+# Packages of `thalweg` that a package or a module of it must not import. The command `studio` starts the studio.
+ABOVE = {
+    "thalweg.runs": {"thalweg.cli", "thalweg.studio"},
+    "thalweg.studio": {"thalweg.cli"},
+}
+
+
 def family(name):
     """`arrow-array` is of the family `arrow`, `serde_json` of `serde`."""
     return name.replace("_", "-").split("-")[0]
@@ -145,10 +153,26 @@ def imported(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def imported_within(path, root):
+    """Every dotted name that a Python file imports, with the package before those that are relative."""
+    above = path.relative_to(root).parent.parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = [*above[: len(above) - node.level + 1], *([node.module] if node.module else [])]
+            yield from (".".join([*base, alias.name]) for alias in node.names)
+    yield from imported(path)
+
+
 def wrong_imports(root):
     """One sentence per Python import that is not allowed."""
     for path in sorted((root / "python").rglob("*.py")):
-        for name in imported(path):
+        own = ".".join(path.relative_to(root / "python").with_suffix("").parts)
+        above = {
+            name for below, names in ABOVE.items() if f"{own}.".startswith(f"{below}.") for name in names
+        }
+        for name in imported_within(path, root / "python"):
+            if any(f"{name}.".startswith(f"{one}.") for one in above):
+                yield f"{path.relative_to(root)} must not import `{name}`: ABOVE in tools/dependencies.py has it"
             if name.split(".")[0] == "thalweg_papers":
                 yield f"{path.relative_to(root)} must not import `{name}`: papers are found by their entry points"
     for path in sorted((root / "papers").rglob("*.py")):

@@ -1,9 +1,10 @@
-"""Text from networks, programs and files, made safe for terminals."""
+"""Text from networks, programs and files, made safe for terminals and shells."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 
 _CONTROL = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
@@ -33,3 +34,8 @@ def json_printable(text: str) -> str:
     Control characters occur inside strings only, except the line feeds between entries.
     """
     return _CONTROL.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], text)
+
+
+def quoted(path: object) -> str:
+    """A path quoted for a shell."""
+    return shlex.quote(str(path))

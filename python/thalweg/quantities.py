@@ -1,4 +1,4 @@
-"""Quantities of scenarios, such as `10 Mbit/s`, as numbers of one unit: for axes and for columns of tables."""
+"""Quantities of scenarios, such as `10 Mbit/s`, as numbers of one unit for axes and columns; sizes and rates as text."""
 
 from __future__ import annotations
 
@@ -54,3 +54,21 @@ def numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     size = _SIZES[unit][1]
     # rounded, so that 500 kbit/s are 0.5 Mbit/s
     return [float(f"{number * _SIZES[own][1] / size:.15g}") for number, own in known], unit
+
+
+def format_size(count: float) -> str:
+    """`12.3 MB`."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}" if unit != "B" else f"{count:.0f} B"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def format_rate(bps: float) -> str:
+    """`12.3 Mbit/s`."""
+    for unit in ("bit/s", "kbit/s", "Mbit/s"):
+        if bps < 1000:
+            return f"{bps:.3g} {unit}"
+        bps /= 1000
+    return f"{bps:.3g} Gbit/s"

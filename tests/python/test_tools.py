@@ -92,6 +92,24 @@ def test_the_library_imports_no_paper_and_papers_import_public_modules_only(tmp_
     ]
 
 
+def test_the_studio_and_the_runs_do_not_import_the_commands(tmp_path: Path) -> None:
+    package = tmp_path / "python" / "thalweg"
+    texts = {
+        "cli/studio.py": "from ..studio.app import Studio\n",
+        "studio/app.py": "from ..runs import execution\nfrom ..cli.output import quoted\n",
+        "runs/execution.py": "def run():\n    from thalweg.studio import app\n",
+        "runs/folders.py": "from .. import result\nfrom . import clients\n",
+    }
+    for name, text in texts.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text, encoding="utf-8")
+    (tmp_path / "papers").mkdir()
+    problems = list(dependencies.wrong_imports(tmp_path))
+    assert len(problems) == 2
+    assert "runs/execution.py must not import `thalweg.studio.app`" in problems[0]
+    assert "studio/app.py must not import `thalweg.cli.output.quoted`" in problems[1]
+
+
 def test_the_papers_have_the_version_of_the_library() -> None:
     project = tomllib.loads((ROOT / "papers/pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == thalweg.__version__

@@ -9,10 +9,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from .._starters import STARTERS, starter_question, starter_text
 from .output import CommandError, nearest, print_table, show_json
 
-STARTERS = ("tcp", "sweep", "call", "multicast")
-"""Scenarios to begin with: the names of the files in `starters`."""
 SCHEME = "scheme"
 """The scheme in Python to begin with, a file there as well."""
 
@@ -71,11 +70,6 @@ def new(
     return 0
 
 
-def starter_text(name: str) -> str:
-    """The text of a scenario to begin with."""
-    return files("thalweg").joinpath(f"starters/{name}.toml").read_text(encoding="utf-8")
-
-
 def scheme_text(file: Path) -> tuple[str, str]:
     """The text of a scheme that is named after its file, and its name."""
     if file.suffix != ".py" or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", file.stem):
@@ -87,8 +81,3 @@ def scheme_text(file: Path) -> tuple[str, str]:
     text = files("thalweg").joinpath("starters/scheme.py").read_text(encoding="utf-8")
     text = text.replace("MyScheme(", f"{title}(").replace("my_scheme", name).replace("THIS_FILE", file.name)
     return text, name
-
-
-def starter_question(name: str) -> str:
-    """The question that it asks: its first line."""
-    return starter_text(name).splitlines()[0].removeprefix("# ")

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .._names import nearest as nearest
 from .._text import json_printable, printable
+from .._text import quoted as quoted
 from ..errors import InvariantWarning, ResultWarning, without_number
+from ..runs.requests import CommandError as CommandError
+from ..runs.requests import check_minimum as check_minimum
+from ..runs.requests import check_seed as check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,16 +43,6 @@ DATA_ENDINGS = {
     ".tex",
 }
 """Endings of files that contain numbers or text instead of a figure."""
-
-
-class CommandError(Exception):
-    """The command cannot be executed; the user can correct it."""
-
-    def __init__(self, message: str, hint: str | None = None, *, code: int = 2) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.code = code
 
 
 def console(*, error: bool = False) -> Console:
@@ -212,13 +206,6 @@ def cell(value: Any) -> str:
     return printable(str(value))
 
 
-def quoted(path: object) -> str:
-    """A path quoted for a shell."""
-    import shlex
-
-    return shlex.quote(str(path))
-
-
 def range_text(parameter: Mapping[str, Any]) -> str:
     """`0 … 1`; a dash if every value of its kind is allowed."""
     if parameter["range"] is None:
@@ -252,18 +239,6 @@ def check_figure(out: Path | None, numbers: str) -> None:
             f"a figure is no {out.suffix} file: {quoted(out)}",
             f"{numbers}; figures end in .svg, .pdf or .png",
         )
-
-
-def check_seed(seed: int | None) -> None:
-    """Refuses invalid seeds."""
-    if seed is not None and not 0 <= seed < 2**64:
-        raise CommandError(f"--seed {seed}: a whole number from 0 to 2⁶⁴ − 1")
-
-
-def check_minimum(option: str, value: int | None) -> None:
-    """Refuses counts below one."""
-    if value is not None and value < 1:
-        raise CommandError(f"{option} {value}: at least one")
 
 
 def check_scheme(name: str, family: str, purpose: str) -> None:

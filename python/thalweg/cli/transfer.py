@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .._text import printable
+from ..quantities import format_rate, format_size
 from ..transfers import INTERFACE_HINT, describe_outcome, is_complete, outcome_hint
 from .output import console, print_table, show_json
 from .progress import Meter, format_duration
@@ -343,24 +344,6 @@ def _result_rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool
     refused = sum(stats["refused"].values())
     if refused:
         yield {"what": "datagrams or connections refused", "value": f"{refused:,}"}
-
-
-def format_size(count: float) -> str:
-    """`12.3 MB`."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}" if unit != "B" else f"{count:.0f} B"
-        count /= 1000
-    return f"{count:.3g} TB"
-
-
-def format_rate(bps: float) -> str:
-    """`12.3 Mbit/s`."""
-    for unit in ("bit/s", "kbit/s", "Mbit/s"):
-        if bps < 1000:
-            return f"{bps:.3g} {unit}"
-        bps /= 1000
-    return f"{bps:.3g} Gbit/s"
 
 
 @contextmanager

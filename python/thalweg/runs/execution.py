@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._lock import locked
-from ..cli.output import CommandError
 from ..errors import EmulationError, Interrupted, ScenarioError
 from .folders import finalize_run, folder_name, locate_run, locate_sweep
+from .requests import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

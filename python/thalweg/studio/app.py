@@ -22,12 +22,13 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from .. import papers
-from ..cli.output import CommandError, check_minimum, check_seed, quoted
+from .._text import quoted
 from ..errors import ResultError, ScenarioError, without_number
 from ..real import emulation_refusal, endpoint_hint
 from ..report import network_of_plan
 from ..result import PAGE
 from ..runs import execution
+from ..runs.requests import CommandError, check_minimum, check_seed
 from ..scenario import Scenario
 from .completion import complete
 from .files import MAX_SHOWN, Folder, Refused, starter_picture

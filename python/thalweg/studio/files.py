@@ -10,9 +10,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import _starters
+from .._starters import STARTERS, starter_question
 from .._stored import read_record
-from ..cli import new
-from ..cli.new import STARTERS, starter_question
 from ..errors import ResultError, ScenarioError
 from ..report import network_of_plan
 from ..result import MANIFEST, PART, with_overrides
@@ -107,7 +107,7 @@ class Folder:
                 {
                     "name": name,
                     "question": starter_question(name),
-                    "title": tomllib.loads(new.starter_text(name))["title"],
+                    "title": tomllib.loads(_starters.starter_text(name))["title"],
                 }
                 for name in STARTERS
             ],
@@ -264,7 +264,7 @@ def starter_text(name: str) -> str:
     """The text of a scenario to begin with. Raises `Refused` for an unknown name."""
     if name not in STARTERS:
         raise Refused(f"no scenario to begin with is called {name}")
-    return new.starter_text(name)
+    return _starters.starter_text(name)
 
 
 def starter_picture(name: str) -> str:

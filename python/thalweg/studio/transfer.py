@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cli.transfer import format_rate, format_size
+from ..quantities import format_rate, format_size
 from ..report import _charts
 from .work import Activity
 
@@ -51,7 +51,7 @@ class TransferActivity(Activity):
         self._lock = threading.Lock()
 
     def work(self) -> None:
-        """Not here: `thalweg.cli.transfer` runs it."""
+        """Not here: the command that shows the transfer runs it."""
         raise NotImplementedError
 
     def stop(self) -> None:

@@ -17,7 +17,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..cli.output import CommandError
 from ..errors import ResultError, ScenarioError
 from ..event_labels import event_marks
 from ..report import _charts, is_sweep
@@ -27,6 +26,7 @@ from ..report.numbers import number
 from ..report.sweeps import key_metrics
 from ..result import PAGE, TABLES, Result, with_overrides
 from ..runs import execution
+from ..runs.requests import CommandError
 from ..sweep import load_if_complete, run_folders
 from .files import Refused
 
