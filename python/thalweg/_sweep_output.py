@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._names import unknown_name
+from ._points import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 def several(done: SweepResult) -> list[str]:
     """The keys of the grid that have several values in these runs."""
-    from .sweep import value_text
-
     return [key for key in done.keys if len({value_text(run.values[key]) for run in done.runs}) > 1]
 
 
@@ -29,8 +28,6 @@ def rename(
 
     A key is named in full or by its last word, a value by its text.
     """
-    from .sweep import value_text
-
     names = {key: labels.get(key, labels.get(key.rsplit(".", 1)[-1], key)) for key in keys}
     renamed = [
         {
@@ -80,7 +77,6 @@ def cdf(
     from . import plots
     from .report.columns import unit_of
     from .report.sweeps import axis_label
-    from .sweep import value_text
 
     if others := [key for key in several(done) if key not in by]:
         raise ValueError(
@@ -149,6 +145,4 @@ def latex(done: SweepResult, metrics: Sequence[str], labels: Mapping[str, str], 
 
 
 def _cell(value: Any) -> str:
-    from .sweep import value_text
-
     return value_text(value)

@@ -21,6 +21,9 @@ from . import _sweep_output, cluster, dataset
 from ._folder_names import joined
 from ._lock import locked
 from ._names import unknown_name
+from ._points import Point as Point
+from ._points import cells_of, group_by_point, notes, sameness
+from ._points import value_text as value_text
 from ._stored import warn_of_damage
 from .dataset import RunDataset, StoredRun
 from .errors import Interrupted, ResultError
@@ -30,7 +33,7 @@ from .packed import PackedRun
 from .quantities import numbers as as_numbers
 from .result import MANIFEST, Result
 from .scenario import Plan, Scenario
-from .stats import Estimate, estimate, few_seeds
+from .stats import Estimate, estimate
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -73,56 +76,6 @@ class SweepRun:
     """The point of the grid."""
     seed: int
     result: Result
-
-
-@dataclass(frozen=True)
-class Point:
-    """The seeds of one point of a grid."""
-
-    values: dict[str, Any]
-    """The point of the grid."""
-    seeds: int
-    """Different seeds of the runs."""
-    distinct: int
-    """Number of runs that differ, by their trace hash."""
-
-    @property
-    def random(self) -> bool:
-        """Whether its runs differ, so that their mean has an interval."""
-        return self.distinct > 1
-
-
-def group_by_point(runs: Iterable[tuple[Mapping[str, Any], int, str]]) -> list[Point]:
-    """The points of the runs; each run is given by the keys that its grid sets, its seed and its trace hash."""
-    found: dict[str, tuple[dict[str, Any], dict[int, str]]] = {}
-    for values, seed, trace_hash in runs:
-        found.setdefault(repr(values), (dict(values), {}))[1][seed] = trace_hash
-    return [Point(values, len(hashes), len(set(hashes.values()))) for values, hashes in found.values()]
-
-
-def sameness(points: Sequence[Point]) -> str | None:
-    """A sentence about seeds that gave equal runs; None if each seed gave another run."""
-    several = [point for point in points if point.seeds > 1]
-    same = [point for point in several if not point.random]
-    fewer = [point for point in several if point.distinct < point.seeds]
-    if not fewer:
-        return None
-    mend = 'Random starts, such as start_spread = "100 ms" in [[flows]], make seeds differ.'
-    if same == several:
-        where = " at each point" if len(points) > 1 else ""
-        return f"{several[0].seeds} seeds, 1 distinct run{where}: nothing in this scenario is random. {mend}"
-    if same:
-        return f"At {len(same)} of {len(points)} points all seeds gave 1 distinct run: nothing is random there. {mend}"
-    if len(points) == 1:
-        return f"{points[0].seeds} seeds, {points[0].distinct} distinct runs: every seed counts."
-    return f"At {len(fewer)} of {len(points)} points some seeds gave the same run; every seed counts."
-
-
-def notes(points: Sequence[Point]) -> list[str]:
-    """Sentences about what the seeds can tell: those that make no difference, and too few of them."""
-    random = [point.seeds for point in points if point.random]
-    few = few_seeds(min(random)) if random else None
-    return [note for note in (sameness(points), f"{few}." if few else None) if note]
 
 
 class Sweep:
@@ -970,30 +923,6 @@ def plan_digest(toml: str) -> str:
     return hashlib.sha256(toml.encode()).hexdigest()[:12]
 
 
-def cells_of(values: Sequence[Any]) -> Callable[[Any], Any]:
-    """The values of one key for a single column: unchanged if they have one type, otherwise as text."""
-    there = {type(value) for value in values}
-    if there == {int, float}:
-        return float
-    return (lambda value: value) if len(there) == 1 and there <= {str, bool, int, float} else value_text
-
-
 def _name(result: Result) -> str | None:
     """The name of a run among those of its scenario; None for a run in memory."""
     return None if result.folder is None else "/".join(result.folder.parts[-2:])
-
-
-def value_text(value: Any) -> str:
-    """A value of a key as a reader sees it."""
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(value_text, value))}]"
-    if isinstance(value, Mapping):
-        # a queue discipline with its details: red, adaptive, packet = 1500 B
-        words = [value_text(value["kind"])] if "kind" in value else []
-        for key, one in value.items():
-            if key != "kind":
-                words.append(
-                    key if one is True else f"{key} = {'false' if one is False else value_text(one)}"
-                )
-        return ", ".join(words)
-    return value if isinstance(value, str) else repr(value)

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
+from .._points import value_text
 from ..catalogue import series as known_series
 from ..event_labels import event_labels, event_marks, seconds
-from ..sweep import value_text
 from . import _charts, _panels
 from ._page import cell, render
 from ._topology import drawing, rate_text, time_text

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
+from .._points import value_text
 from .._stored import parse_toml
 from ..event_labels import event_marks
 from ..invariants import wrong
 from ..result import with_overrides
-from ..sweep import value_text
 from .columns import DIGITS, OMIT_IF_ZERO, known, known_digits, unit_of
 
 if TYPE_CHECKING:

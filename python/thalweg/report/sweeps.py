@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
+from .._points import cells_of, group_by_point, notes
 from .._stored import INDEX_AGAIN, read_index, read_record, read_table, warn_of_damage
 from ..dataset import RUNS
 from ..errors import ResultError
 from ..result import PAGE, with_overrides
 from ..stats import MIN_SEEDS, interval_text
-from ..sweep import cells_of, group_by_point, notes
 from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter
 from ._page import render

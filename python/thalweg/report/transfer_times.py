@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
-from ..sweep import value_text
+from .._points import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
