@@ -24,10 +24,11 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ._run_folder import FORMAT, TABLES, TEXTS
 from ._stored import COLUMNS, check_table_of_run, read_table, warn_of_damage
 from .errors import ResultError
 from .packed import PackedRun
-from .result import FORMAT, TABLES, TEXTS, Result
+from .result import Result
 
 if TYPE_CHECKING:
     import polars

@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from .result import MANIFEST, TABLES, TEXTS, Result
+from ._run_folder import MANIFEST, TABLES, TEXTS
+from .result import Result
 
 if TYPE_CHECKING:
     import polars

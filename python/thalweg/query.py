@@ -14,10 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from ._run_folder import TABLES
 from ._stored import INDEX_AGAIN, read_table
 from .dataset import RUNS, RunDataset
 from .errors import ResultError
-from .result import TABLES, Result
+from .result import Result
 
 if TYPE_CHECKING:
     import duckdb

@@ -309,7 +309,7 @@ class Plan:
         arrives at the sender of the flow `drill`, and what leaves, becomes a script for packetdrill, `FLOW.pkt` in `out`;
         `Result.record["drill"]` has the number of its packets, or why there is none.
         """
-        from .result import begin
+        from ._run_folder import begin
 
         with locked(out):
             folder = None if out is None else begin(self, out)
@@ -337,8 +337,8 @@ class Plan:
         The loop does not sleep when something is due within `spin_us`, and polls at most once per `poll_interval_us`; with
         `urgent` the system prefers it to ordinary processes. The output of commands is written to `out/commands`.
         """
+        from ._run_folder import begin
         from .real import endpoint_hint
-        from .result import begin
         from .scheme import registered
 
         if not self.has_real_ends:
@@ -528,7 +528,7 @@ class _Checkpoints:
     """Requests the checkpoints of a run, each `keep_s` after the one before, and later if they take long to write."""
 
     def __init__(self, control: _native.Control, folder: Path, keep_s: float) -> None:
-        from .result import TABLES
+        from ._run_folder import TABLES
 
         self._control, self._keep_s = control, keep_s
         self._file = folder / f"{TABLES[-1]}.parquet"

@@ -24,6 +24,7 @@ from ._names import unknown_name
 from ._points import Point as Point
 from ._points import cells_of, group_by_point, notes, sameness
 from ._points import value_text as value_text
+from ._run_folder import MANIFEST
 from ._stored import warn_of_damage
 from .dataset import RunDataset, StoredRun
 from .errors import Interrupted, ResultError
@@ -31,7 +32,7 @@ from .jobs import POLL_INTERVAL_S, Control, Job, JobProgress, core_digest
 from .jobs import run as run_jobs
 from .packed import PackedRun
 from .quantities import numbers as as_numbers
-from .result import MANIFEST, Result
+from .result import Result
 from .scenario import Plan, Scenario
 from .stats import Estimate, estimate
 

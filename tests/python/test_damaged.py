@@ -20,10 +20,10 @@ import thalweg as tw
 from cli_calls import refused_after
 from conftest import SMALL
 from thalweg import _stored
+from thalweg._run_folder import TABLES
 from thalweg.breaking.evaluation import Log, Measured
 from thalweg.cli import call
 from thalweg.jobs import SampleFile
-from thalweg.result import TABLES
 
 DEEP = "[" * 100_000
 

@@ -13,11 +13,11 @@ import pytest
 
 import thalweg as tw
 from thalweg import dataset
+from thalweg._run_folder import TABLES
 from thalweg.cli import call
 from thalweg.dataset import RunDataset
 from thalweg.packed import PackedRun
 from thalweg.query import VIEWS
-from thalweg.result import TABLES
 from thalweg.scenario import Plan
 from thalweg.sweep import run_folder_name
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._run_folder import TABLES
 from ..dataset import RUNS
-from ..result import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ..result import FAIRNESS, with_overrides
+from .._run_folder import with_overrides
+from ..result import FAIRNESS
 from ..runs.execution import create_sweep, results_folder, run_location, run_sweep, simulate, sweep_location
 from . import studio
 from .json_output import run_as_json, sweep_as_json, violated_invariants

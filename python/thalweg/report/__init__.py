@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._folder_names import run_of_cell
+from .._run_folder import PAGE
 from .._stored import AGAIN
 from ..errors import ResultError
-from ..result import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,8 +10,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from .._run_folder import PAGE
 from .._stored import read_record
-from ..result import PAGE
 from . import _paper
 from ._page import render
 from .numbers import number

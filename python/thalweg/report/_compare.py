@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
-from ..result import with_overrides
+from .._run_folder import with_overrides
 from ..stats import estimate
 from . import _charts, _panels, comparison
 from . import runs_scatter as scatter

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from .._points import value_text
+from .._run_folder import with_overrides
 from .._stored import parse_toml
 from ..event_labels import event_marks
 from ..invariants import wrong
-from ..result import with_overrides
 from .columns import DIGITS, OMIT_IF_ZERO, known, known_digits, unit_of
 
 if TYPE_CHECKING:

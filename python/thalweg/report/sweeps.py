@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from .._points import cells_of, group_by_point, notes
+from .._run_folder import PAGE, with_overrides
 from .._stored import INDEX_AGAIN, read_index, read_record, read_table, warn_of_damage
 from ..dataset import RUNS
 from ..errors import ResultError
-from ..result import PAGE, with_overrides
 from ..stats import MIN_SEEDS, interval_text
 from . import _charts, _panels, transfer_times
 from . import runs_scatter as scatter

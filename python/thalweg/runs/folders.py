@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .._folder_names import QUANTITY, pair, sanitize, short_key, value_text
 from .._lock import LOCK_FILE
+from .._run_folder import MANIFEST, PAGE, PART, manifest
 from .._stored import read_record
 from ..dataset import INCOMING, LOCK, RUNS
 from ..errors import ResultError
-from ..result import MANIFEST, PAGE, PART, manifest
 from .requests import CommandError
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from .. import papers
+from .._run_folder import PAGE
 from .._text import quoted
 from ..errors import ResultError, ScenarioError, without_number
 from ..real import emulation_refusal, endpoint_hint
 from ..report import network_of_plan
-from ..result import PAGE
 from ..runs import execution
 from ..runs.requests import CommandError, check_minimum, check_seed
 from ..scenario import Scenario

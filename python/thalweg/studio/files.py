@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _starters
+from .._run_folder import MANIFEST, PART, with_overrides
 from .._starters import STARTERS, starter_question
 from .._stored import read_record
 from ..errors import ResultError, ScenarioError
 from ..report import network_of_plan
-from ..result import MANIFEST, PART, with_overrides
 from ..scenario import Scenario
 from .guard import MAX_BYTES, TooLarge
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .._run_folder import PAGE, TABLES, with_overrides
 from ..errors import ResultError, ScenarioError
 from ..event_labels import event_marks
 from ..report import _charts, is_sweep
@@ -24,7 +25,7 @@ from ..report._page import cell as cell_text
 from ..report.columns import FLOWS, known, table_rows, unit_of
 from ..report.numbers import number
 from ..report.sweeps import key_metrics
-from ..result import PAGE, TABLES, Result, with_overrides
+from ..result import Result
 from ..runs import execution
 from ..runs.requests import CommandError
 from ..sweep import load_if_complete, run_folders
