@@ -28,7 +28,6 @@ from ._run_folder import FORMAT, TABLES, TEXTS
 from ._stored import COLUMNS, check_table_of_run, read_table, warn_of_damage
 from .errors import ResultError
 from .packed import PackedRun
-from .result import Result
 
 if TYPE_CHECKING:
     import polars
@@ -59,7 +58,7 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run of a dataset: the source of a `Result`."""
+    """A run of a dataset: the source of the tables of a `Result`."""
 
     dataset: RunDataset
     name: str
@@ -152,14 +151,14 @@ class RunDataset:
         entry = self._entries.get(name)
         return entry is not None and not entry.loose
 
-    def result(self, name: str) -> Result:
-        """A run. Raises `KeyError` if it is not here, and `ResultError` if it has a later format."""
+    def run(self, name: str) -> tuple[dict[str, Any], StoredRun, dict[str, str]]:
+        """Record, tables and texts of a run. Raises `KeyError` if it is not here, `ResultError` for a later format."""
         record, texts = self._read(name, _Entry.describe)
         if int(record["format"]) > FORMAT:
             raise ResultError(
                 f"{self.folder / name} has format {record['format']}; this version reads up to {FORMAT}"
             )
-        return Result(record, StoredRun(self, name), texts)
+        return record, StoredRun(self, name), texts
 
     def frame(self, name: str, table: str) -> polars.DataFrame:
         """A table of a run."""

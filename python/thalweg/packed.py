@@ -13,12 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ._run_folder import MANIFEST, TABLES, TEXTS
-from .result import Result
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["PackedRun", "unpack"]
+    from .result import Result
+
+__all__ = ["PackedRun"]
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,6 @@ class PackedRun:
         for table in TABLES:
             (folder / f"{table}.parquet").write_bytes(self._archive.read(f"{table}.parquet"))
         return True
-
-
-def unpack(data: bytes) -> Result:
-    """The run, in memory."""
-    packed = PackedRun(data)
-    return Result(packed.record, packed, packed.texts)
 
 
 def _archive(files: dict[str, bytes]) -> bytes:

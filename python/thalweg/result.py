@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._part import Keys
+    from .dataset import RunDataset
     from .scenario import Plan
 
 FAIRNESS = "fairness"
@@ -161,6 +162,11 @@ class Result:
             raise ResultError(f"{folder} has format {record['format']}; this version reads up to {FORMAT}")
         check_keys(record, file, KEYS, OPTIONAL_KEYS)
         return cls(record, folder, texts)
+
+    @classmethod
+    def of_dataset(cls, dataset: RunDataset, name: str) -> Result:
+        """A run of a dataset. Raises `KeyError` if it is not there, `ResultError` if it has a later format."""
+        return cls(*dataset.run(name))
 
     def save(self, folder: str | Path) -> Path:
         """Writes the run folder; `run.json` last, so that a folder with it is complete."""
@@ -616,9 +622,9 @@ class Result:
 
     def __reduce__(self) -> tuple[Callable[[bytes], Result], tuple[bytes]]:
         """The whole run, with its tables."""
-        from .packed import PackedRun, unpack
+        from .packed import PackedRun
 
-        return unpack, (PackedRun.of(self).data,)
+        return _unpack, (PackedRun.of(self).data,)
 
     def _known(self, table: str) -> None:
         if table not in TABLES:
@@ -690,4 +696,12 @@ def stored_run(folder: Path) -> Result | None:
     from .dataset import RunDataset
 
     dataset, name = RunDataset.at(root), f"{folder.parent.name}/{folder.name}"
-    return dataset.result(name) if name in dataset else None
+    return Result.of_dataset(dataset, name) if name in dataset else None
+
+
+def _unpack(data: bytes) -> Result:
+    """A packed run, in memory."""
+    from .packed import PackedRun
+
+    packed = PackedRun(data)
+    return Result(packed.record, packed, packed.texts)
