@@ -51,7 +51,7 @@ def heatmap(done: SweepResult, x: str, y: str, metric: str, labels: Mapping[str,
     """See `SweepResult.heatmap`."""
     from . import plots
     from .report.numbers import number
-    from .report.sweeps import axis_label, points
+    from .report.sweep_rows import axis_label, points
 
     if x == y:
         raise ValueError(f"a map has two keys, and both are {x}")
@@ -76,7 +76,7 @@ def cdf(
     """See `SweepResult.cdf`."""
     from . import plots
     from .report.columns import unit_of
-    from .report.sweeps import axis_label
+    from .report.sweep_rows import axis_label
 
     if others := [key for key in several(done) if key not in by]:
         raise ValueError(
@@ -126,7 +126,7 @@ def of_flows(done: SweepResult, metric: str) -> str | None:
 def latex(done: SweepResult, metrics: Sequence[str], labels: Mapping[str, str], digits: int) -> str:
     """See `SweepResult.latex`."""
     from .latex import tabular
-    from .report.sweeps import heading, metric_text, points
+    from .report.sweep_rows import heading, metric_text, points
 
     for metric in metrics:
         known_metric(done, metric)

@@ -104,25 +104,25 @@ def _runs(folder: Path) -> tuple[Path, polars.DataFrame]:
     """The folder below which the runs of a study are, and the rows of the view `runs`."""
     import polars
 
-    from .report import sweeps
+    from .report import sweep_index, sweep_rows
     from .sweep import SweepResult, SweepRun
 
-    if not (folder / sweeps.FILE).is_file():
-        if (folder / sweeps.PART).is_file():
+    if not (folder / sweep_index.FILE).is_file():
+        if (folder / sweep_index.PART).is_file():
             raise ResultError(f"{folder}: this sweep has not ended; the command that began it continues it")
         run = Result.load(folder)
         absolute = folder.resolve()
-        rows = SweepResult([], [SweepRun({}, run.seed, run)], 1).rows(sweeps.key_metrics(run))
+        rows = SweepResult([], [SweepRun({}, run.seed, run)], 1).rows(sweep_rows.key_metrics(run))
         name = f"{absolute.parent.name}/{absolute.name}"
         return absolute.parent.parent, rows.with_columns(run=polars.lit(name))
-    record = sweeps.read(folder)
+    record = sweep_index.read(folder)
     places = [run["folder"] for run in record["runs"]]
     if not places or places[0] is None:
         raise ResultError(f"{folder} holds no runs")
     root = (folder / places[0]).resolve().parent.parent
     if (file := folder / RUNS).is_file():
         return root, read_table(file, ["run", "seed", "trace_hash"], INDEX_AGAIN)
-    return root, sweeps.load(folder).rows(record["metrics"])
+    return root, SweepResult.load(folder).rows(record["metrics"])
 
 
 def _keys(rows: polars.DataFrame) -> Sequence[str]:

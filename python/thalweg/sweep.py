@@ -2,7 +2,7 @@
 
 With a folder, each finished run is kept in a sub-folder named after a digest of its scenario and of the program, and
 its seed; thousands of runs are kept as a dataset (`thalweg.dataset`) instead. The same call with more seeds or a wider
-grid therefore runs only what is missing. The folder also has the index of the last sweep (`thalweg.report.sweeps`).
+grid therefore runs only what is missing. The folder also has the index of the last sweep (`thalweg.report.sweep_index`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from .jobs import run as run_jobs
 from .packed import PackedRun
 from .quantities import numbers as as_numbers
 from .result import Result
-from .scenario import Plan, Scenario
 from .stats import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     import polars
     from distributed import Client
     from matplotlib.figure import Figure
+
+    from .scenario import Plan, Scenario
 
 ProgressCallback = Callable[[int, int, str], object]
 """Called with `(done, total, label)` after each run, in the caller's thread."""
@@ -167,15 +168,17 @@ class Sweep:
 
     def _begin(self, folder: Path) -> Callable[[SweepResult], None]:
         """Records the plans in the folder of the index; returns what writes the index at the end."""
-        from .report import sweeps
+        from .report import sweep_index
 
-        sweeps.warn_if_damaged(folder)
-        earlier = set(sweeps.plan_digests(folder) or ()) if (folder / sweeps.FILE).is_file() else set()
-        sweeps.begin(self.plan_digests, folder)
+        sweep_index.warn_if_damaged(folder)
+        earlier = (
+            set(sweep_index.plan_digests(folder) or ()) if (folder / sweep_index.FILE).is_file() else set()
+        )
+        sweep_index.begin(self.plan_digests, folder)
 
         def save(done: SweepResult) -> None:
             if done.complete or (done.runs and earlier <= set(done.plan_digests)):
-                sweeps.save(done, self.title, folder, self.overrides)
+                sweep_index.save(done, self.title, folder, self.overrides)
 
         return save
 
@@ -207,9 +210,17 @@ class SweepResult:
     @classmethod
     def load(cls, folder: str | Path) -> SweepResult:
         """Reads the folder of a sweep that `thalweg run` or `Sweep.run` wrote. Raises `ResultError` if it holds none."""
-        from .report import sweeps
+        from .report import sweep_index
 
-        return sweeps.load(Path(folder))
+        folder = Path(folder)
+        record = sweep_index.read(folder)
+        if any(run["folder"] is None for run in record["runs"]):
+            raise ResultError(f"{folder}: the runs of this sweep were not written")
+        runs = [
+            SweepRun(run["values"], run["seed"], Result.load(folder / run["folder"]))
+            for run in record["runs"]
+        ]
+        return cls(record["keys"], runs, record["planned"])
 
     @cached_property
     def plan_digests(self) -> list[str]:
@@ -337,7 +348,7 @@ class SweepResult:
         several values is neither in `by` nor in `where`.
         """
         from . import plots, styles
-        from .report.sweeps import add_samples, axis_label, points
+        from .report.sweep_rows import add_samples, axis_label, points
 
         look = styles.get_style(style, width, latex=latex)
         kept = self._where(where or {})
@@ -387,7 +398,7 @@ class SweepResult:
         """
         from . import plots, styles
         from .report.runs_scatter import check, pairs
-        from .report.sweeps import axis_label
+        from .report.sweep_rows import axis_label
 
         look = styles.get_style(style, width, latex=latex)
         runs = self._where(where or {}).labelled()
@@ -470,7 +481,7 @@ class SweepResult:
         Headings have units; `labels` renames as in `plot`, and `digits` are the significant digits of a mean. Without
         metrics it has those of the table that `thalweg run` prints. Raises ``KeyError`` as `plot` does.
         """
-        from .report.sweeps import key_metrics
+        from .report.sweep_rows import key_metrics
 
         kept = self._where(where or {})
         shown = metrics or (key_metrics(kept.runs[0].result) if kept.runs else ())
@@ -617,7 +628,7 @@ class SweepResult:
         ]
 
     def _samples(self, metric: str, keys: Sequence[str]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """For `report.sweeps.add_samples`: the keys of each run, and the value of a metric in it."""
+        """For `report.sweep_rows.add_samples`: the keys of each run, and the value of a metric in it."""
         runs = self._each_seed()
         columns = self._key_columns(runs)
         for number, run in enumerate(runs):

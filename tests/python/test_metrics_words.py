@@ -12,7 +12,7 @@ import thalweg as tw
 from cli_calls import asked, refused
 from thalweg import catalogue, report
 from thalweg.cli import call
-from thalweg.report import columns, sweeps
+from thalweg.report import columns, sweep_rows
 from thalweg.report._topology import rate_text
 
 HEADINGS = [(table, key, heading) for table, shown in columns.TABLES.items() for key, heading, _ in shown]
@@ -43,7 +43,7 @@ def test_every_key_of_a_sweep_is_explained(capsys) -> None:
             tw.Flow(name="short", scheme="cubic", size="20 kB", count=3),
         ],
     )
-    keys = sweeps.key_metrics(scenario.run())
+    keys = sweep_rows.key_metrics(scenario.run())
     assert len(keys) > 3
     for key in keys:
         assert asked(capsys, "metrics", key)["metrics"], key
@@ -101,9 +101,9 @@ def test_every_fact_of_a_page_and_every_heading_of_a_sweep_is_explained(tmp_path
     assert {"fullest link", "worst receiver", "throughput, all flows", "fairness"} <= of_run
     assert any(word.startswith("completion time, short") for word in of_run)
     keys = done.keys
-    metrics = sweeps.key_metrics(run)
-    rows = sweeps.points(done.summary.to_dicts(), keys, metrics)
-    headings = [*sweeps.means_table(rows, keys, metrics)[0], *sweeps.failure_columns(keys)]
+    metrics = sweep_rows.key_metrics(run)
+    rows = sweep_rows.points(done.summary.to_dicts(), keys, metrics)
+    headings = [*sweep_rows.means_table(rows, keys, metrics)[0], *sweep_rows.failure_columns(keys)]
     # a key of the grid is one of the scenario
     words |= of_run | {heading for key, heading in headings if key not in keys}
     # the table of runs, and the facts of report cards

@@ -13,7 +13,7 @@ from thalweg.cli import call
 from thalweg.report import write
 from thalweg.report.columns import FLOWS, GROUPS, table_rows
 from thalweg.report.numbers import number
-from thalweg.report.sweeps import key_metrics, mean_text, metric_text, points
+from thalweg.report.sweep_rows import key_metrics, mean_text, metric_text, points
 from thalweg.sweep import Point, notes, sameness
 
 SAME = """

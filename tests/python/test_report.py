@@ -33,7 +33,9 @@ from thalweg.report._page import (
 from thalweg.report.columns import FLOWS, expected_text, table_rows, unit_of
 from thalweg.report.comparison import by_scenario, differences, names, path_ends
 from thalweg.report.numbers import number
-from thalweg.report.sweeps import MAX_SEEDS, _durations, _seeds, _spans, same_everywhere
+from thalweg.report.sweep_index import _spans
+from thalweg.report.sweep_rows import same_everywhere
+from thalweg.report.sweeps import MAX_SEEDS, _durations, _seeds
 
 VOID = {"meta", "input", "br", "hr", "img", "link", "wbr"}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import thalweg as tw
 from thalweg.report.numbers import number
-from thalweg.report.sweeps import points
+from thalweg.report.sweep_rows import points
 from thalweg.stats import half_width, interval_text
 
 

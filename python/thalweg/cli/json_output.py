@@ -45,7 +45,7 @@ def sweep_as_json(done: SweepResult, folder: Path) -> dict[str, Any]:
     """A sweep: the metrics of its table, of each run and over the seeds; all others are in the listed tables."""
     import polars
 
-    from ..report.sweeps import key_metrics
+    from ..report.sweep_rows import key_metrics
 
     metrics = key_metrics(done.runs[0].result) if done.runs else []
     summary = done.summary

@@ -136,7 +136,7 @@ def plot(
 def missing(parameter: str, words: Sequence[str]) -> str | None:
     """The hint without a name: the series of a run, or the metrics of a sweep."""
     from ..report import is_sweep
-    from ..report.sweeps import key_metrics
+    from ..report.sweep_rows import key_metrics
     from ..result import Result
     from ..sweep import SweepResult
 

@@ -454,7 +454,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
 
 
 def _print_points(done: SweepResult, title: str) -> None:
-    from ..report.sweeps import has_intervals, heading, key_metrics, metric_text, points
+    from ..report.sweep_rows import has_intervals, heading, key_metrics, metric_text, points
 
     metrics = key_metrics(done.runs[0].result)
     rows = points(done.summary.to_dicts(), done.keys, metrics)
@@ -478,7 +478,7 @@ def _print_points(done: SweepResult, title: str) -> None:
 
 def _print_failures(done: SweepResult, *, full: bool) -> None:
     """The expectations that do not hold: at which point, which key, what was measured."""
-    from ..report.sweeps import failed_cells, failure_columns
+    from ..report.sweep_rows import failed_cells, failure_columns
 
     if done.failures.is_empty():
         return

@@ -97,16 +97,16 @@ def save_papers(papers: Sequence[str], folder: str | Path) -> Path:
 
 def sweep_plan_digests(folder: str | Path) -> list[str] | None:
     """Digests of the plans of the sweep in a folder; None if it holds no sweep."""
-    from . import sweeps
+    from . import sweep_index
 
-    return sweeps.plan_digests(Path(folder))
+    return sweep_index.plan_digests(Path(folder))
 
 
 def is_sweep(folder: str | Path) -> bool:
     """Whether a folder holds a sweep that has ended."""
-    from . import sweeps
+    from . import sweep_index
 
-    return (Path(folder) / sweeps.FILE).is_file()
+    return (Path(folder) / sweep_index.FILE).is_file()
 
 
 def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:

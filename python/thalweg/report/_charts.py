@@ -290,8 +290,9 @@ def grids(
 ) -> Markup:
     """The content of a sweep page's `<script id="thalweg-grids" type="application/json">`.
 
-    `rows` are those of `sweeps.points`; the key `samples` of a row has the values over seeds, by metric. `metrics` are the
-    labels of the vertical axes, by metric. `boxes` draws box plots first, not means. `python` has `{metric}` and `{keys}`.
+    `rows` are those of `sweep_rows.points`; the key `samples` of a row has the values over seeds, by metric. `metrics` are
+    the labels of the vertical axes, by metric. `boxes` draws box plots first, not means. `python` has `{metric}` and
+    `{keys}`.
     """
     across = plots.GridAxis.of(rows, keys[0])
     others = [key.removeprefix("topology.") for key in keys[1:]]

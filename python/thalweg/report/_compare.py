@@ -14,7 +14,7 @@ from . import runs_scatter as scatter
 from ._page import render
 from .columns import unit_of
 from .comparison import by_scenario, differences, known_values, metrics, places, shown_keys
-from .sweeps import axis_label, heading
+from .sweep_rows import axis_label, heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,7 +178,7 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> Drawing | None:
 def _over_seeds(runs: Sequence[tuple[str, Result]]) -> dict[str, Any] | None:
     """Box plots of metrics over seeds, a box per scenario; None if no scenario has enough runs that differ.
 
-    `rows` are as those of `sweeps.points`, `drawings` are by metric.
+    `rows` are as those of `sweep_rows.points`, `drawings` are by metric.
     """
     scenarios = by_scenario(runs)
     if not any(len(listed) >= MIN_SEEDS for listed in scenarios.values()):

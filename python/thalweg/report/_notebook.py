@@ -13,7 +13,7 @@ from .. import plots
 from ..errors import ScenarioError
 from ..event_labels import event_marks, seconds
 from ..quantities import KINDS, quantity
-from . import _run, sweeps
+from . import _run, sweep_rows
 from ._page import cell, render
 from ._topology import drawing
 
@@ -112,17 +112,17 @@ def of_sweep_result(done: SweepResult) -> str:
     if not done.runs:
         return _rendered("Sweep", "A sweep without a finished run", "")
     summary = done.summary.to_dicts()
-    metric_keys = sweeps.key_metrics(done.runs[0].result)
-    rows = sweeps.points(summary, done.keys, metric_keys)
+    metric_keys = sweep_rows.key_metrics(done.runs[0].result)
+    rows = sweep_rows.points(summary, done.keys, metric_keys)
     metrics = [metric for metric in metric_keys if any(metric in row for row in rows)]
-    columns, listed = sweeps.means_table(rows, done.keys, metrics)
+    columns, listed = sweep_rows.means_table(rows, done.keys, metrics)
     digest = hashlib.sha256("".join(run.result.trace_hash for run in done.runs).encode()).hexdigest()
     pictures = []
     if done.keys and len(rows) > 1:
-        same = sweeps.same_everywhere(rows, metrics)
+        same = sweep_rows.same_everywhere(rows, metrics)
         for metric in [metric for metric in metrics if metric not in same][:MAX_PICTURES]:
-            figure = plots.grid(rows, done.keys, metric, sweeps.axis_label(metric))
-            caption = f"{metric}, mean and 95 % interval" if sweeps.has_intervals(rows) else metric
+            figure = plots.grid(rows, done.keys, metric, sweep_rows.axis_label(metric))
+            caption = f"{metric}, mean and 95 % interval" if sweep_rows.has_intervals(rows) else metric
             pictures.append(_picture(digest, metric, plots.svg(figure, metric), f"{caption}."))
     missing = done.planned - len(done.runs)
     warnings = [f"{missing} of {done.planned} runs are missing."] if missing else []

@@ -24,7 +24,7 @@ from ..report import _charts, is_sweep
 from ..report._page import cell as cell_text
 from ..report.columns import FLOWS, known, table_rows, unit_of
 from ..report.numbers import number
-from ..report.sweeps import key_metrics
+from ..report.sweep_rows import key_metrics
 from ..result import Result
 from ..runs import execution
 from ..runs.requests import CommandError
