@@ -163,11 +163,6 @@ class Result:
         check_keys(record, file, KEYS, OPTIONAL_KEYS)
         return cls(record, folder, texts)
 
-    @classmethod
-    def of_dataset(cls, dataset: RunDataset, name: str) -> Result:
-        """A run of a dataset. Raises `KeyError` if it is not there, `ResultError` if it has a later format."""
-        return cls(*dataset.run(name))
-
     def save(self, folder: str | Path) -> Path:
         """Writes the run folder; `run.json` last, so that a folder with it is complete."""
         from .packed import PackedRun
@@ -696,7 +691,12 @@ def stored_run(folder: Path) -> Result | None:
     from .dataset import RunDataset
 
     dataset, name = RunDataset.at(root), f"{folder.parent.name}/{folder.name}"
-    return Result.of_dataset(dataset, name) if name in dataset else None
+    return of_dataset(dataset, name) if name in dataset else None
+
+
+def of_dataset(dataset: RunDataset, name: str) -> Result:
+    """A run of a dataset. Raises `KeyError` if it is not there, `ResultError` if it has a later format."""
+    return Result(*dataset.run(name))
 
 
 def _unpack(data: bytes) -> Result:

@@ -32,7 +32,7 @@ from .jobs import POLL_INTERVAL_S, Control, Job, JobProgress, core_digest
 from .jobs import run as run_jobs
 from .packed import PackedRun
 from .quantities import numbers as as_numbers
-from .result import Result
+from .result import Result, of_dataset
 from .stats import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -788,7 +788,7 @@ def _run_into_dataset(
     def results(outputs: Iterable[object]) -> list[Result | None]:
         stored.refresh()
         return [
-            None if output is None else Result.of_dataset(stored, name)
+            None if output is None else of_dataset(stored, name)
             for name, output in zip(names, outputs, strict=True)
         ]
 
@@ -850,9 +850,7 @@ class DatasetRun:
     def load(self) -> str | None:
         """The name of the run, if the dataset has it; a folder of the run is taken over."""
         if self.name in self.dataset:
-            return (
-                self.name if Result.of_dataset(self.dataset, self.name).plan_toml == self.plan.toml else None
-            )
+            return self.name if of_dataset(self.dataset, self.name).plan_toml == self.plan.toml else None
         found = load_if_complete(self.dataset.folder / self.name, self.plan)
         return None if found is None else self.save(PackedRun.of(found, arrow=True))
 

@@ -18,6 +18,7 @@ from thalweg.cli import call
 from thalweg.dataset import RunDataset
 from thalweg.packed import PackedRun
 from thalweg.query import VIEWS
+from thalweg.result import of_dataset
 from thalweg.scenario import Plan
 from thalweg.sweep import run_folder_name
 
@@ -174,7 +175,7 @@ def test_an_interrupted_compaction_loses_nothing_and_duplicates_nothing(
     for table in ("flows", "summary"):
         rows = pl.read_parquet(tmp_path / "part-*" / f"{table}.parquet")
         assert rows.height == sum(run.frame(table).height for run in packed)
-    flows = tw.Result.of_dataset(again, names[2]).flows
+    flows = of_dataset(again, names[2]).flows
     # a table of a result has its columns in the order of their use
     assert flows.equals(packed[2].frame("flows").select(flows.columns))
 
@@ -207,7 +208,7 @@ def test_a_run_of_a_later_format_is_refused(small: Path, tmp_path: Path) -> None
     stored = RunDataset(tmp_path)
     stored.add("small-0/seed=3", PackedRun.of(result, arrow=True))
     with pytest.raises(tw.ResultError, match="format 99"):
-        tw.Result.of_dataset(stored, "small-0/seed=3")
+        of_dataset(stored, "small-0/seed=3")
 
 
 @pytest.fixture
