@@ -26,7 +26,7 @@ wheel-test: setup wheel  ## install the wheels in a new environment without a co
 	@$(PY) tools/wheels.py gather
 	@$(PY) -m pytest tests/install
 
-check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, registry, citations, words, catalogue; without a release build
+check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, circles of files, registry, citations, words, catalogue; without a release build
 	@$(PY) tools/count.py check
 
 # Tests run the release core if it is there and up to date; otherwise one of their own profile, which needs no second build of everything.

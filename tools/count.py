@@ -39,6 +39,7 @@ CHECK = [
     ("ruff", [PYTHON, "-m", "ruff", "check", "--quiet"]),
     ("types", [PYTHON, "-m", "mypy"]),
     ("dependencies", [PYTHON, "tools/dependencies.py"]),
+    ("circles of files", [PYTHON, "tools/circles.py"]),
     ("licences", [PYTHON, "tools/licenses.py", "--check"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("citations", [PYTHON, "tools/citations.py"]),
