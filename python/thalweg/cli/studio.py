@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
     from ..runs.folders import RunLocation
     from ..scenario import Plan
-    from ..studio.app import Studio
-    from ..studio.server import Served
-    from ..studio.transfer import TransferActivity
-    from ..studio.work import Activity, RunActivity
+    from ..studio.start import RunActivity, Served, TransferActivity
+    from ..studio.work import Activity
     from ..transfers import Transfer
 
 LIBRARIES = ("starlette", "uvicorn", "websockets")
@@ -49,12 +47,9 @@ def studio(
         Print one JSON object, with the `address`, when it is ready.
     """
     require()
-    from ..studio.app import Studio
-    from ..studio.files import Folder
-
     if not folder.is_dir():
         raise CommandError(f"{folder}: not a folder", "name a folder with scenarios")
-    at = served(Studio(Folder(folder)), port)
+    at = served(folder, port)
     if json:
         show_json({"address": at.address, "folder": str(folder)})
     else:
@@ -69,14 +64,14 @@ def studio(
     return 0
 
 
-def served(studio: Studio, port: int) -> Served:
-    """A studio at a port. Refuses a port that is taken, or none."""
-    from ..studio.server import Served
+def served(folder: Path, port: int) -> Served:
+    """A studio for a folder at a port. Refuses a port that is taken, or none."""
+    from ..studio import start
 
     if not 0 <= port <= 65535:
         raise CommandError(f"--port {port}: from 0 to 65535")
     try:
-        return Served(studio, port)
+        return start.serve(folder, port)
     except OSError as error:
         raise CommandError(
             f"--port {port}: {error.strerror}", "choose another port, or leave --port out"
@@ -87,9 +82,9 @@ def served(studio: Studio, port: int) -> Served:
 def watched(plan: Plan, location: RunLocation, file: str) -> Iterator[RunActivity]:
     """A run that the browser watches; the block carries it out. Afterwards the page stays until it is left, or Ctrl-C."""
     require()
-    from ..studio.work import RunActivity
+    from ..studio import start
 
-    activity = RunActivity(plan, location, _command(), file)
+    activity = start.RunActivity(plan, location, _command(), file)
     with _shown(activity) as at:
         yield activity
         with suppress(KeyboardInterrupt):
@@ -102,9 +97,9 @@ def watched(plan: Plan, location: RunLocation, file: str) -> Iterator[RunActivit
 def watched_transfer(transfer: Transfer, title: str, *, sending: bool) -> Iterator[TransferActivity]:
     """A transfer that the browser watches; the block carries it out. The page then stays until it is left, or Ctrl-C."""
     require()
-    from ..studio.transfer import TransferActivity
+    from ..studio import start
 
-    activity = TransferActivity(transfer, title, _command(), sending=sending)
+    activity = start.TransferActivity(transfer, title, _command(), sending=sending)
     with _shown(activity) as at:
         with activity.watched():
             yield activity
@@ -121,10 +116,7 @@ def _command() -> str:
 @contextmanager
 def _shown(activity: Activity) -> Iterator[Served]:
     """A studio with this activity, open in the browser while the block runs."""
-    from ..studio.app import Studio
-    from ..studio.files import Folder
-
-    at = served(Studio(Folder()), 0)
+    at = served(Path(), 0)
     at.studio.hub.add(activity)
     with at.in_background():
         page = f"#/activity/{activity.number}"
