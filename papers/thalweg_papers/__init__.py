@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._base import COMBINATIONS, STARTS, Figure, Live, Paper, Reproduction, Study, Table
+from ._base import COMBINATIONS, STARTS, Figure, Live, Table
+from ._reproduction import Reproduction
+from ._study import Paper, Study
 from .agreement import STUDY as AGREEMENT
 from .background_real_time import BACKGROUND, REAL_TIME
 from .controllers import STUDY as CONTROLLERS

@@ -8,20 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from os import PathLike
-
-    from distributed import Client
-
     from ._claims import Claim
-    from ._joint import Joint, Setting
+    from ._joint import Joint
     from ._profiles import Profile
-    from ._readings import Comparison, Reading
-    from ._scenarios import StudyScenario
-    from ._search import Found
+    from ._readings import Reading
 
 Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
@@ -38,31 +31,9 @@ def mapping_loader(package: str, name: str, module: str) -> Callable[[], dict[An
     return lambda: dict(getattr(import_module(f"{package}.{module}"), name))
 
 
-def claims_loader(package: str, file: Path) -> Callable[[], Sequence[Claim]]:
-    """A function that reads the claims of a package's paper from a file, and finds the measures that they name."""
-
-    def load() -> Sequence[Claim]:
-        from ._claims import read
-
-        return read(file, package)
-
-    return load
-
-
 def call_loader(package: str, name: str, module: str) -> Callable[[], Any]:
     """A function that calls one of a module of a package, which it imports when it is called."""
     return lambda: getattr(import_module(f"{package}.{module}"), name)()
-
-
-def joint_loader(module_file: str) -> Callable[[], Joint | None]:
-    """A function that reads the file ``joint.toml`` beside a module of a paper."""
-
-    def load() -> Joint | None:
-        from ._joint import read
-
-        return read(Path(module_file).with_name("joint.toml"))
-
-    return load
 
 
 class ExperimentKey(StrEnum):
@@ -135,6 +106,12 @@ class Experiment:
     """Pairs of schemes, by their words in the names of variants, that the test of the judge exchanges."""
     emulated_runs: int = 0
     """Emulated runs of a variant, if more than `Emulated.runs`."""
+
+
+def seeds_of(experiment: Experiment, variant: str, scale: Scale) -> int:
+    """The number of seeds of a variant."""
+    seeds = experiment.quick_seeds if scale.quick else experiment.seeds
+    return min(seeds, dict(experiment.fewer).get(variant, seeds))
 
 
 @dataclass(frozen=True)
@@ -345,7 +322,7 @@ class Live:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """Experiments and figures that can be run from end to end."""
+    """Experiments and figures. `_study.Study` runs them."""
 
     name: str
     title: str
@@ -372,90 +349,10 @@ class Study:
         """Ids that ``reproduce(figure=…)`` takes."""
         return tuple(spec.id for spec in self.figure_specs())
 
-    def reproduce(
-        self,
-        *,
-        figure: str | None = None,
-        claim: str | None = None,
-        quick: bool = False,
-        jobs: int = 2,
-        seed: int = 1,
-        out: str | PathLike[str] | None = None,
-        progress: Callable[[int, int, str], object] | None = None,
-        on: str | Client | None = None,
-        changes: Mapping[str, Any] | None = None,
-        readings: Sequence[str] = (),
-    ) -> Reproduction:
-        """See `thalweg_papers.reproduce`."""
-        from ._runner import reproduce_study
-
-        if self.only_emulated:
-            raise KeyError(f"{self.name!r} is about real time: it can be emulated only")
-        return reproduce_study(
-            self,
-            figure=figure,
-            claim=claim,
-            quick=quick,
-            jobs=jobs,
-            seed=seed,
-            out=None if out is None else Path(out),
-            progress=progress,
-            on=on,
-            changes=changes,
-            readings=readings,
-        )
-
-    def scenarios(
-        self,
-        *,
-        figure: str | None = None,
-        claim: str | None = None,
-        quick: bool = False,
-        seed: int = 1,
-        changes: Mapping[str, Any] | None = None,
-    ) -> list[StudyScenario]:
-        """The scenarios of the study, or of one figure or claim, without running them; arguments as `reproduce` has.
-
-        Each has the first seed of its runs. Measurements of time and memory have no scenario.
-        """
-        from ._runner import study_scenarios
-
-        return study_scenarios(self, figure=figure, claim=claim, quick=quick, seed=seed, changes=changes)
-
-    def emulate(
-        self,
-        *,
-        minutes: float | None = 10.0,
-        at_once: int | None = None,
-        seed: int = 1,
-        out: str | PathLike[str] | None = None,
-        progress: Callable[[float, float, str], object] | None = None,
-    ) -> Reproduction:
-        """See `thalweg_papers.emulate`."""
-        import os
-
-        from thalweg.errors import EmulationError
-        from thalweg.real import emulation_refusal
-
-        from ._emulation import emulate_study
-
-        if self.emulated is None:
-            raise KeyError(f"nothing of {self.name!r} is emulated")
-        if (why := emulation_refusal()) is not None:
-            raise EmulationError(why, "run it as root; `thalweg doctor` says what is missing")
-        return emulate_study(
-            self,
-            minutes=minutes,
-            at_once=at_once or EMULATIONS_PER_CORE * (os.cpu_count() or 1),
-            seed=seed,
-            out=None if out is None else Path(out),
-            progress=progress,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class Paper(Study):
-    """A paper that can be reproduced, with its claims."""
+    """Experiments, figures and claims of a paper. `_study.Paper` runs and judges them."""
 
     claims: Callable[[], Sequence[Claim]]
     """Reads them; raises ``ValueError`` for what is wrong in the file."""
@@ -465,162 +362,6 @@ class Paper(Study):
     """Passages of the paper that have several readings, with the options."""
     joint: Callable[[], Joint | None] = lambda: None
     """The readings that a search chose together, a profile of the report; None where there was no search."""
-
-    def settings(self, texts: Sequence[str], *, quick: bool = False) -> tuple[Setting, ...]:
-        """The readings that texts such as ``early=residue,deviation=standard`` name.
-
-        Raises ``KeyError`` for unknown names, and ``ValueError`` for a text that names none and for readings that give one
-        key of a scenario different values.
-        """
-        from ._joint import check, parse
-        from ._runner import scale_of
-
-        found = parse(self.readings(), texts)
-        check(self.experiments(), found, scale_of(self, quick=quick))
-        return found
-
-    def all_profiles(self) -> list[Profile]:
-        """The profiles of the paper, and the one of the readings that a search chose."""
-        from ._joint import found_profile
-
-        profiles = list(self.profiles())
-        if (joint := self.joint()) is not None:
-            profiles.append(found_profile(self.readings(), joint, [claim.id for claim in self.claims()]))
-        return profiles
-
-    def search_readings(
-        self,
-        *,
-        quick: bool = False,
-        starts: int = STARTS,
-        combinations: int = COMBINATIONS,
-        jobs: int = 2,
-        seed: int = 1,
-        out: str | PathLike[str] | None = None,
-        progress: Callable[[int, int, str], object] | None = None,
-        on: str | Client | None = None,
-    ) -> Found:
-        """See `thalweg_papers.search_readings`."""
-        from ._search import search
-
-        folder = None if out is None else Path(out)
-        return search(
-            self,
-            quick=quick,
-            starts=starts,
-            combinations=combinations,
-            jobs=jobs,
-            seed=seed,
-            out=folder,
-            progress=progress,
-            on=on,
-        )
-
-    def compare_readings(
-        self,
-        *,
-        claim: str | None = None,
-        quick: bool = False,
-        jobs: int = 2,
-        seed: int = 1,
-        out: str | PathLike[str] | None = None,
-        progress: Callable[[int, int, str], object] | None = None,
-        on: str | Client | None = None,
-    ) -> Comparison:
-        """See `thalweg_papers.compare_readings`."""
-        from ._readings import compare
-
-        folder = None if out is None else Path(out)
-        return compare(
-            self, claim=claim, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress, on=on
-        )
-
-
-@dataclass
-class Reproduction:
-    """The results of a study."""
-
-    paper: str
-    title: str
-    claims: list[dict[str, Any]]
-    figures: dict[str, Figure]
-    tables: dict[str, Table]
-    runs: list[dict[str, Any]]
-    """Experiment, variant, seed, trace hash, packet-hops of each run."""
-    choices: dict[str, str]
-    notes: list[str]
-    quick: bool
-    seed: int
-    figure: str | None = None
-    """The only requested figure or table; None for all."""
-    claim: str | None = None
-    """The only requested claim; None for all."""
-    changes: dict[str, Any] = field(default_factory=dict)
-    """Dotted keys of its scenarios that were changed, and their values."""
-    readings: list[str] = field(default_factory=list)
-    """Readings that were requested; claims were also judged with all of them, as one of the profiles."""
-    of_paper: bool = True
-    """Whether it is a paper, which makes claims, and not a comparison of Thalweg's own."""
-    emulated: bool = False
-    """Simulation and emulation are compared: claims also have `simulated`, and runs have `valid`."""
-    profiles: dict[str, str] = field(default_factory=dict)
-    """Other set-ups in which claims were also judged: name and description. Claims have `profiles`, by name."""
-
-    def counts(self) -> dict[str, Any]:
-        """Claims by verdict, without those by construction, literal or derived; and what is left out."""
-        from ._judge import counts
-
-        return counts(self.claims)
-
-    @property
-    def all_notes(self) -> list[str]:
-        """`notes`, and whether claims rest on too few seeds."""
-        from thalweg.report.claims import few
-
-        said = few(self.claims)
-        return [*self.notes, *([f"{said}."] if said else [])]
-
-    def profile_counts(self, name: str) -> dict[str, int]:
-        """Claims by verdict in a profile."""
-        from ._profiles import counts
-
-        return counts(self.claims, name, VERDICTS)
-
-    def as_dict(self) -> dict[str, Any]:
-        """All values as JSON types; figures without their drawings."""
-        from ._judge import by_evidence, without_kills
-
-        return {
-            "paper": self.paper,
-            "title": self.title,
-            "quick": self.quick,
-            "seed": self.seed,
-            "figure": self.figure,
-            "claim": self.claim,
-            "changes": self.changes,
-            "readings": self.readings,
-            "of_paper": self.of_paper,
-            "emulated": self.emulated,
-            "counts": self.counts(),
-            "by_evidence": by_evidence(self.claims),
-            "no_mutant_kills": without_kills(self.claims),
-            "notes": self.all_notes,
-            "choices": self.choices,
-            "profiles": [
-                {"name": name, "what": what, "counts": self.profile_counts(name)}
-                for name, what in self.profiles.items()
-            ],
-            "claims": self.claims,
-            "figures": [
-                {"id": name, "title": figure.title, "caption": figure.caption, "marks": figure.marks}
-                for name, figure in self.figures.items()
-            ],
-            "tables": [
-                {"id": name, "title": table.title, "rows": list(table.rows())}
-                for name, table in self.tables.items()
-            ],
-            "runs": self.runs,
-        }
 
 
 VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")

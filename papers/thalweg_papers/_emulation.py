@@ -23,13 +23,13 @@ from ._base import (
     ExperimentKey,
     Measured,
     Pair,
-    Reproduction,
     Sample,
     Samples,
     Scale,
     Study,
     Tree,
 )
+from ._reproduction import Reproduction
 
 Progress = Callable[[float, float, str], object]
 """Seconds of finished runs, seconds of all runs, and a text."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ._base import Experiment, ExperimentKey, Scale, Tree
+from ._base import Experiment, ExperimentKey, Paper, Scale, Tree
 from ._profiles import Profile
 
 if TYPE_CHECKING:
@@ -288,3 +288,22 @@ def found_profile(readings: Sequence[Reading], joint: Joint, claims: Iterable[st
         fitted=tuple(claims),
         mark=FITTED_JOINTLY,
     )
+
+
+def settings_of(paper: Paper, texts: Sequence[str], scale: Scale) -> tuple[Setting, ...]:
+    """The readings of a paper that texts such as ``early=residue,deviation=standard`` name.
+
+    Raises ``KeyError`` for unknown names, and ``ValueError`` for a text that names none and for readings that give one
+    key of a scenario different values.
+    """
+    found = parse(paper.readings(), texts)
+    check(paper.experiments(), found, scale)
+    return found
+
+
+def profiles_of(paper: Paper) -> list[Profile]:
+    """The profiles of a paper, and the one of the readings that a search chose."""
+    profiles = list(paper.profiles())
+    if (joint := paper.joint()) is not None:
+        profiles.append(found_profile(paper.readings(), joint, [claim.id for claim in paper.claims()]))
+    return profiles

@@ -28,13 +28,14 @@ from ._base import (
     Figure,
     FigureSpec,
     Paper,
-    Reproduction,
     Sample,
     Samples,
     Scale,
     Study,
     Table,
+    seeds_of,
 )
+from ._reproduction import Reproduction
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -141,8 +142,8 @@ def reproduce_study(
     whole_paper = isinstance(study, Paper) and figure is None and not changes
     profiles: list[_profiles.Profile] = []
     if isinstance(study, Paper):
-        settings = study.settings(readings, quick=quick)
-        profiles += study.all_profiles() if whole_paper else ()
+        settings = _joint.settings_of(study, readings, scale)
+        profiles += _joint.profiles_of(study) if whole_paper else ()
         profiles += [_joint.requested(settings)] if settings else ()
     elif readings:
         raise KeyError(f"{study.name!r} is no paper: it has no readings")
@@ -415,12 +416,6 @@ def _add_used(known: dict[str, ModuleType], module: ModuleType | None) -> None:
         used = value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", ""))
         if used is not None and used.__package__ == module.__package__:
             _add_used(known, used)
-
-
-def seeds_of(experiment: Experiment, variant: str, scale: Scale) -> int:
-    """The number of seeds of a variant."""
-    seeds = experiment.quick_seeds if scale.quick else experiment.seeds
-    return min(seeds, dict(experiment.fewer).get(variant, seeds))
 
 
 def _run_record(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:

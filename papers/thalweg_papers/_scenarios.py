@@ -10,7 +10,7 @@ from typing import Any
 from thalweg import Scenario
 from thalweg.event_labels import seconds
 
-from ._base import Experiment, ExperimentKey, Figure, Scale, Table, Tree
+from ._base import Experiment, ExperimentKey, Figure, Scale, Table, Tree, seeds_of
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def shortened(experiments: Sequence[Experiment], scale: Scale) -> str:
     full, quick = _durations(experiments, Scale()), _durations(experiments, scale)
     words = [] if full == quick else [f"{_range(quick)} s instead of {_range(full)} s"]
     seeds = [
-        (_seeds(experiment, variant, Scale()), _seeds(experiment, variant, scale))
+        (seeds_of(experiment, variant, Scale()), seeds_of(experiment, variant, scale))
         for experiment in experiments
         for variant in experiment.variants
     ]
@@ -120,12 +120,6 @@ def shortened(experiments: Sequence[Experiment], scale: Scale) -> str:
         fewer = _range([count for _, count in seeds])
         words.append(f"{fewer} seed{'s' * (fewer != '1')} instead of {_range([count for count, _ in seeds])}")
     return ", ".join(words)
-
-
-def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:
-    from ._runner import seeds_of
-
-    return seeds_of(experiment, variant, scale)
 
 
 def _durations(experiments: Sequence[Experiment], scale: Scale) -> list[float]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from thalweg.errors import ScenarioError
 
 from . import _joint, _judge, _runner
-from ._base import Experiment, ExperimentKey, Paper, Sample, Samples
+from ._base import Experiment, ExperimentKey, Paper, Sample, Samples, seeds_of
 from ._joint import Count, Half, Joint, SearchFacts, Setting
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ class _Trials:
             own = tuple(setting for setting in settings if setting.option.concerns(name))
             experiment = replace(usual, tree=_joint.with_settings(usual, own))
             for variant in usual.variants:
-                for number in _half_of(_runner.seeds_of(usual, variant, self.scale), held_out=held_out):
+                for number in _half_of(seeds_of(usual, variant, self.scale), held_out=held_out):
                     run = _runner.Run(experiment, variant, self.seed + number, self.scale)
                     memo = (name, variant, run.seed, tuple(map(str, own)))
                     if memo not in self._keys:

@@ -13,8 +13,9 @@ import reproductions
 import thalweg_papers as papers
 from cli_calls import asked, refused_after
 from thalweg_papers import _claims, _joint, _runner, _search
-from thalweg_papers._base import Experiment, ExperimentKey, Measure, Paper, Samples, Scale
+from thalweg_papers._base import Experiment, ExperimentKey, Measure, Samples, Scale
 from thalweg_papers._readings import Option, Reading
+from thalweg_papers._study import Paper
 
 
 class Key(ExperimentKey):

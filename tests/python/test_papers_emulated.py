@@ -15,7 +15,8 @@ from thalweg import Scenario
 from thalweg import papers as entry_points
 from thalweg.cli import call
 from thalweg_papers import _claims, _emulation
-from thalweg_papers._base import Emulated, Experiment, Measure, Pair, Quantity, Samples, Scale, Study
+from thalweg_papers._base import Emulated, Experiment, Measure, Pair, Quantity, Samples, Scale
+from thalweg_papers._study import Study
 from thalweg_papers.agreement import figures
 from thalweg_papers.agreement import scenarios as agreement
 from thalweg_papers.cvihis import PAPER, real_figures, real_measures, real_scenarios, scenarios

@@ -12,9 +12,10 @@ import pytest
 
 from thalweg.report import save_reproduction, write
 from thalweg_papers import _claims, _runner
-from thalweg_papers._base import Experiment, ExperimentKey, Measure, Paper, Scale
+from thalweg_papers._base import Experiment, ExperimentKey, Measure, Scale
 from thalweg_papers._common import custom, link
 from thalweg_papers._profiles import Profile
+from thalweg_papers._study import Paper
 from thalweg_papers.srmcc import PAPER, ns2, profiles, scenarios
 from thalweg_papers.srmcc.keys import Key as Srmcc
 

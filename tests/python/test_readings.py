@@ -10,8 +10,9 @@ import pytest
 
 import thalweg_papers as papers
 from thalweg_papers import _claims, _readings
-from thalweg_papers._base import Experiment, ExperimentKey, Measure, Paper, Scale
+from thalweg_papers._base import Experiment, ExperimentKey, Measure, Scale
 from thalweg_papers._readings import Option, Reading, parameters
+from thalweg_papers._study import Paper
 from thalweg_papers.cvihis import scenarios as cvihis_scenarios
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._base import Emulated, Study, call_loader, mapping_loader
+from .._base import Emulated, call_loader, mapping_loader
+from .._study import Study
 
 CHOICES = mapping_loader(__name__, "CHOICES", "scenarios")
 

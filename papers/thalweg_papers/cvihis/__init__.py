@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._base import Emulated, Paper, call_loader, claims_loader, joint_loader, mapping_loader
+from .._base import Emulated, call_loader, mapping_loader
+from .._study import Paper, claims_loader, joint_loader
 
 
 def _emulated() -> Emulated:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._base import Study, call_loader, mapping_loader
+from .._base import call_loader, mapping_loader
+from .._study import Study
 
 STUDY = Study(
     name="kernel",

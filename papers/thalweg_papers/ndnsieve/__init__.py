@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._base import Paper, call_loader, claims_loader, joint_loader, mapping_loader
+from .._base import call_loader, mapping_loader
+from .._study import Paper, claims_loader, joint_loader
 
 PAPER = Paper(
     name="ndnsieve",
