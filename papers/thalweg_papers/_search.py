@@ -277,7 +277,11 @@ class _Trials:
         rows = {}
         for claim in self.claims:
             assert claim.measure is not None
-            row = _judge.judge(claim, claim.measure(collected), scale=self.scale)
+            try:
+                row = _judge.judge(claim, claim.measure(collected), scale=self.scale)
+            except ZeroDivisionError:
+                # a ratio to something that does not happen with these readings
+                row = _judge.not_testable(replace(claim, reason="nothing is measured with these readings"))
             row["one_run"] = _runner.without_chance(collected, claim.measure.experiments)
             rows[claim.id] = row
         return rows

@@ -235,6 +235,16 @@ def test_an_experiment_with_one_seed_takes_the_next_one_for_the_other_half():
     ]
 
 
+def test_a_ratio_to_nothing_confirms_no_row():
+    divided = row("T-1", "inverse", "inverse >= 0", value=lambda s: 1 / (s["delay"] - 6))
+    found = paper(divided, *CLAIMS[1:5]).search_readings(jobs=1)
+    assert "T-1" in found.joint.training.gained
+    assert found.joint.settings.get("delay") != "6-ms"
+    chosen = ("20", "6-ms", "1000", "short")
+    trials = _search._Trials(paper(divided), quick=True, jobs=1, seed=1, out=None, progress=None, on=None)
+    assert trials.rows(chosen, held_out=False)["T-1"]["verdict"] == "not testable"
+
+
 def test_settings_are_named_as_the_table_of_readings_names_them():
     settings = _joint.parse(READINGS, ["packet=500,delay=7-ms", "buffer=30"])
     assert _joint.words(settings) == "buffer=30, delay=7-ms, packet=500"
