@@ -12,6 +12,7 @@ import pytest
 import reproductions
 import thalweg_papers as papers
 from cli_calls import asked, refused_after
+from thalweg.cli import call
 from thalweg_papers import _claims, _joint, _runner, _search
 from thalweg_papers._base import Experiment, ExperimentKey, Measure, Samples, Scale
 from thalweg_papers._readings import Option, Reading
@@ -385,3 +386,38 @@ def test_the_command_shows_requested_readings_beside_the_default(capsys, tmp_pat
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "with pcon-window=aimd" in page
     assert "--with pcon-window=aimd" in page
+
+
+def test_the_command_searches_and_says_what_it_chose_and_saw(capsys, tmp_path, monkeypatch):
+    from thalweg import papers as installed
+
+    monkeypatch.setattr(installed, "names", lambda: ["test"])
+    monkeypatch.setattr(installed, "find", lambda _name: paper(*CLAIMS[:5]))
+    words = ("reproduce", "test", "--search", "--starts", "1", "--jobs", "1", "--out", str(tmp_path))
+    answer = asked(capsys, *words)
+    assert answer["settings"] == BEST
+    assert answer["mark"] == "fitted jointly"
+    assert json.loads((tmp_path / "search.json").read_text(encoding="utf-8"))["settings"] == BEST
+    found = _joint.read(tmp_path / "joint.toml")
+    assert found is not None
+    assert found.settings == BEST
+    assert call(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    seen = answer["search"]["combinations"]
+    assert f"3 of 4 readings changed, {seen} combinations seen, 1 start rows" in shown
+    assert "the other half: 5 confirmed, 0 partly, 0 contradicted; by default 2 confirmed" in shown
+    assert "(fitted jointly)" in shown
+
+
+def test_an_interrupted_search_says_that_it_goes_on(capsys, tmp_path, monkeypatch):
+    from thalweg import papers as installed
+
+    def interrupt(**_settings):
+        raise KeyboardInterrupt
+
+    here = paper(*CLAIMS)
+    object.__setattr__(here, "search_readings", interrupt)
+    monkeypatch.setattr(installed, "names", lambda: ["test"])
+    monkeypatch.setattr(installed, "find", lambda _name: here)
+    assert call(["reproduce", "test", "--search", "--out", str(tmp_path)]) == 130
+    assert "goes on with the runs that it has" in " ".join(capsys.readouterr().err.split())

@@ -70,7 +70,8 @@ def _print(found: Any, folder: Path, seconds: float) -> None:
     lines = [f"{reading}: {option}" for reading, option in joint.settings.items()]
     lines += [
         f"{len(joint.settings)} of {facts.readings} readings changed, {facts.combinations} combinations seen, "
-        f"{facts.starts} starts" + ("" if facts.exhausted else "; cut off by --combinations"),
+        f"{facts.starts} start{'' if facts.starts == 1 else 's'}"
+        + ("" if facts.exhausted else "; cut off by --combinations"),
         f"rows that a reading can change: {facts.rows}",
         f"half of the seeds that was searched: {joint.training.joint}; by default {joint.training.default}",
         f"the other half: {joint.held_out.joint}; by default {joint.held_out.default}",
