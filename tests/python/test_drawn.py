@@ -296,6 +296,18 @@ def test_a_comparison_draws_every_run_in_its_colour(
         assert max(values) <= chart["y"][1] <= 1.2 * max(values)
 
 
+def test_the_change_of_two_runs_is_in_sight_on_a_phone(
+    look: Callable[..., dict[Path, Seen]], runs: dict[str, Path], tmp_path: Path
+) -> None:
+    named = {
+        f"bottleneck.buffer={size}packets,scheme={name}": tw.Result.load(runs[name])
+        for size, name in ((1000, "cubic"), (10, "bbr"))
+    }
+    page = report.compare(list(named.items()), tmp_path / "compare.html")
+    assert 'class="compared"' in page.read_text(encoding="utf-8")
+    assert look(page)[page]["problems"] == []
+
+
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep over three keys with three seeds."""

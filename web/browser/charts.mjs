@@ -99,6 +99,11 @@ function look() {
       if (!one.closest(".u-wrap, .bar")) wrong.push(`${named(one)}: ${one.tagName} hides ${one.scrollWidth - one.clientWidth} pixels`);
     } else if (!style.backgroundImage.includes("gradient") && one.tagName !== "PRE") wrong.push(`${named(one)}: ${one.tagName}.${one.className} scrolls sideways without a sign`);
   }
+  // the change of two runs is in sight
+  for (const table of document.querySelectorAll("table.compared")) {
+    const more = table.parentElement.scrollWidth - table.parentElement.clientWidth;
+    if (more > 0) wrong.push(`the change of two runs is ${more} pixels to the right of what is in sight`);
+  }
   for (const picture of document.querySelectorAll("[data-chart] svg")) {
     const frame = picture.getBoundingClientRect();
     if (frame.width === 0) continue;

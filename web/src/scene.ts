@@ -27,6 +27,8 @@ const PLOT_HEIGHT = 170;
 const LEFT = 62;
 const RIGHT = 12;
 const ROW = 14;
+/** Width of a line's sign in a legend. */
+const SIGN = 18;
 /** Half of the width of a box plot. */
 const BOX = 8;
 /** Points between the middles of boxes side by side. */
@@ -63,10 +65,10 @@ export function scene(sketch: Sketch, width = WIDTH): Scene {
   }
   text([LEFT, 14], sketch.title, { size: 10.5, bold: true });
   rows.forEach((row, index) => {
-    for (const [entry, left] of row) {
+    for (const { entry, left, words } of row) {
       const level = 28 + index * ROW;
-      line([left, level - 3, left + 14, level - 3], entry.colour, 2, entry.dash);
-      text([left + 18, level], entry.label);
+      if (entry) line([left, level - 3, left + 14, level - 3], entry.colour, 2, entry.dash);
+      text([left + SIGN, level], words);
     }
   });
   for (const value of ticks(sketch.y[0], sketch.y[1], 5)) {
@@ -147,7 +149,7 @@ export function rowsOfLabels(labels: readonly (readonly [number, string])[], wid
 export function rowsIn(text: string, width: number, size: number, most = 3): string[] {
   const letters = Math.max(Math.floor(width / (size * CHARACTER)), 3);
   const rows: string[] = [];
-  for (const piece of text.split(/(?<=[ _/])/)) {
+  for (const piece of text.split(/(?<=[ _/=])/)) {
     const last = rows.at(-1);
     if (last !== undefined && (last + piece).trimEnd().length <= letters) rows[rows.length - 1] = last + piece;
     else rows.push(piece);
@@ -159,18 +161,29 @@ export function rowsIn(text: string, width: number, size: number, most = 3): str
   return cut.length > 0 ? cut : [""];
 }
 
-function legendRows(lines: readonly Polyline[], wide: number): [Polyline, number][][] {
+/** A part of a legend: the line whose sign it has, which only the first row of a long label has. */
+interface LegendEntry {
+  readonly entry: Polyline | null;
+  readonly left: number;
+  readonly words: string;
+}
+
+/** The rows of a legend of this width. A label that is longer than a row is broken into several. */
+function legendRows(lines: readonly Polyline[], wide: number): LegendEntry[][] {
   if (lines.length < 2 || lines.every((line) => line.label === "")) return [];
-  const rows: [Polyline, number][][] = [];
+  const rows: LegendEntry[][] = [];
+  const room = wide - RIGHT - LEFT - SIGN;
   let left = Infinity;
   for (const line of lines) {
-    const width = 18 + line.label.length * 9 * CHARACTER + 14;
+    const width = SIGN + widthOf(line.label, 9) + 14;
     if (left + width > wide - RIGHT) {
       rows.push([]);
       left = LEFT;
     }
-    rows[rows.length - 1]!.push([line, left]);
-    left += width;
+    const [first, ...rest] = widthOf(line.label, 9) > room ? rowsIn(line.label, room, 9) : [line.label];
+    rows[rows.length - 1]!.push({ entry: line, left, words: first! });
+    for (const words of rest) rows.push([{ entry: null, left: LEFT, words }]);
+    left = rest.length > 0 ? Infinity : left + width;
   }
   return rows;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rowsOfLabels, scene, widthFor } from "../src/scene";
+import { rowsOfLabels, scene, widthFor, widthOf } from "../src/scene";
 
 test("labels that have room stay in one row", () => {
   expect(rowsOfLabels([[60, "fifo"], [160, "codel"]])).toEqual([["fifo"], ["codel"]]);
@@ -45,4 +45,13 @@ test("labels of a narrow chart that would be cut are turned, and keep their word
   if (title?.kind !== "text") throw new Error("no title");
   expect(title.y).toBeGreaterThan(texts(260)[0]!.y + "pfifoheaddrop".length * 9 * 0.5);
   expect(title.y).toBeLessThan(drawn.height);
+});
+
+test("a label that is longer than a row of the legend is broken, not cut", () => {
+  const label = "bottleneck.buffer=100packets: reno (mean of 10)";
+  const lines = [label, "short"].map((one) => ({ label: one, colour: "#3878c7", runs: [[0, 0, 1, 1]] }));
+  const drawn = scene({ title: "t", xLabel: "x", yLabel: "y", x: [0, 1], y: [0, 1], lines, marks: [], shade: null }, 240);
+  const texts = drawn.primitives.flatMap((one) => (one.kind === "text" && one.anchor === "start" ? [one] : []));
+  for (const one of texts) expect(one.x + widthOf(one.text, one.size)).toBeLessThanOrEqual(240);
+  expect(texts.map((one) => one.text).join(" ").replace("= ", "=")).toContain(label);
 });
