@@ -1,10 +1,10 @@
-//! TCP-Illinois' window as Linux has it (net/ipv4/tcp_illinois.c of 6.1): whole segments and fixed-point numbers.
+//! TCP-Illinois' window, in whole segments, with the fixed-point numbers of Linux.
 
-use contract::Cx;
-use units::Duration;
+use contract::{Ack, Cause, Cut, Cx, WindowUpdate};
+use units::{Segments, Time};
 
 use super::Params;
-use crate::shared::linux::{Event, Module, Socket};
+use crate::shared::LossState;
 
 /// TCP-Illinois. Delays are in microseconds, α in parts of [`ALPHA_SCALE`], β in parts of [`BETA_SCALE`].
 #[derive(Clone, Debug)]
@@ -17,16 +17,20 @@ pub struct Illinois {
     /// Minimum and maximum round-trip time.
     base_rtt: u64,
     max_rtt: u64,
-    /// Round-trip times of the current round: their sum and their number.
+    /// Round-trip times of the present round: their sum and their number.
     sum_rtt: u64,
     cnt_rtt: u64,
     /// Whether the delay was above the low threshold, and the rounds below it since.
     rtt_above: bool,
     rtt_low: u32,
-    /// Segments that the current acknowledgement covers cumulatively, also those that had arrived before; one after it was counted [acked].
-    acked: u64,
-    /// The round ends when a byte above this is acknowledged [end_seq].
-    end: u64,
+    /// Segments acknowledged since the window last grew [Linux: snd_cwnd_cnt].
+    cwnd_cnt: u64,
+    /// The window when it could last grow.
+    window: u64,
+    /// Start of the present round, which ends with the first acknowledgement of a segment that was sent from then on.
+    round_began: Time,
+    /// Data of before a timeout belong to no round.
+    loss: LossState,
 }
 
 /// The parameters, in fixed point.
@@ -65,21 +69,45 @@ impl Illinois {
             rules,
             alpha: rules.max_alpha,
             beta: rules.max_beta,
-            base_rtt: MAX_RTT,
+            base_rtt: u64::MAX,
             max_rtt: 0,
             sum_rtt: 0,
             cnt_rtt: 0,
             rtt_above: false,
             rtt_low: 0,
-            acked: 1,
-            end: 0,
+            cwnd_cnt: 0,
+            window: 0,
+            round_began: Time::ZERO,
+            loss: LossState::default(),
         }
     }
 
-    /// α and β for the next round [update_params].
-    fn update_params(&mut self, socket: &Socket) {
+    /// Takes the round-trip time of an acknowledgement, in any state [Linux: tcp_illinois_acked].
+    #[inline]
+    fn measure(&mut self, ack: &Ack) {
+        let Some(rtt) = ack.rtt else { return };
+        let rtt = (rtt.as_nanos() / 1000).min(MAX_RTT);
+        self.base_rtt = self.base_rtt.min(rtt);
+        self.max_rtt = self.max_rtt.max(rtt);
+        self.cnt_rtt += 1;
+        self.sum_rtt += rtt;
+    }
+
+    /// Takes an acknowledgement outside of recoveries: at the end of a round, computes α and β [Linux: tcp_illinois_cong_avoid].
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, now: Time) {
+        self.measure(ack);
+        if self.loss.is_active() {
+            self.loss.on_ack(ack);
+        } else if ack.sent_at >= self.round_began {
+            self.update_params(now);
+        }
+    }
+
+    /// α and β for the next round [Linux: update_params].
+    fn update_params(&mut self, now: Time) {
         let Rules { win_thresh, base_alpha, max_beta, .. } = self.rules;
-        if socket.cwnd < win_thresh {
+        if self.window < win_thresh {
             (self.alpha, self.beta) = (base_alpha, max_beta);
         } else if let Some(average) = self.sum_rtt.checked_div(self.cnt_rtt) {
             let delay = average - self.base_rtt;
@@ -87,16 +115,15 @@ impl Illinois {
             self.alpha = self.alpha_at(delay, max_delay);
             self.beta = self.rules.beta_at(delay, max_delay);
         }
-        self.begin_round(socket);
+        self.begin_round(now);
     }
 
-    /// [rtt_reset]
-    fn begin_round(&mut self, socket: &Socket) {
-        self.end = socket.nxt;
+    fn begin_round(&mut self, now: Time) {
+        self.round_began = now;
         (self.sum_rtt, self.cnt_rtt) = (0, 0);
     }
 
-    /// α at an average and a maximum queueing delay [alpha].
+    /// α at an average and a maximum queueing delay [Linux: alpha].
     fn alpha_at(&mut self, delay: u64, max_delay: u64) -> u64 {
         let Rules { theta, min_alpha, max_alpha, alpha_delay, .. } = self.rules;
         let low = share(max_delay, alpha_delay);
@@ -120,7 +147,7 @@ impl Illinois {
 }
 
 impl Rules {
-    /// β at an average and a maximum queueing delay [beta].
+    /// β at an average and a maximum queueing delay [Linux: beta].
     fn beta_at(&self, delay: u64, max_delay: u64) -> u64 {
         let low = share(max_delay, self.low_delay);
         if delay <= low {
@@ -135,58 +162,59 @@ impl Rules {
     }
 }
 
-impl Module for Illinois {
-    const NEWEST_RTT: bool = true;
-
-    fn cong_avoid(&mut self, socket: &mut Socket, acked: u64, cx: &mut Cx<'_>) {
-        if socket.una > self.end {
-            self.update_params(socket);
-            if cx.probing() {
-                cx.probe("increase", self.alpha as f64 / ALPHA_SCALE as f64);
-                cx.probe("decrease", self.beta as f64 / BETA_SCALE as f64);
-            }
+impl WindowUpdate for Illinois {
+    #[inline]
+    fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments {
+        let mut w = window.0 as u64;
+        self.window = w;
+        self.on_ack(ack, cx.now());
+        // cwnd += α per cwnd segments acknowledged                           [Linux: tcp_illinois_cong_avoid]
+        self.cwnd_cnt += u64::from(ack.packets);
+        let delta = self.cwnd_cnt * self.alpha / ALPHA_SCALE;
+        if delta >= w {
+            w += delta / w;
+            self.cwnd_cnt = 0;
         }
-        if !socket.cwnd_limited {
-            return;
-        }
-        if socket.in_slow_start() {
-            socket.slow_start(acked);
-            return;
-        }
-        // cwnd += α per cwnd segments acknowledged
-        socket.credit.add(std::mem::replace(&mut self.acked, 1));
-        let delta = socket.credit.acked() * self.alpha / ALPHA_SCALE;
-        if delta >= socket.cwnd {
-            socket.cwnd += delta / socket.cwnd;
-            socket.credit.clear();
-        }
+        Segments(w as f64)
     }
 
-    /// ssthresh = max(cwnd − β·cwnd, 2) [tcp_illinois_ssthresh]
-    fn ssthresh(&mut self, socket: &Socket) -> u64 {
-        socket.cwnd.saturating_sub(socket.cwnd * self.beta / BETA_SCALE).max(2)
+    #[inline]
+    fn slow_start(&mut self, window: Segments, _: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Option<Segments> {
+        self.window = window.0 as u64;
+        self.on_ack(ack, cx.now());
+        Some(Segments(window.0 + f64::from(ack.packets)))
     }
 
-    fn in_ack_event(&mut self, socket: &mut Socket, advance: u64, _cx: &mut Cx<'_>) {
-        self.acked = advance.div_ceil(socket.mss);
-    }
-
-    /// [tcp_illinois_acked]
-    fn pkts_acked(&mut self, _socket: &mut Socket, rtt: Option<Duration>, _cx: &mut Cx<'_>) {
-        let Some(rtt) = rtt else { return };
-        let rtt = (rtt.as_nanos() / 1000).min(MAX_RTT);
-        self.base_rtt = self.base_rtt.min(rtt);
-        self.max_rtt = self.max_rtt.max(rtt);
-        self.cnt_rtt += 1;
-        self.sum_rtt += rtt;
-    }
-
-    fn event(&mut self, socket: &mut Socket, event: Event) {
-        // Reno until the next round [tcp_illinois_state]
-        if event == Event::Loss {
+    fn ssthresh(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments {
+        // ssthresh = max(cwnd − β·cwnd, 2)                                     [Linux: tcp_illinois_ssthresh]
+        let w = window.0 as u64;
+        let reduced = w.saturating_sub(w * self.beta / BETA_SCALE).max(2);
+        self.cwnd_cnt = 0;
+        self.window = reduced;
+        self.loss.on_congestion(cut);
+        if cut.cause == Cause::Timeout {
+            // Reno until the next round                                            [Linux: tcp_illinois_state]
             (self.alpha, self.beta) = (self.rules.base_alpha, self.rules.max_beta);
             (self.rtt_low, self.rtt_above) = (0, false);
-            self.begin_round(socket);
+            self.begin_round(cx.now());
+        }
+        Segments(reduced as f64)
+    }
+
+    fn integer_cwnd(&self) -> bool {
+        true
+    }
+
+    fn counts_excess(&self) -> bool {
+        false
+    }
+
+    /// In recovery only the round-trip time counts; with an application that lacks data, the round can end as well.
+    fn pause(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        if ack.recovering || ack.marked {
+            self.measure(ack);
+        } else {
+            self.on_ack(ack, cx.now());
         }
     }
 }
@@ -196,9 +224,9 @@ fn share(delay: u64, share: f64) -> u64 {
     (delay as f64 * share) as u64
 }
 
-/// One, in the fixed point of α [ALPHA_SCALE].
+/// One, in the fixed point of α [Linux: ALPHA_SCALE].
 pub(super) const ALPHA_SCALE: u64 = 1 << 7;
-/// One, in the fixed point of β [BETA_SCALE].
+/// One, in the fixed point of β [Linux: BETA_SCALE].
 pub(super) const BETA_SCALE: u64 = 1 << 6;
 /// Maximum round-trip time that counts, in microseconds: 3.355 s [Linux: RTT_MAX].
 const MAX_RTT: u64 = u32::MAX as u64 / (10 * ALPHA_SCALE);

@@ -2,7 +2,7 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-use crate::shared::linux::Linux;
+use crate::shared::Classic;
 
 mod control;
 #[cfg(test)]
@@ -23,10 +23,7 @@ pub const SCHEME: Scheme = Scheme {
         Source { key: "LINUX", text: "Linux 6.1, net/ipv4/tcp_illinois.c" },
     ],
     documented: Documented::Full,
-    series: &[
-        ("increase", "packets", "flow", "segments that the window grows per round trip, α"),
-        ("decrease", "1", "flow", "share of the window that a loss takes, β"),
-    ],
+    series: &[],
     reorder: 1,
     needs: &[],
 };
@@ -58,9 +55,9 @@ contract::params! {
 }
 
 /// The whole congestion control, in memory of its own because it is large.
-pub type Control = Box<Linux<Illinois>>;
+pub type Control = Box<Classic<Illinois>>;
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Box::new(Linux::new(Illinois::new(params), setup))
+    Box::new(Classic::new(Illinois::new(params), setup))
 }

@@ -218,18 +218,27 @@ fn the_end_of_disorder_forgets_the_samples() {
     assert_eq!(controller.module().queue, 0);
 }
 
-/// The acknowledgement that ends a recovery lets the window grow; the queue is then estimated without a round-trip time, as congested, so that the 25
-/// segments are counted.
+/// The acknowledgement that ends a recovery lets the window grow; the queue is then estimated without a round-trip time, as congested, so that its 25 segments are counted. A TCP may say
+/// that it is of the recovery, or that it is not, as that of Linux does.
 #[test]
 fn the_end_of_a_recovery_counts() {
+    for recovering in [true, false] {
+        let (mut bench, mut controller) = steady(Params::default(), 32);
+        bench.congestion(&mut controller, Cause::Loss);
+        let mut last = bench.an_ack(&controller);
+        (last.recovering, last.packets) = (recovering, 25);
+        give(&mut bench, &mut controller, &last);
+        controller.on_recovered(Cause::Loss, &mut bench.cx());
+        let socket = controller.socket();
+        assert_eq!((socket.cwnd, controller.module().queue, socket.credit.acked()), (25, 50, 25));
+    }
+}
+
+/// Consumers of named data do not tell when an episode is over: the window grows again at the second acknowledgement after a loss.
+#[test]
+fn without_the_end_of_an_episode_the_window_grows_again() {
     let (mut bench, mut controller) = steady(Params::default(), 32);
     bench.congestion(&mut controller, Cause::Loss);
-    let mut last = bench.an_ack(&controller);
-    (last.recovering, last.packets) = (true, 25);
-    give(&mut bench, &mut controller, &last);
-    controller.on_recovered(Cause::Loss, &mut bench.cx());
-    assert_eq!(
-        (window(&controller), controller.module().queue, controller.socket().credit.acked()),
-        (25, 50, 25)
-    );
+    let windows = [25, 25, 1].map(|packets| ack(&mut bench, &mut controller, packets, 100));
+    assert_eq!(windows, [25, 26, 26]);
 }
