@@ -148,3 +148,14 @@ def test_every_file_and_item_in_the_pages_about_the_code_exists() -> None:
         missing += [(page.name, "::".join(item)) for item in items if not words.issuperset(item)]
     assert checked > 50
     assert not missing
+
+
+def test_the_release_notes_have_one_short_line_per_change() -> None:
+    section = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1].splitlines()[1:]
+    assert len(section) <= 130
+    groups = [number for number, line in enumerate(section) if line.startswith("### ")]
+    changes = [line for line in section[groups[0] :] if line and not line.startswith("### ")]
+    assert changes
+    assert [line for line in changes if not line.startswith("- ")] == []
+    read = [re.sub(r"\]\([^)]*\)", "]", line) for line in changes]
+    assert [line for line in read if len(line) > 160] == []
