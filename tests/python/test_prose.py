@@ -159,3 +159,16 @@ def test_the_release_notes_have_one_short_line_per_change() -> None:
     assert [line for line in changes if not line.startswith("- ")] == []
     read = [re.sub(r"\]\([^)]*\)", "]", line) for line in changes]
     assert [line for line in read if len(line) > 160] == []
+
+
+def test_the_table_of_places_is_short_and_each_row_names_one_or_two_that_exist() -> None:
+    section = (ROOT / "ARCHITECTURE.md").read_text("utf-8").split("\n## Where is …?\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
+    assert 20 <= len(rows) <= 30
+    for row in rows:
+        named = [name for name in re.findall(r"`([^`]+)`", row) if "/" in name or "." in name]
+        assert 1 <= len(named) <= 2, row
+        for name in named:
+            pattern = name.rstrip("/").replace("NAME", "*").replace("VERB", "*")
+            found = [path for path in ROOT.glob(pattern) if path.is_dir() or not name.endswith("/")]
+            assert found, f"{name} does not exist: {row}"
