@@ -172,3 +172,12 @@ def test_the_table_of_places_is_short_and_each_row_names_one_or_two_that_exist()
             pattern = name.rstrip("/").replace("NAME", "*").replace("VERB", "*")
             found = [path for path in ROOT.glob(pattern) if path.is_dir() or not name.endswith("/")]
             assert found, f"{name} does not exist: {row}"
+
+
+def test_one_page_has_the_table_of_where_to_go() -> None:
+    having = [
+        str(page.relative_to(ROOT)) for page in pages() if "\n| you want to |" in page.read_text("utf-8")
+    ]
+    assert having == ["docs/index.md"]
+    last = (ROOT / "README.md").read_text("utf-8").split("\n## Where to go\n")[1]
+    assert len([line for line in last.splitlines() if line.startswith("- ")]) <= 5
