@@ -396,7 +396,7 @@ fn the_interval_grows_with_the_group_so_that_reports_keep_to_their_share() {
         send_feedback(&mut end, &mut algorithm, EndpointId(10 + endpoint), 500e3);
     }
     assert!(rate(&algorithm) < 501e3);
-    // 320 000 bit / 37.5 kbit/s, whatever the present rate
+    // 320 000 bit / 37.5 kbit/s, whatever the current rate
     assert_eq!(interval(&mut end, &mut algorithm), Duration::from_micros(8_533_333));
     assert_eq!(algorithm.receivers(), 1000);
 }

@@ -105,7 +105,7 @@ impl Path {
         self.controller.pacing_gain()
     }
 
-    /// To the phase with this gain, not counting the present one.
+    /// To the phase with this gain, not counting the current one.
     fn until_gain(&mut self, gain: f64) {
         while self.next_phase() != gain {}
     }

@@ -24,13 +24,13 @@ pub struct Copa {
     /// Whether the window grew in the last round, and for how many rounds that has been so.
     up: bool,
     rounds: u32,
-    /// The window when the present round began, which is when the segments were sent that are acknowledged at its end.
+    /// The window when the current round began, which is when the segments were sent that are acknowledged at its end.
     round_window: f64,
-    /// Payload that was delivered when the present round began.
+    /// Payload that was delivered when the current round began.
     round_began: Bytes,
-    /// 1/δ in the present mode.
+    /// 1/δ in the current mode.
     inverse_delta: f64,
-    /// Whether a loss was detected in the present round.
+    /// Whether a loss was detected in the current round.
     lost: bool,
     /// Of the last acknowledgement in sequence: its round-trip time, and whether the window was not used.
     echoed: Option<Duration>,

@@ -45,7 +45,7 @@ pub struct Cubic {
     w_est: f64,
     /// Time from the epoch to the plateau.
     k: f64,
-    /// Start of the present epoch of congestion avoidance, moved by pauses; [`Time::NEVER`] before it.
+    /// Start of the current epoch of congestion avoidance, moved by pauses; [`Time::NEVER`] before it.
     epoch: Time,
     /// The last acknowledgement.
     last_at: Time,

@@ -19,7 +19,7 @@ pub(super) struct LinuxCubic {
     origin: u64,
     /// Time from the epoch to the plateau, in seconds.
     k: f64,
-    /// Start of the present epoch of congestion avoidance; [`Time::NEVER`] before it.
+    /// Start of the current epoch of congestion avoidance; [`Time::NEVER`] before it.
     epoch: Time,
     /// Minimum round-trip time; `MAX` before the first sample.
     min: Duration,

@@ -50,7 +50,7 @@ impl Default for Link {
 #[derive(Clone, Copy, Debug, Default)]
 struct MeasuredSecond {
     tenths: [u32; 10],
-    /// Number of the present tenth.
+    /// Number of the current tenth.
     now: u64,
     /// Arrival of the first Data.
     since: Option<Time>,
@@ -74,7 +74,7 @@ impl MeasuredSecond {
     /// Mean interval of Data.
     fn gap(&mut self, now: Time) -> Duration {
         self.advance(now);
-        // nine whole tenths and the present part
+        // nine whole tenths and the current part
         let span = Duration::from_nanos((now - Time::ZERO).as_nanos() % TENTH_NS + 9 * TENTH_NS);
         let elapsed = self.since.map_or(Duration::ZERO, |since| now - since);
         let count = u64::from(self.tenths.iter().sum::<u32>().max(1));

@@ -10,7 +10,7 @@ use crate::shared::Credit;
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
     table: Box<[Row]>,
-    /// Index of the present row; the increase is one more.
+    /// Index of the current row; the increase is one more.
     pub(super) row: usize,
     credit: Credit,
 }

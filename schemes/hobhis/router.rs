@@ -102,7 +102,7 @@ pub(super) enum Gap {
     None,
     /// After this time.
     Of(Duration),
-    /// Not at present.
+    /// Not now.
     Closed,
 }
 

@@ -12,11 +12,11 @@ pub(super) struct Rounds {
     /// B: maximum credit of a flow.
     burst: u64,
     flows: Vec<Flow>,
-    /// Flows with Data, in the order of their turns, the present one first.
+    /// Flows with Data, in the order of their turns, the current one first.
     active: VecDeque<u32>,
-    /// Bytes of the present turn.
+    /// Bytes of the current turn.
     turn: u64,
-    /// End of the present turn; [`Time::NEVER`] if there is none.
+    /// End of the current turn; [`Time::NEVER`] if there is none.
     ends: Time,
     /// Flows whose turn has ended since this was last cleared.
     pub ended: Vec<u32>,
@@ -52,7 +52,7 @@ impl Rounds {
         &mut self.flows[flow as usize]
     }
 
-    /// End of the present turn; [`Time::NEVER`] without Data.
+    /// End of the current turn; [`Time::NEVER`] without Data.
     pub(super) const fn ends(&self) -> Time {
         self.ends
     }

@@ -16,7 +16,7 @@ pub struct Htcp {
     pub(super) beta: u32,
     /// Whether β can follow the round-trip times at the next congestion event.
     modeswitch: bool,
-    /// Segments that the present acknowledgement covers cumulatively.
+    /// Segments that the current acknowledgement covers cumulatively.
     advance: u32,
     /// Segments that it counts for, outside of recoveries; one after it was counted.
     pkts_acked: u32,

@@ -17,7 +17,7 @@ pub struct Illinois {
     /// Minimum and maximum round-trip time.
     base_rtt: u64,
     max_rtt: u64,
-    /// Round-trip times of the present round: their sum and their number.
+    /// Round-trip times of the current round: their sum and their number.
     sum_rtt: u64,
     cnt_rtt: u64,
     /// Whether the delay was above the low threshold, and the rounds below it since.
@@ -27,7 +27,7 @@ pub struct Illinois {
     cwnd_cnt: u64,
     /// The window when it could last grow.
     window: u64,
-    /// Start of the present round, which ends with the first acknowledgement of a segment that was sent from then on.
+    /// Start of the current round, which ends with the first acknowledgement of a segment that was sent from then on.
     round_began: Time,
     /// Data of before a timeout belong to no round.
     loss: LossState,

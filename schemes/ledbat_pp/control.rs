@@ -24,7 +24,7 @@ pub struct LedbatPp {
     slowdown_at: Time,
     /// Window and threshold before the last reduction.
     undo: Option<(f64, f64)>,
-    /// Start of the present slowdown.
+    /// Start of the current slowdown.
     slowed_at: Option<Time>,
     /// The window stays at its minimum until then.
     frozen_until: Time,

@@ -190,7 +190,7 @@ fn a_report_of_the_future_or_of_another_scheme_is_ignored() {
     near(rate(&sender), 1e6);
 }
 
-/// A receiver, with an input at the present time.
+/// A receiver, with an input at the current time.
 struct Listening {
     end: StreamBench,
     receiver: Receiver,

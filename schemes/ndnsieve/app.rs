@@ -24,7 +24,7 @@ pub struct App {
 struct Shunt {
     /// The shunt router.
     node: NodeId,
-    /// Its present next hop for the prefix.
+    /// Its current next hop for the prefix.
     present: PortId,
     /// Next hops that the prefix may take.
     allowed: Vec<PortId>,
@@ -184,13 +184,13 @@ impl App {
             let metric = self.metric(shunt.node, prefix, port, cx).map(cost);
             let cost = match metric {
                 Some(metric) if shunt.allowed.contains(&port) => metric,
-                // it stays behind the present one
+                // it stays behind the current one
                 Some(metric) => metric.max(present),
                 None => present,
             };
             costs.push(Hop { port, cost });
         }
-        // lowest cost first; the present next hop first among equals
+        // lowest cost first; the current next hop first among equals
         costs.sort_by_key(|hop| hop.cost);
         if costs[0].port != shunt.present {
             self.moved_prefixes.insert(prefix);

@@ -21,7 +21,7 @@ pub struct Link {
 /// The state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Queue {
-    /// End of the present detection period; zero before the first departure, and without such periods.
+    /// End of the current detection period; zero before the first departure, and without such periods.
     ends: Time,
     /// The minimum backlog in this period.
     min: u32,

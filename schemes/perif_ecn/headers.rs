@@ -11,7 +11,7 @@ use super::Params;
 pub(crate) struct DataHeader {
     /// Identifies the router parts that it is for, see [`mark`].
     pub(crate) mark: u64,
-    /// Number of the present request for round-trip times.
+    /// Number of the current request for round-trip times.
     pub(crate) request: u32,
     /// The receiver that is to answer; `None` for all.
     pub(crate) target: Option<EndpointId>,

@@ -36,7 +36,7 @@ struct Slots {
 /// The smoothed rate of a group on an interface, measured in bins.
 #[derive(Clone, Debug, Default)]
 struct Meter {
-    /// Start of the present bin; `None` before the first packet.
+    /// Start of the current bin; `None` before the first packet.
     bin_start: Option<Time>,
     bits: u64,
     /// In bit/s; `None` in the first bin.

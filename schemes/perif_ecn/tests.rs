@@ -279,7 +279,7 @@ fn notify(end: &mut StreamBench, algorithm: &mut Sender, suggested_rate: f64) {
     end.send_feedback(algorithm, ROUTER, end.now, word.encode());
 }
 
-/// An answer to the present question, about a packet sent `rtt_ms` ago.
+/// An answer to the current question, about a packet sent `rtt_ms` ago.
 fn answer(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, rtt_ms: u64) {
     let request = header(end, algorithm).request;
     let trigger_sent_at = end.now - Duration::from_millis(rtt_ms);

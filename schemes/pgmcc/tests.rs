@@ -507,7 +507,7 @@ fn another_receiver_takes_over_below_three_quarters_of_the_throughput() {
     assert_eq!(source.algorithm.acker(), Some(FAR));
     let events: Vec<f64> = source.end.notes("acker").iter().map(|note| note.value).collect();
     assert_eq!(events, [1.0, 2.0]);
-    // the former one, with a little more than 4/3 of the present slowness
+    // the former one, with a little more than 4/3 of the current slowness
     source.send_feedback(NEAR, 4096, 668, nak(1, 1));
     assert_eq!(source.algorithm.acker(), Some(FAR));
     source.send_feedback(NEAR, 4096, 669, nak(1, 1));

@@ -8,7 +8,7 @@ use units::{Duration, Time};
 /// meaning.
 #[derive(Clone, Debug)]
 pub struct Delays {
-    /// The minimum of each minute, the present one last [RFC6817 §2.4.2: base_delays].
+    /// The minimum of each minute, the current one last [RFC6817 §2.4.2: base_delays].
     minima: VecDeque<i64>,
     minutes: usize,
     /// The minute of the last sample.

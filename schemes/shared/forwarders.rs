@@ -85,7 +85,7 @@ pub enum Action {
 
 /// The context of a strategy, with one FIB entry.
 pub struct StrategyBench {
-    /// The present instant.
+    /// The current instant.
     pub now: Time,
     /// The faces, with their pending Interests.
     pub faces: Vec<FaceView>,
@@ -366,7 +366,7 @@ pub enum Outcome {
 
 /// The context of a link part.
 pub struct LinkBench {
-    /// The present instant.
+    /// The current instant.
     pub now: Time,
     /// The faces. Tests set the backlogs; pending Interests are not counted.
     pub faces: Vec<FaceView>,

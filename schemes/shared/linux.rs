@@ -154,7 +154,7 @@ pub struct Linux<M> {
     ending: bool,
     /// What was acknowledged and waits for the sample of its round-trip time.
     pending: Option<Pending>,
-    /// Segments of the present acknowledgement that let the window grow if it ends the reduction.
+    /// Segments of the current acknowledgement that let the window grow if it ends the reduction.
     deferred: u64,
 }
 

@@ -24,7 +24,7 @@ pub struct LossEvents {
     arrivals: usize,
 }
 
-/// The present loss event.
+/// The current loss event.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     /// Number of its first lost packet.

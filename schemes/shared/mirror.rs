@@ -38,7 +38,7 @@ impl FifoModel {
         }
     }
 
-    /// Removes packets that have left, given the present backlog.
+    /// Removes packets that have left, given the current backlog.
     pub fn update(&mut self, backlog: &Backlog) {
         while self.line.len() > backlog.packets as usize {
             let tag = self.line.pop_front().expect("it is longer than what waits");

@@ -8,7 +8,7 @@ use contract::Random;
 /// Parameters of RED. The queue is in any unit, the same for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedRules {
-    /// w: weight of the present queue in the mean, per packet.
+    /// w: weight of the current queue in the mean, per packet.
     pub gain: f64,
     /// min_th: mean queue below which no packet is selected.
     pub min: f64,

@@ -22,7 +22,7 @@ impl Rounds {
         self.count
     }
 
-    /// Whether the present acknowledgement starts a round.
+    /// Whether the current acknowledgement starts a round.
     pub fn started(&self) -> bool {
         self.started
     }
@@ -37,7 +37,7 @@ impl Rounds {
         self.delivered = total.as_u64();
     }
 
-    /// The present acknowledgement counts as the start of a round, whatever it covers.
+    /// The current acknowledgement counts as the start of a round, whatever it covers.
     pub fn start(&mut self) {
         self.started = true;
     }

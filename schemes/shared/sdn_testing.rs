@@ -40,7 +40,7 @@ pub struct AppBench<A> {
     pub net: Net,
     /// Reported statuses.
     pub cache: Cache,
-    /// The present instant.
+    /// The current instant.
     pub now: Time,
     /// Counters.
     pub meter: Meter,

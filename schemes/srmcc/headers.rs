@@ -7,7 +7,7 @@ use units::{Duration, Rate, Time};
 /// Content of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Number of the present adaptation cycle, modulo 2³².
+    /// Number of the current adaptation cycle, modulo 2³².
     pub(crate) round: u32,
     /// Duration of an adaptation cycle, in whole microseconds.
     pub(crate) t_adapt: Duration,

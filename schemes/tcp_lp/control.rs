@@ -55,7 +55,7 @@ struct Delays {
     smoothed: f64,
     min: f64,
     max: f64,
-    /// The sample of the present acknowledgement, if there is one, and the departure of its segment.
+    /// The sample of the current acknowledgement, if there is one, and the departure of its segment.
     last: Option<(f64, Time)>,
 }
 

@@ -173,7 +173,7 @@ fn after_a_leave_the_rate_does_not_rise_for_a_round() {
     near(rate(&mut end, &algorithm), coded(50e3));
 }
 
-/// [RFC4654 §3.3], case 4: the step counts from the present rate, and reports that come faster than a round-trip time do not
+/// [RFC4654 §3.3], case 4: the step counts from the current rate, and reports that come faster than a round-trip time do not
 /// make it steeper.
 #[test]
 fn the_limiting_receiver_is_followed_down_at_once_and_up_by_a_packet_per_round_trip() {
@@ -873,7 +873,7 @@ fn what_no_source_would_write_is_ignored_and_what_was_overtaken_is_not_heard() {
     }
     assert_eq!(path.end.meter.count(Count::Ignored), 4);
     near(path.algorithm.rtt_s(), before);
-    // a packet of an older round comes late: the timer of the present round stays
+    // a packet of an older round comes late: the timer of the current round stays
     path.header.round = 2;
     path.packets(1, 8);
     let due = path.algorithm.timer();

@@ -14,9 +14,9 @@ pub struct Westwood {
     first: u32,
     /// The output of the second: the estimate [bw_est].
     pub(super) bandwidth: u32,
-    /// Start of the present sample [rtt_win_sx]; `None` before the first data are sent.
+    /// Start of the current sample [rtt_win_sx]; `None` before the first data are sent.
     since: Option<u32>,
-    /// Bytes of the present sample [bk].
+    /// Bytes of the current sample [bk].
     bytes: u32,
     /// Bytes counted for duplicate acknowledgements that no cumulative acknowledgement has covered [accounted].
     accounted: u32,
@@ -51,7 +51,7 @@ impl Westwood {
         (nanos * u128::from(self.params.hz) / 1_000_000_000) as u32
     }
 
-    /// Ends the present sample if it is long enough [westwood_update_window].
+    /// Ends the current sample if it is long enough [westwood_update_window].
     fn update_window(&mut self, now: u32) {
         let since = *self.since.get_or_insert(now);
         let delta = now.wrapping_sub(since);
@@ -63,7 +63,7 @@ impl Westwood {
         }
     }
 
-    /// Filters the present sample, of `delta` ticks [westwood_filter].
+    /// Filters the current sample, of `delta` ticks [westwood_filter].
     fn take(&mut self, delta: u32) {
         let sample = self.bytes / delta;
         if self.first == 0 && self.bandwidth == 0 {

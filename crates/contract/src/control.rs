@@ -14,7 +14,7 @@ pub trait CongestionControl {
     /// A loss, a mark, a timeout or a NACK.
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>);
 
-    /// The present window and rate.
+    /// The current window and rate.
     fn allowance(&self) -> Allowance;
 
     /// Whether the transport measures its delivery rate and calls [`CongestionControl::on_delivery`]. Called once; if false, nothing is measured.
@@ -345,7 +345,7 @@ pub struct Sent {
     pub idle: Duration,
 }
 
-/// The present window and rate. Both always have a value; `UNLIMITED` is one of each.
+/// The current window and rate. Both always have a value; `UNLIMITED` is one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Maximum payload in flight.

@@ -33,7 +33,7 @@ impl<'a> Cx<'a> {
         Self { now, me, flow, random, meter, out }
     }
 
-    /// The present instant.
+    /// The current instant.
     #[inline]
     pub fn now(&self) -> Time {
         self.now
@@ -204,7 +204,7 @@ impl<'a> Cx<'a> {
         self.out.notes.probing
     }
 
-    /// Records the present value of a series, such as `window`. It costs one branch if it is not recorded.
+    /// Records the current value of a series, such as `window`. It costs one branch if it is not recorded.
     #[inline]
     pub fn probe(&mut self, series: &'static str, value: f64) {
         if self.out.notes.probing {

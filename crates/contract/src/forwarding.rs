@@ -203,7 +203,7 @@ pub enum SendResult {
 
 /// The context of a strategy.
 pub trait StrategyCx {
-    /// The present instant.
+    /// The current instant.
     fn now(&self) -> Time;
 
     /// The strategy's stream of random numbers.
@@ -245,7 +245,7 @@ pub trait StrategyCx {
     /// Ends the entry without an answer.
     fn reject(&mut self, pending: Pending);
 
-    /// Records the present value of a series of this node.
+    /// Records the current value of a series of this node.
     fn probe(&mut self, series: &'static str, value: f64);
 
     /// The out-record of `face`, if the Interest was sent there.
@@ -431,7 +431,7 @@ pub struct InterestQueueView {
 
 /// The context of a link part.
 pub trait LinkCx {
-    /// The present instant.
+    /// The current instant.
     fn now(&self) -> Time;
 
     /// The part's stream of random numbers.
@@ -460,6 +460,6 @@ pub trait LinkCx {
     /// The same, but the Interest is refused: the strategy is informed when `on_timer` has returned. Only in `on_timer`.
     fn refuse(&mut self, interest_queue: InterestQueueId, reason: NackReason) -> Option<Bytes>;
 
-    /// Records the present value of a series of this node.
+    /// Records the current value of a series of this node.
     fn probe(&mut self, series: &'static str, value: f64);
 }

@@ -158,7 +158,7 @@ pub struct Nack {
 /// Why an Interest is refused, in order of severity, the least severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NackReason {
-    /// There is no capacity for its Data at present.
+    /// There is no capacity for its Data now.
     Congestion,
     /// Its nonce was seen before.
     Duplicate,

@@ -49,9 +49,9 @@ pub trait QueueDiscipline {
 
 /// The context of a queue.
 pub struct PacketCx<'a> {
-    /// The present instant.
+    /// The current instant.
     pub now: Time,
-    /// The present rate of the link.
+    /// The current rate of the link.
     pub rate: Rate,
     /// The queue's random stream.
     pub random: &'a mut Random,

@@ -67,7 +67,7 @@ pub enum RouterInput<'a> {
 
 /// The context of an observed packet.
 pub struct TransitCx<'a> {
-    /// The present instant.
+    /// The current instant.
     pub now: Time,
     /// The port of the node: towards the previous hop of the packet, or towards its next hop.
     pub port: PortId,

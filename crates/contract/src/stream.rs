@@ -11,7 +11,7 @@ pub trait SenderAlgorithm {
     /// Feedback of a receiver arrived.
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>);
 
-    /// The present rate. The stream paces packets at it.
+    /// The current rate. The stream paces packets at it.
     fn allowance(&self) -> Allowance;
 
     /// The rate at which a live encoder is to produce frames, headers of packets included. It differs from the pacing rate where the scheme

@@ -36,7 +36,7 @@ impl Clock {
         Self { began, base: Duration::ZERO }
     }
 
-    /// The present time.
+    /// The current time.
     pub fn now(&self) -> Time {
         let since = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Time::ZERO + self.base + Duration::from_nanos(since)

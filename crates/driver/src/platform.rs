@@ -10,7 +10,7 @@ use units::Time;
 /// The interface of an event loop to the host. [`crate::Udp`] is the real one. Tests have a simulated clock and a network that loses,
 /// duplicates, reorders and modifies datagrams ([`crate::testing`]).
 pub trait Platform {
-    /// The present time of a monotonic clock. Only differences have a meaning.
+    /// The current time of a monotonic clock. Only differences have a meaning.
     fn now(&mut self) -> Time;
 
     /// Waits until a datagram may have arrived, or until `until`.
@@ -99,7 +99,7 @@ pub enum SendOutcome {
     QueueFull,
     /// The path does not accept datagrams of this length: they are lost.
     TooLong,
-    /// There is no route at present: they are lost.
+    /// There is no route now: they are lost.
     Unreachable,
 }
 

@@ -119,7 +119,7 @@ impl VirtualNetwork {
         VirtualHost { shared: Arc::clone(&self.0), me: world.hosts.len() - 1 }
     }
 
-    /// The present instant.
+    /// The current instant.
     pub fn now(&self) -> Time {
         self.world().clock
     }

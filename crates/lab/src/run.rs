@@ -23,7 +23,7 @@ pub fn run(plan: &Plan, control: &Control) -> Outcome {
     run_saving(plan, control, |_| {})
 }
 
-/// As [`run`]. Whenever `control` requests a pause, `save` gets the present tables, and the run continues.
+/// As [`run`]. Whenever `control` requests a pause, `save` gets the current tables, and the run continues.
 pub fn run_saving(plan: &Plan, control: &Control, save: impl FnMut(&Report)) -> Outcome {
     run_observed(plan, control, Observers::default(), None, save)
 }

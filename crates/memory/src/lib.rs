@@ -1,6 +1,6 @@
 //! Requests to the processor and to the system about memory, which have no effect but on time, and how much of it there is.
 //!
-//! The memory that the next event of a simulation needs is requested, so that it arrives in the caches while the present one is handled.
+//! The memory that the next event of a simulation needs is requested, so that it arrives in the caches while the current one is handled.
 //! In a network of a hundred thousand flows nearly every event is at a port and an endpoint whose memory is not in any cache. Their addresses are
 //! known one event before.
 //!

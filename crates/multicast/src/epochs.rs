@@ -18,7 +18,7 @@ pub(crate) struct Epochs {
     next: Option<(Epoch, Time)>,
     /// The key is to be replaced.
     stale: bool,
-    /// The number of the next packet, and of the first one of the present epoch.
+    /// The number of the next packet, and of the first one of the current epoch.
     number: u64,
     first: u64,
     limit: u64,
@@ -85,7 +85,7 @@ impl Epochs {
         std::iter::once(self.current.record()).chain(next)
     }
 
-    /// Whether a new key is due: a member that left knows the present one, or it has encrypted half of its limit.
+    /// Whether a new key is due: a member that left knows the current one, or it has encrypted half of its limit.
     pub(crate) const fn is_due(&self) -> bool {
         self.next.is_none() && (self.stale || self.number - self.first >= self.limit / 2)
     }

@@ -149,7 +149,7 @@ impl Flow {
         &*self.payload
     }
 
-    /// Which end causes the present time without data.
+    /// Which end causes the current lack of data.
     pub(crate) fn pause(&self) -> Pause {
         if self.machine.is_started() { self.payload.pause() } else { Pause::None }
     }

@@ -7,7 +7,7 @@ use units::Time;
 
 /// Moves frames to and from the next forwarder, and has a clock. Sockets are one implementation; tests have a simulated network.
 pub trait Transport {
-    /// The present time of a monotonic clock. Only differences have a meaning.
+    /// The current time of a monotonic clock. Only differences have a meaning.
     fn now(&mut self) -> Time;
 
     /// Waits until a frame may have arrived, or until `until`.

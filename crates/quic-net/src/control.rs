@@ -99,7 +99,7 @@ impl Phase {
 }
 
 impl Progress {
-    /// The present phase.
+    /// The current phase.
     pub fn phase(&self) -> Phase {
         Phase::ALL.get(usize::from(self.phase.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }

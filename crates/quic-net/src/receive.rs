@@ -69,9 +69,9 @@ struct Accepted {
     proposal: Proposal,
     more: bool,
     store: Incoming,
-    /// Its stream on the present connection.
+    /// Its stream on the current connection.
     incoming: Option<ReceiveStream>,
-    /// It has been accepted on the present connection.
+    /// It has been accepted on the current connection.
     open: bool,
 }
 

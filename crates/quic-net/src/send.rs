@@ -111,7 +111,7 @@ struct Current {
     outgoing: Outgoing,
     more: bool,
     omitted: u32,
-    /// Its stream, once the receiver is ready for it on the present connection.
+    /// Its stream, once the receiver is ready for it on the current connection.
     stream: Option<SendStream>,
 }
 
@@ -179,7 +179,7 @@ impl Sending {
         }
     }
 
-    /// Sends what is due of the present object.
+    /// Sends what is due of the current object.
     fn send(&mut self, context: &mut SessionContext<'_>) {
         let Some(current) = &mut self.current else { return };
         match (&mut current.stream, &mut current.outgoing) {

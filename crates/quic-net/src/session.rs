@@ -98,7 +98,7 @@ pub(crate) trait Application {
     /// An increasing measure of delivered data; `None` if patience does not apply.
     fn progress(&self) -> Option<u64>;
 
-    /// Which end causes the present time without data.
+    /// Which end causes the current lack of data.
     fn pause(&self) -> Pause;
 
     /// Whether another peer may continue after the first one was lost.

@@ -107,7 +107,7 @@ pub(crate) struct ReceiveStream {
     waiting: Bytes,
     /// Bytes that the sink has accepted.
     taken: u64,
-    /// The sink accepts no more at present.
+    /// The sink accepts no more now.
     pub(crate) full: bool,
 }
 

@@ -18,7 +18,7 @@ pub const OUTER: [u16; 2] = [28, 48];
 const SEND_WINDOW: u64 = 16 << 20;
 /// Maximum bytes of DATAGRAM frames in a send or receive buffer.
 const DATAGRAM_BUFFER: usize = 4 << 20;
-/// Unidirectional streams that the peer may have open: that of the present object, and those of earlier objects whose end has not arrived.
+/// Unidirectional streams that the peer may have open: that of the current object, and those of earlier objects whose end has not arrived.
 const STREAMS: u32 = 4;
 /// Payload of a UDP datagram that every path of QUIC carries [RFC9000 §14].
 pub(crate) const MIN_PAYLOAD: u16 = 1200;

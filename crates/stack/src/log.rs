@@ -53,7 +53,7 @@ pub enum Event {
     State {
         /// The last state; `None` at first.
         old: Option<State>,
-        /// The present state.
+        /// The current state.
         new: State,
         /// What caused a recovery.
         cause: Option<Cause>,

@@ -20,7 +20,7 @@ impl Bench {
         Self { now: Time::ZERO, meter: Meter::default(), out, random: Random::new(seed, "bench", "") }
     }
 
-    /// Gives `input` to the state machine at the present time.
+    /// Gives `input` to the state machine at the current time.
     pub(crate) fn input(&mut self, machine: &mut impl Endpoint, input: Input<'_>) {
         let mut cx = Cx::new(self.now, ME, FLOW, &mut self.random, &mut self.meter, &mut self.out);
         machine.handle(input, &mut cx);

@@ -40,7 +40,7 @@ pub struct BlockSource {
     next: u32,
     /// Blocks in the stream with their offsets. Accepted ones are removed.
     frames: VecDeque<(u64, u32)>,
-    /// The present end of the stream, and the offset below which the transport accepted all.
+    /// The current end of the stream, and the offset below which the transport accepted all.
     end: u64,
     accepted: u64,
     /// The end offset of each block that the receiver may lack.

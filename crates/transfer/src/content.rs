@@ -101,7 +101,7 @@ pub trait Payload: Send {
         None
     }
 
-    /// Who causes the present time without data.
+    /// Who causes the current lack of data.
     fn pause(&self) -> Pause {
         Pause::None
     }
@@ -153,7 +153,7 @@ pub trait Sink: Send {
         None
     }
 
-    /// Who causes the present time without data.
+    /// Who causes the current lack of data.
     fn pause(&self) -> Pause {
         Pause::None
     }
@@ -190,7 +190,7 @@ pub trait ByteSource: Send {
         None
     }
 
-    /// Who causes the present time without data.
+    /// Who causes the current lack of data.
     fn pause(&self) -> Pause {
         Pause::None
     }
@@ -245,7 +245,7 @@ pub trait ByteSink: Send {
         None
     }
 
-    /// Who causes the present time without data.
+    /// Who causes the current lack of data.
     fn pause(&self) -> Pause {
         Pause::None
     }

@@ -105,7 +105,7 @@ struct Objects {
     /// Sums over the objects before `recent`, and how many of them were complete.
     before: Snapshot,
     complete: u64,
-    /// The present object, and the one after it, which a source reads ahead.
+    /// The current object, and the one after it, which a source reads ahead.
     recent: VecDeque<Arc<Tally>>,
     /// Number of objects and their bytes, where they are known from the beginning.
     expected: Option<(u64, u64)>,
@@ -116,7 +116,7 @@ struct Objects {
 /// The values of [`Tallies`] at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransferSnapshot {
-    /// Sums over all objects; name and path of the present one.
+    /// Sums over all objects; name and path of the current one.
     pub sum: Snapshot,
     /// Number of complete objects.
     pub complete: u64,
@@ -160,7 +160,7 @@ impl Tallies {
         }
     }
 
-    /// The present values.
+    /// The current values.
     pub fn snapshot(&self) -> TransferSnapshot {
         let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let recent: Vec<Snapshot> = objects.recent.iter().map(|tally| tally.snapshot()).collect();
@@ -205,7 +205,7 @@ pub(crate) enum Received {
 const MAX_NOTES: usize = 20;
 
 impl Tally {
-    /// The present values.
+    /// The current values.
     pub fn snapshot(&self) -> Snapshot {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -16,9 +16,9 @@ pub(super) struct Linux {
     /// Start of the epoch, and segments delivered in it [ack_epoch_mstamp, ack_epoch_acked].
     epoch: Time,
     pub(super) epoch_acked: u64,
-    /// Maximum of the segments beyond the expected ones, in the present and the last interval of [`EXTRA_ROUNDS`] rounds [extra_acked].
+    /// Maximum of the segments beyond the expected ones, in the current and the last interval of [`EXTRA_ROUNDS`] rounds [extra_acked].
     pub(super) extra_acked: [u64; 2],
-    /// Rounds of the present interval [extra_acked_win_rtts].
+    /// Rounds of the current interval [extra_acked_win_rtts].
     extra_rounds: u32,
     // ---- policer
     /// Payload declared lost so far [tp->lost].

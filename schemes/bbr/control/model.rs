@@ -12,7 +12,7 @@ use crate::shared::{Rounds, WindowedMax};
 pub(super) struct Model {
     /// Delivery rates in bit/s of payload, by round.
     rates: WindowedMax,
-    /// Rounds whose rates count, besides the present one.
+    /// Rounds whose rates count, besides the current one.
     window: u64,
     /// Rounds [BBR00 §4.1.1.3], and samples that are ignored [BBR00 §4.3.5].
     pub(super) rounds: Rounds,

@@ -102,7 +102,7 @@ impl Bbr3 {
         new
     }
 
-    /// The present state.
+    /// The current state.
     pub fn state(&self) -> State {
         self.state
     }
@@ -142,7 +142,7 @@ impl Bbr3 {
         (self.model.full_bw_reached, self.model.full_bw_now)
     }
 
-    /// Gain of the rate in the present state [BBR06 §5.6.1].
+    /// Gain of the rate in the current state [BBR06 §5.6.1].
     pub fn pacing_gain(&self) -> f64 {
         match self.state {
             State::Startup => self.params.startup_gain,
@@ -153,7 +153,7 @@ impl Bbr3 {
         }
     }
 
-    /// Gain of the window in the present state [BBR06 §5.6.1].
+    /// Gain of the window in the current state [BBR06 §5.6.1].
     pub fn cwnd_gain(&self) -> f64 {
         match self.state {
             State::ProbeBwUp => self.params.up_cwnd_gain,

@@ -300,5 +300,5 @@ impl Model {
     }
 }
 
-/// MaxBwFilterLen: the present cycle of bandwidth probes and the one before it [BBR06 §2.11].
+/// MaxBwFilterLen: the current cycle of bandwidth probes and the one before it [BBR06 §2.11].
 const MAX_BW_FILTER_LEN: u64 = 2;

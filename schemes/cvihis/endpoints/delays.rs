@@ -77,7 +77,7 @@ struct Window {
     packets: u32,
     threshold: f64,
     times: u32,
-    /// Packets of the present window, and the smallest raw delay among them.
+    /// Packets of the current window, and the smallest raw delay among them.
     count: u32,
     min: i64,
     /// Consecutive windows whose smallest delay was above the threshold.

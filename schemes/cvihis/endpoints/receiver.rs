@@ -1,4 +1,4 @@
-//! CVIHIS at the receiver: the area of the present delay, and the resulting command. It answers every packet.
+//! CVIHIS at the receiver: the area of the current delay, and the resulting command. It answers every packet.
 
 use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Duration, Time};

@@ -85,7 +85,7 @@ impl Sender {
         cx.probe("srtt", srtt);
     }
 
-    /// The step of the present command in packets per √RTT [CVIHIS Table 1].
+    /// The step of the current command in packets per √RTT [CVIHIS Table 1].
     fn signed_step(&self) -> f64 {
         let Params { step_far, step_down, step_up, step_gradient, .. } = *self.params;
         match self.command {

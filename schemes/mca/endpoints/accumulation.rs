@@ -124,7 +124,7 @@ impl Accumulation {
         self.congested
     }
 
-    /// The present estimate of arrival minus departure without queues, in nanoseconds.
+    /// The current estimate of arrival minus departure without queues, in nanoseconds.
     pub(crate) const fn baseline_ns(&self) -> Option<i64> {
         self.baseline_ns
     }

@@ -42,7 +42,7 @@ impl Average {
 pub(super) struct Frequency {
     window: u64,
     gain: f64,
-    /// Number of the newest packet at the start of the present window.
+    /// Number of the newest packet at the start of the current window.
     since: u64,
     indications: u64,
     mean: Option<f64>,

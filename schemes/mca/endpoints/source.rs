@@ -21,9 +21,9 @@ pub struct Sender {
     silent_since: Option<Time>,
     started_at: Time,
     reduced_at: Option<Time>,
-    /// End of the present period; [`Time::NEVER`] before the start.
+    /// End of the current period; [`Time::NEVER`] before the start.
     period_ends: Time,
-    /// Feedback of the representative arrived in the present period.
+    /// Feedback of the representative arrived in the current period.
     representative_reported: bool,
     next_control: Time,
 }
@@ -61,7 +61,7 @@ impl Sender {
         algorithm
     }
 
-    /// The present representative.
+    /// The current representative.
     pub(crate) fn representative(&self) -> Option<EndpointId> {
         self.representative.map(|it| it.endpoint)
     }

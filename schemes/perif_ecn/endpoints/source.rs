@@ -19,7 +19,7 @@ pub struct Sender {
     /// The most distant receiver, which requests are for; `None` asks all.
     target: Option<EndpointId>,
     request: u32,
-    /// Unanswered requests to the most distant receiver, the present one included.
+    /// Unanswered requests to the most distant receiver, the current one included.
     open: u32,
     started_at: Time,
     notified_at: Option<Time>,

@@ -12,7 +12,7 @@ pub(crate) fn slowness(rtt: Duration, p: u16) -> f64 {
     rtt.as_secs_f64() * p.sqrt() * (1.0 + 9.0 * p * (1.0 + 32.0 * p * p))
 }
 
-/// The present and the previous acker.
+/// The current and the previous acker.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Election {
     /// The hysteresis C.

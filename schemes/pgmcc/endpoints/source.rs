@@ -61,7 +61,7 @@ impl Sender {
         }
     }
 
-    /// The present acker.
+    /// The current acker.
     #[cfg(test)]
     pub(crate) fn acker(&self) -> Option<EndpointId> {
         self.election.acker()

@@ -27,7 +27,7 @@ impl Timeout {
         }
     }
 
-    /// The present timeout.
+    /// The current timeout.
     #[inline]
     pub(crate) const fn span(&self) -> Duration {
         self.span

@@ -80,7 +80,7 @@ impl Target {
         self.value
     }
 
-    /// Takes the present queueing delay, and whether losses were detected.
+    /// Takes the current queueing delay, and whether losses were detected.
     pub(crate) fn update(&mut self, delay: f64, lost: bool, srtt: f64, now: Time, params: &Params) {
         if !params.compensate {
             return;

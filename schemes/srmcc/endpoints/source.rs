@@ -17,7 +17,7 @@ pub struct Sender {
     rate: f64,
     /// Smoothed round-trip time to the slowest member, in seconds.
     srtt: f64,
-    /// Number of the present cycle.
+    /// Number of the current cycle.
     round: u32,
     /// Newest round in a message; `None` before the first message.
     heard_round: Option<u32>,

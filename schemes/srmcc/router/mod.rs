@@ -102,7 +102,7 @@ impl RouterAlgorithm for Router {
         let Some(mcc) = Mcc::decode(report.label).filter(|mcc| known && !ahead(mcc)) else {
             return cx.count(Count::Ignored, 1);
         };
-        // the shorter cycle: a child that has learnt of a longer one measured the present one by the one before
+        // the shorter cycle: a child that has learnt of a longer one measured the current one by the one before
         let cycle = header.map_or(mcc.t_adapt, |header| header.t_adapt.min(mcc.t_adapt));
         let row = slot(&mut self.table, group.index()).get_or_insert_default();
         if !row.takes(mcc.round, header.map(|header| header.round), self.params.stale) {

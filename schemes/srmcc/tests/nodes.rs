@@ -565,7 +565,7 @@ proptest! {
             fill(&mut node, &mut algorithm, PortId(i), 25);
         }
         node.now = ms(1000);
-        // what the present period's message must say
+        // what the current period's message must say
         let mut pending: Option<(f64, f64, u64, Time)> = None;
         let (mut accepted, mut passed_on, mut last) = (0, 0, None);
         for (i, wait, max, min, fair, age) in words {

@@ -14,7 +14,7 @@ struct Measured {
     smoothed: f64,
     /// D_r: delay to the sender in milliseconds, plus the sender's clock offset.
     back: i32,
-    /// The present value, in seconds.
+    /// The current value, in seconds.
     now: f64,
 }
 
@@ -42,7 +42,7 @@ impl RoundTrip {
         }
     }
 
-    /// The present round-trip time in seconds, at least a millisecond; `None` before the first measurement.
+    /// The current round-trip time in seconds, at least a millisecond; `None` before the first measurement.
     #[inline]
     pub(crate) fn secs(&self) -> Option<f64> {
         self.measured.map(|measured| measured.now)

@@ -7,13 +7,13 @@ use units::Bytes;
 /// Sums of packet sizes, one per loss interval [RFC5348 §4.1].
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// Bytes and packets of each interval, the present one last; at least one.
+    /// Bytes and packets of each interval, the current one last; at least one.
     sums: VecDeque<(u64, u64)>,
     max: usize,
 }
 
 impl Sizes {
-    /// Without packets. The mean covers `intervals` intervals, the present one included; at least one.
+    /// Without packets. The mean covers `intervals` intervals, the current one included; at least one.
     pub(super) fn new(intervals: u32) -> Self {
         let max = intervals.max(1) as usize;
         let mut sums = VecDeque::with_capacity(max + 1);

@@ -319,7 +319,7 @@ impl Search<'_> {
         done
     }
 
-    /// Adds the present path to the results.
+    /// Adds the current path to the results.
     fn end(&mut self) -> Result<(), Refusal> {
         self.found.push(self.trail.clone());
         Ok(())

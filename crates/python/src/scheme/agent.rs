@@ -21,7 +21,7 @@ struct Agent {
     seat: Arc<Mutex<Seat>>,
     run: Arc<Run>,
     allowed: Allowance,
-    /// When the present step ends; [`Time::NEVER`] before the first event.
+    /// When the current step ends; [`Time::NEVER`] before the first event.
     due: Time,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct PyControl {
     ssthresh: Bytes,
     segment: Bytes,
     interval: Option<Interval>,
-    /// End of the present interval; [`Time::NEVER`] before the first event.
+    /// End of the current interval; [`Time::NEVER`] before the first event.
     due: Time,
     in_interval: Tally,
     in_round: Tally,

@@ -22,7 +22,7 @@ pub(crate) struct Run {
     steps: Option<Stepping>,
 }
 
-/// The present step, and the controllers that are steered, by flow.
+/// The current step, and the controllers that are steered, by flow.
 struct Stepping {
     end_ns: AtomicU64,
     seats: Mutex<Vec<Option<Arc<Mutex<Seat>>>>>,
@@ -130,7 +130,7 @@ impl Run {
         self.steps.is_some()
     }
 
-    /// The end of the present step.
+    /// The end of the current step.
     pub(super) fn step_end(&self) -> Time {
         self.steps
             .as_ref()

@@ -26,7 +26,7 @@ pub(crate) struct PacedReceiver {
     /// Of the scheme's random numbers.
     seed: u64,
     machine: Option<Box<Machine>>,
-    /// The content of the present object begins with this packet.
+    /// The content of the current object begins with this packet.
     carries_from: Option<u64>,
     /// Number of the newest packet, and bytes before it.
     newest: (u64, u64),
@@ -84,7 +84,7 @@ impl PacedReceiver {
         Ok(())
     }
 
-    /// The content of the present object begins with this packet.
+    /// The content of the current object begins with this packet.
     pub(crate) fn carry_from(&mut self, seq: u64) {
         self.carries_from = Some(seq);
     }

@@ -27,7 +27,7 @@ pub(crate) struct PacedSender {
     machine: PacedMachine,
     /// The receiver is ready for an object, and the rate of its content is measured until this time at the latest, before the first packet.
     start_at: Option<Time>,
-    /// The number of the packet with which the content of the present object begins, once the receiver is ready for it.
+    /// The number of the packet with which the content of the current object begins, once the receiver is ready for it.
     carries_from: Option<u64>,
     /// The number of the next packet.
     next: u64,
@@ -64,12 +64,12 @@ impl PacedSender {
         self.machine.retire(stats);
     }
 
-    /// The present object is complete.
+    /// The current object is complete.
     pub(crate) fn finish_object(&mut self) {
         self.carries_from = None;
     }
 
-    /// Whether the receiver is ready for the present object.
+    /// Whether the receiver is ready for the current object.
     pub(crate) const fn carries(&self) -> bool {
         self.carries_from.is_some() || self.start_at.is_some()
     }
@@ -194,7 +194,7 @@ impl PacedSender {
     }
 }
 
-/// The present object and the connection that carries it.
+/// The current object and the connection that carries it.
 struct Unicast<'a, 'l> {
     payload: &'a mut dyn Payload,
     carries_from: Option<u64>,

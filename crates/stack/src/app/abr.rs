@@ -65,7 +65,7 @@ impl Chooser {
         self.bola.on_segment(self.quality, level_s, now);
     }
 
-    /// Records the time of the present request.
+    /// Records the time of the current request.
     pub(super) fn on_request(&mut self, now: Time) {
         self.bola.requested_at = Some(now);
     }

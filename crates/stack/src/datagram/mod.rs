@@ -84,7 +84,7 @@ pub struct Source {
     next: Time,
     /// The remainder of previous gaps below a nanosecond.
     carry: Carry,
-    /// End of the present on-time; [`Time::NEVER`] for sources that are always on.
+    /// End of the current on-time; [`Time::NEVER`] for sources that are always on.
     on_until: Time,
 }
 

@@ -18,7 +18,7 @@ pub struct Attachment {
     state: State,
     /// When the next signal is due.
     next: Time,
-    /// How long to wait for the answer to the present signal.
+    /// How long to wait for the answer to the current signal.
     wait: Duration,
     train: Train,
 }

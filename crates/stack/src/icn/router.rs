@@ -47,9 +47,9 @@ pub struct Router<L> {
 struct Group {
     gumgid: Eid,
     standing: Standing,
-    /// When the present state has something to send.
+    /// When the current state has something to send.
     next_send: Time,
-    /// How long to wait for the answer to the present request.
+    /// How long to wait for the answer to the current request.
     wait: Duration,
     /// The tree node above, or the source at the root.
     parent: Option<Address>,

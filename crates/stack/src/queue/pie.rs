@@ -104,7 +104,7 @@ struct Control {
 /// The rate of departures [RFC 8033 §5.2].
 #[derive(Debug, Default)]
 struct Meter {
-    /// measurement_start_ and dq_count_ of the present cycle; `None` while too little waits.
+    /// measurement_start_ and dq_count_ of the current cycle; `None` while too little waits.
     cycle: Option<(Time, u64)>,
     /// avg_dq_time_, the average time in which [`DQ_THRESHOLD`] bytes leave, in nanoseconds; 0 before the first cycle.
     nanos: u64,

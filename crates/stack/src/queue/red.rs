@@ -223,7 +223,7 @@ impl Red {
         }
     }
 
-    /// The present length, in packets.
+    /// The current length, in packets.
     fn length(&self) -> u64 {
         match self.constants.unit {
             Unit::Packets => (self.packets.len() as u64) << 32,

@@ -40,7 +40,7 @@ pub struct Agent {
     installed: Vec<(Subject, u64, Command)>,
 }
 
-/// A port and the bytes offered to it in the present period.
+/// A port and the bytes offered to it in the current period.
 #[derive(Clone, Debug)]
 struct Measured {
     port: PortId,

@@ -21,7 +21,7 @@ pub struct AgentLocation {
 /// The controller with its app.
 ///
 /// It starts with the configured network and requests the commands in force from every agent. The responses contain the clock offsets of the
-/// agents; reports from an agent before that are ignored. Commands are numbered from the present time on, so that those of a restarted
+/// agents; reports from an agent before that are ignored. Commands are numbered from the current time on, so that those of a restarted
 /// controller have higher numbers than those of its predecessor.
 ///
 /// # How it is driven

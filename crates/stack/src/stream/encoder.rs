@@ -48,7 +48,7 @@ pub struct LiveEncoder {
     random: Random,
     /// Number of the next frame.
     number: u32,
-    /// R_v: the present rate, in bit/s.
+    /// R_v: the current rate, in bit/s.
     rate: f64,
     /// When it changed; `None` before the first frame.
     changed_at: Option<Time>,
@@ -88,7 +88,7 @@ impl LiveEncoder {
         self.number
     }
 
-    /// The present rate, in bit/s.
+    /// The current rate, in bit/s.
     pub const fn rate(&self) -> f64 {
         self.rate
     }

@@ -52,7 +52,7 @@ impl IncompleteFrames {
     }
 }
 
-/// Number of frames before the present one whose incomplete state is kept, to count frames that become complete late.
+/// Number of frames before the current one whose incomplete state is kept, to count frames that become complete late.
 pub(super) const KEPT: u32 = 256;
 
 /// Measures frame delays: from the time at which a frame was encoded until the arrival of its last packet.

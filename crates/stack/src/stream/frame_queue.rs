@@ -138,7 +138,7 @@ impl FrameQueue {
         now.saturating_since(self.at(fragment.frame))
     }
 
-    /// Duration of the video that waits: from the frame that is being sent to the present frame of the encoder. Zero if the video is not
+    /// Duration of the video that waits: from the frame that is being sent to the current frame of the encoder. Zero if the video is not
     /// live.
     pub(super) fn waiting(&self, now: Time) -> Duration {
         let available_at = match self.remaining {

@@ -46,7 +46,7 @@ impl Pacer {
         self.next
     }
 
-    /// The present rate.
+    /// The current rate.
     #[inline]
     pub(super) const fn rate(&self) -> Rate {
         self.rate

@@ -89,7 +89,7 @@ impl<L: SenderAlgorithm> Sender<L> {
     }
 
     /// Stops the stream until `until`, because the application has no data; the algorithm treats it as app-limited. For drivers whose application
-    /// supplies the data, after a packet has left. Call it with the present instant when there are data again.
+    /// supplies the data, after a packet has left. Call it with the current instant when there are data again.
     pub fn wait_for_data(&mut self, until: Time, cx: &mut Cx<'_>) {
         let idle = until > cx.now() && self.data_at <= cx.now();
         self.data_at = until;

@@ -14,7 +14,7 @@ use crate::Counters;
 pub struct Observations {
     /// The log of the flow, if there is one.
     pub(crate) log: Option<Writer>,
-    /// The time of the present call.
+    /// The time of the current call.
     pub now: Time,
     /// Minimum of the round-trip times.
     pub(crate) rtt_min: Option<Duration>,

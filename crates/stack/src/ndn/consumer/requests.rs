@@ -19,7 +19,7 @@ pub(super) struct Requests {
     ready: u64,
     /// When more become available.
     next_batch_at: Time,
-    /// The next segment of the present content, and one past its last segment.
+    /// The next segment of the current content, and one past its last segment.
     content: (u64, u64),
 }
 

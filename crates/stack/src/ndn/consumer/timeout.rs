@@ -61,7 +61,7 @@ impl Estimator {
         self.config
     }
 
-    /// The present timeout.
+    /// The current timeout.
     #[inline]
     pub(super) const fn timeout(&self) -> Duration {
         self.timeout

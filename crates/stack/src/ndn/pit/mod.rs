@@ -101,7 +101,7 @@ impl Pit {
         self.peak
     }
 
-    /// Resets the maximum to the present number.
+    /// Resets the maximum to the current number.
     pub fn rebase(&mut self) {
         self.peak = self.len();
     }

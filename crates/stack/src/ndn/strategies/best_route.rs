@@ -60,7 +60,7 @@ impl BestRoute {
             return;
         }
         // a face counts as unused after one lifetime, so that the lowest cost is first again     [NFD: expired out-records] differs: the
-        // lifetime is that of the present Interest, because out-records store none
+        // lifetime is that of the current Interest, because out-records store none
         let lifetime = match interest.packet.header {
             Header::Interest(header) => header.lifetime(),
             _ => Duration::MAX,
