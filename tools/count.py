@@ -199,7 +199,7 @@ class ParallelSteps:
         return self._rows
 
     def stop(self):
-        """Ends the present step as Ctrl-C does."""
+        """Ends the current step as Ctrl-C does."""
         self._stopped = True
         with contextlib.suppress(AttributeError, ProcessLookupError):
             self._step.send_signal(signal.SIGINT)

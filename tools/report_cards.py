@@ -46,7 +46,7 @@ which TCP here leaves out by default, and not its controller alone. `str0m:gcc` 
 A card with 3 seeds is one of `--quick`, whose runs are half as long: the cards of all schemes without it would have
 taken hours. *Sources* is the
 digest of the simulator and the batteries with which a card was measured (`python tools/report_cards.py --sources` prints
-the present one). On the site a click on a head sorts the table by that column, cells with counts by the share of rows
+the current one). On the site a click on a head sorts the table by that column, cells with counts by the share of rows
 that pass.
 
 ![Rows per scheme and battery that pass, fail or are undecided](../images/report-cards.svg)

@@ -68,7 +68,7 @@ def renames() -> list[tuple[str, str]]:
 
 
 def renamed(word: str, known: Collection[str]) -> str | None:
-    """The present name of `word`, if that is one of `known`; None otherwise."""
+    """The current name of `word`, if that is one of `known`; None otherwise."""
     return next((new for old, new in renames() if old == word and new in known), None)
 
 

@@ -99,7 +99,7 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """Remaining time at the present speed; None while it is unknown."""
+        """Remaining time at the current speed; None while it is unknown."""
         return (self.duration_s - self.now_s) / self.speed if self.speed > 0 else None
 
 
@@ -636,7 +636,7 @@ class Result:
 
 
 def _with_new_names(table: str, frame: polars.DataFrame) -> polars.DataFrame:
-    """A table of an earlier format with the present names of columns, results and series."""
+    """A table of an earlier format with the current names of columns, results and series."""
     import polars
 
     columns = {row["name"] for row in catalogue.metrics()}
@@ -651,7 +651,7 @@ def _with_new_names(table: str, frame: polars.DataFrame) -> polars.DataFrame:
 
 
 def _new_names(keys: Iterable[str], known: Collection[str]) -> dict[str, str]:
-    """The present names of those keys whose last word is of an earlier version."""
+    """The current names of keys whose last word is from an earlier version."""
     found = {}
     for key in keys:
         subject, dot, word = key.rpartition(".")

@@ -213,7 +213,7 @@ def test_a_run_of_a_later_format_is_refused(small: Path, tmp_path: Path) -> None
 
 @pytest.fixture
 def queried(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The scenario, in the present folder, where DuckDB is installed."""
+    """The scenario, in the current folder, where DuckDB is installed."""
     pytest.importorskip("duckdb")
     monkeypatch.chdir(small.parent)
     return small

@@ -64,7 +64,7 @@ class Meter:
             print(printable(words, lines=True), file=sys.stderr, flush=True)
 
     def show(self, done: float, total: float, words: str, *, estimate: bool = True) -> None:
-        """`done` of `total`, described by `words`; with `estimate` also the remaining time at the present speed."""
+        """`done` of `total`, described by `words`; with `estimate` also the remaining time at the current speed."""
         words = printable(words)
         share = min(done / total, 1.0) if total > 0 else 1.0
         now = time.monotonic()

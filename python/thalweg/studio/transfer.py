@@ -60,7 +60,7 @@ class TransferActivity(Activity):
         self._transfer.stop()
 
     def snapshot(self, since: int = 0) -> dict[str, Any]:
-        """As that of any activity, with the number of the present charts; a transfer has no folder of results."""
+        """Adds the number of the current charts to what every activity reports; a transfer has no folder of results."""
         return {**super().snapshot(since), "folder": "", "charts": self._charts}
 
     @contextmanager

@@ -262,7 +262,7 @@ class RunActivity(Activity):
         self.changed()
 
     def snapshot(self, since: int = 0) -> dict[str, Any]:
-        """As that of any activity, with the number of the present charts."""
+        """Adds the number of the current charts to what every activity reports."""
         return {**super().snapshot(since), "charts": self._charts, "duration_s": self._plan.duration_s}
 
     def _look(self, at: Progress) -> None:
