@@ -1,13 +1,16 @@
-"""Finds words that the project does not use, and says what to write instead: `tools/words.toml` lists both.
+"""Finds sentences that break a rule and words that the project does not use: `tools/words.toml` has both.
 
     python tools/words.py            prints every finding outside the exemptions
-    python tools/words.py --check    the same, and fails on a finding or on an exemption that is no longer needed
-    python tools/words.py --prune    removes the exemptions that are no longer needed from the list
-    python tools/words.py --count    findings per word and directory, exempted ones included
+    python tools/words.py --check    also fails on a finding, or on an exemption that is no longer needed
+    python tools/words.py --rule opening crates/lab    prints the sentences of a folder or file that break a rule
+    python tools/words.py --prune    removes exemptions and lowers numbers of sentences that are no longer needed
+    python tools/words.py --record   counts the sentences of each folder of the list again
+    python tools/words.py --count    findings per word or rule and directory, exempted ones included
 
-A word is looked for in text (Markdown without code, comments, doc comments, strings) or in names (identifiers of Rust and
-Python), as its entry says. An exemption lets a directory keep words for the time being; when the last of them is gone,
-the exemption must go too.
+A rule applies to the kinds of text that it names. A folder may have as many sentences that break it as `remaining` says,
+none where it says nothing; the longest name that fits counts. A word is looked for in text (Markdown without code, comments,
+doc comments, strings) or in names (identifiers of Rust and Python), as its entry says. An exemption lets a directory keep
+words for the time being; when the last of them is gone, the exemption must go too.
 """
 
 from __future__ import annotations
@@ -52,8 +55,20 @@ class Word:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A rule for sentences: what breaks it is matched by `text`, or is a line of a comment with more than `columns`."""
+
+    name: str
+    says: str
+    kinds: frozenset[str]
+    """Kinds of text to which it applies; all if empty."""
+    text: re.Pattern[str] | None
+    columns: int = 0
+
+
+@dataclass(frozen=True)
 class Finding:
-    """A word in a file."""
+    """A word, or a sentence that breaks a rule, in a file."""
 
     path: str
     line: int
@@ -105,34 +120,74 @@ def read(text: str) -> tuple[list[Word], list[Exemption]]:
     return words, exemptions
 
 
+def read_rules(text: str) -> tuple[list[Rule], dict[str, dict[str, int]]]:
+    """Rules of the list, and for each folder how many sentences may still break which of them."""
+    tree = tomllib.loads(text)
+    rules = [
+        Rule(
+            name,
+            entry["says"],
+            frozenset(entry.get("kinds", ())),
+            re.compile(entry["text"].replace(" ", r"\s+"), re.IGNORECASE) if "text" in entry else None,
+            entry.get("columns", 0),
+        )
+        for name, entry in tree.get("rules", {}).items()
+    ]
+    remaining: dict[str, dict[str, int]] = tree.get("remaining", {})
+    known = {rule.name for rule in rules}
+    for folder, numbers in remaining.items():
+        for name in numbers:
+            if name not in known:
+                raise ValueError(f"{folder} has a number for {name!r}, which is no rule of the list")
+    return rules, remaining
+
+
 def blank(text: str) -> str:
     """Spaces in place of a text, so that lines and columns stay."""
     return re.sub(r"[^\n]", " ", text)
 
 
+HINT = re.compile(r"\b(?:hint|help)\s*[(=]\s*(?:&?format!\(\s*)?$")
+
+
 def pieces(path: str, source: str) -> Iterator[tuple[str, int, str]]:
-    """Text and names of a file: `text` or `name`, the line, and what stands there."""
+    """Text and names of a file, each with its line.
+
+    The kind is `doc`, `comment`, `string`, `hint`, `prose` or `name`.
+    """
     if path.endswith(".md"):
         prose = FENCED.sub(lambda found: blank(found[0]), source)
-        yield "text", 1, CODE.sub(lambda found: blank(found[0]), prose)
+        yield "prose", 1, CODE.sub(lambda found: blank(found[0]), prose)
     elif path.endswith(".rs"):
         line, at = 1, 0
         for found in RUST.finditer(source):
             line, at = line + source.count("\n", at, found.start()), found.start()
-            if found["comment"] or found["string"] or found["raw"]:
-                yield "text", line, strip_markup(found[0])
+            if found["comment"]:
+                kind = "doc" if re.match(r"//[/!]|/\*[*!]", found[0]) else "comment"
+                yield kind, line, strip_markup(found[0])
+            elif found["string"] or found["raw"]:
+                before = source[max(0, found.start() - 60) : found.start()]
+                yield "hint" if HINT.search(before) else "string", line, strip_markup(found[0])
             elif found["name"]:
                 yield "name", line, found[0]
     elif path.endswith(".py"):
+        # a string that begins a statement is a docstring
+        begins, before = True, ""
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in (tokenize.COMMENT, tokenize.STRING) or token.type == getattr(
-                tokenize, "FSTRING_MIDDLE", -1
-            ):
-                yield "text", token.start[0], strip_markup(token.string)
+            if token.type == tokenize.COMMENT:
+                yield "comment", token.start[0], strip_markup(token.string)
+            elif token.type == tokenize.STRING:
+                kind = "doc" if begins else "hint" if HINT.search(before) else "string"
+                yield kind, token.start[0], strip_markup(token.string)
+            elif token.type == getattr(tokenize, "FSTRING_MIDDLE", -1):
+                yield "string", token.start[0], strip_markup(token.string)
             elif token.type == tokenize.NAME:
                 yield "name", token.start[0], token.string
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
+                before = (before + token.string)[-60:]
     elif path.endswith(".toml"):
-        yield "text", 1, source
+        yield "prose", 1, source
 
 
 def strip_markup(text: str) -> str:
@@ -144,22 +199,73 @@ def strip_markup(text: str) -> str:
 def findings(path: str, source: str, words: Iterable[Word]) -> Iterator[Finding]:
     """Every word of the list in a file, line by line."""
     words = [word for word in words if path.startswith(word.within)]
-    patterns = {
-        "text": [(word, word.text) for word in words if word.text],
-        "name": [(word, word.names) for word in words if word.names],
-    }
-    clean: set[tuple[str, str]] = set()
+    texts = [(word, word.text) for word in words if word.text]
+    names = [(word, word.names) for word in words if word.names]
+    clean: set[tuple[bool, str]] = set()
     for kind, first, piece in pieces(path, source):
-        if (kind, piece) in clean:
+        if (kind == "name", piece) in clean:
             continue
         is_clean = True
-        for word, pattern in patterns[kind]:
+        for word, pattern in names if kind == "name" else texts:
             for found in pattern.finditer(piece):
                 is_clean = False
                 line = first + piece.count("\n", 0, found.start())
                 yield Finding(path, line, word.name, " ".join(found[0].split()), word.use)
         if is_clean:
-            clean.add((kind, piece))
+            clean.add((kind == "name", piece))
+
+
+def broken(path: str, source: str, rules: Iterable[Rule]) -> Iterator[Finding]:
+    """Every sentence of a file that breaks a rule."""
+    for rule in rules:
+        if rule.columns and path.endswith((".rs", ".py")):
+            mark = "//" if path.endswith(".rs") else "#"
+            for number, line in enumerate(source.splitlines(), 1):
+                if len(line) > rule.columns and line.lstrip().startswith(mark):
+                    yield Finding(path, number, rule.name, f"{len(line)} columns", rule.says)
+    for kind, first, piece in pieces(path, source):
+        for rule in rules:
+            if rule.text and kind != "name" and (not rule.kinds or kind in rule.kinds):
+                for found in rule.text.finditer(piece):
+                    line = first + piece.count("\n", 0, found.end())
+                    yield Finding(path, line, rule.name, " ".join(found[0].split()), rule.says)
+
+
+def folder_of(path: str, remaining: Iterable[str]) -> str:
+    """The longest of these names of folders and files in which a file is; its first two parts if there is none."""
+    fitting = [name for name in remaining if path == name or path.startswith(name.rstrip("/") + "/")]
+    return max(fitting, key=len) if fitting else "/".join(path.split("/")[:2])
+
+
+def tally(found: Iterable[Finding], remaining: dict[str, dict[str, int]]) -> Counter[tuple[str, str]]:
+    """The number of sentences that break a rule, by folder and rule."""
+    return Counter((folder_of(finding.path, remaining), finding.word) for finding in found)
+
+
+def excess(numbers: Counter[tuple[str, str]], remaining: dict[str, dict[str, int]]) -> list[str]:
+    """Messages about folders with more sentences that break a rule than they may have."""
+    return [
+        f"{folder}: {number} break the rule `{rule}`, {remaining.get(folder, {}).get(rule, 0)} may: "
+        f"python tools/words.py --rule {rule} {folder}"
+        for (folder, rule), number in sorted(numbers.items())
+        if number > remaining.get(folder, {}).get(rule, 0)
+    ]
+
+
+def with_numbers(text: str, numbers: Counter[tuple[str, str]]) -> str:
+    """The list with these numbers of sentences that may break a rule."""
+    head, mark, rest = text.partition("[remaining]\n")
+    _, gap, tail = rest.partition("\n#")
+    rows = []
+    for folder in sorted({folder for folder, _ in numbers}):
+        row = [
+            f"{rule} = {number}"
+            for (place, rule), number in sorted(numbers.items())
+            if place == folder and number
+        ]
+        if row:
+            rows.append(f"{json.dumps(folder)} = {{ {', '.join(row)} }}\n")
+    return head + mark + "".join(rows) + gap + tail
 
 
 def files() -> list[str]:
@@ -177,12 +283,20 @@ def files() -> list[str]:
     )
 
 
-def scan(words: list[Word]) -> list[Finding]:
-    """All findings in the repository."""
-    found = []
+def sources() -> Iterator[tuple[str, str]]:
+    """Name and text of every file that is scanned."""
     for name in files():
-        found += findings(name, (ROOT / name).read_text(encoding="utf-8", errors="replace"), words)
-    return found
+        yield name, (ROOT / name).read_text(encoding="utf-8", errors="replace")
+
+
+def scan(words: list[Word]) -> list[Finding]:
+    """Every word of the list in the repository."""
+    return [finding for name, source in sources() for finding in findings(name, source, words)]
+
+
+def scan_rules(rules: list[Rule]) -> list[Finding]:
+    """Every sentence of the repository that breaks a rule."""
+    return [finding for name, source in sources() for finding in broken(name, source, rules)]
 
 
 def evaluate(found: list[Finding], exemptions: list[Exemption]) -> tuple[list[Finding], list[str]]:
@@ -217,24 +331,42 @@ def prune(text: str, found: list[Finding]) -> str:
 
 
 def main() -> int:
-    words, exemptions = read(LIST.read_text(encoding="utf-8"))
-    found = scan(words)
-    if "--count" in sys.argv[1:]:
-        totals = Counter((finding.word, "/".join(finding.path.split("/")[:2])) for finding in found)
+    arguments = sys.argv[1:]
+    text = LIST.read_text(encoding="utf-8")
+    words, exemptions = read(text)
+    rules, remaining = read_rules(text)
+    if "--rule" in arguments:
+        _, name, *folders = arguments
+        for finding in scan_rules([rule for rule in rules if rule.name == name]):
+            if not folders or folder_of(finding.path, folders) in folders:
+                print(finding)
+        return 0
+    found, sentences = scan(words), scan_rules(rules)
+    numbers = tally(sentences, remaining)
+    if "--count" in arguments:
+        totals = Counter((finding.word, "/".join(finding.path.split("/")[:2])) for finding in found) + numbers
         for (word, place), number in sorted(totals.items()):
             print(f"{number:5} {word:24} {place}")
         return 0
-    left, stale = evaluate(found, exemptions)
-    if "--prune" in sys.argv[1:]:
-        LIST.write_text(prune(LIST.read_text(encoding="utf-8"), found), encoding="utf-8")
+    if "--record" in arguments:
+        LIST.write_text(with_numbers(text, numbers), encoding="utf-8")
         return 0
-    for line in [*map(str, left), *stale]:
+    if "--prune" in arguments:
+        lower: Counter[tuple[str, str]] = Counter()
+        for key, number in numbers.items():
+            lower[key] = min(number, remaining.get(key[0], {}).get(key[1], 0))
+        LIST.write_text(prune(with_numbers(text, lower), found), encoding="utf-8")
+        return 0
+    left, stale = evaluate(found, exemptions)
+    more = excess(numbers, remaining)
+    for line in [*map(str, left), *stale, *more]:
         print(line)
     exempt = sum(len(exemption.words) for exemption in exemptions)
     print(
-        f"{len(words)} words, {len(left)} findings, {exempt} exemptions, {len(found) - len(left)} findings in them"
+        f"{len(words)} words, {len(left)} findings, {exempt} exemptions, {len(found) - len(left)} findings in them; "
+        f"{len(rules)} rules, {len(sentences)} sentences break one, {len(more)} folders have more than they may"
     )
-    return 1 if "--check" in sys.argv[1:] and (left or stale) else 0
+    return 1 if "--check" in arguments and (left or stale or more) else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The check of banned words: what it finds, where it does not look, and that the repository passes it."""
+"""The rules for sentences and the words that are not used: what is found, where, and that the repository passes."""
 
 from __future__ import annotations
 
@@ -69,6 +69,79 @@ def test_an_exemption_from_an_unknown_word_is_refused() -> None:
         words.read(LIST + '"docs" = ["dear"]\n')
 
 
+RULES = """
+[rules.opening]
+says = "a doc comment begins with a noun or a verb"
+kinds = ["doc"]
+text = '\\A\\W*(the same|as \\[)'
+
+[rules.pronoun]
+says = "repeat the noun"
+text = '\\bthat of\\b'
+
+[rules.hint]
+says = "a hint is an imperative"
+kinds = ["hint"]
+text = '\\A\\W*it\\b'
+
+[rules.width]
+says = "at most 120 columns"
+columns = 120
+
+[remaining]
+"crates" = { pronoun = 1 }
+"crates/lab" = { opening = 2 }
+
+# The end.
+[exempt]
+"""
+
+
+def breaks(path: str, source: str) -> list[tuple[str, int]]:
+    rules, _ = words.read_rules(RULES)
+    return [(finding.word, finding.line) for finding in words.broken(path, source, rules)]
+
+
+def test_a_rule_applies_to_its_kinds_of_text() -> None:
+    assert breaks("a.rs", "/// The same\n/// as ever.\nfn f() {}\n") == [("opening", 1)]
+    assert breaks("a.rs", "/// As [`f`].\nfn g() {}\n") == [("opening", 1)]
+    assert breaks("a.rs", '// The same.\nlet a = "The same";\n') == []
+    assert breaks("a.py", '"""The same."""\n\nx = 1\n"""The same."""\n') == [("opening", 1), ("opening", 4)]
+    assert breaks("a.py", 'x = "The same"  # The same\n') == []
+    assert (
+        breaks("a.rs", 'error.hint("it takes one"); error.hint(format!("it takes {n}"));\n')
+        == [("hint", 1)] * 2
+    )
+    assert breaks("a.rs", 'error.hint("write one"); f("it takes one");\n') == []
+    assert breaks("a.py", 'raise E("it is none", hint="it takes one")\n') == [("hint", 1)]
+
+
+def test_a_rule_without_kinds_applies_to_all_text_but_not_to_code() -> None:
+    assert breaks("a.md", "The rate is that\nof the link.\n") == [("pronoun", 2)]
+    assert breaks("a.py", 'x = "that of"  # that of\n') == [("pronoun", 1)] * 2
+    assert breaks("a.md", "Call `that of`.\n") == []
+
+
+def test_long_lines_of_comments_are_found() -> None:
+    assert breaks("a.rs", f"x;\n    // {'a' * 114}\n") == [("width", 2)]
+    assert breaks("a.rs", f"    // {'a' * 113}\nlet x = {'a' * 200};\n") == []
+
+
+def test_a_folder_has_at_most_as_many_sentences_as_its_number() -> None:
+    rules, remaining = words.read_rules(RULES)
+    several = "/// The same.\nfn f() {}\n/// The same as that of g.\nfn g() {}\n"
+    found = list(words.broken("crates/lab/a.rs", several, rules))
+    assert words.excess(words.tally(found, remaining), remaining) == [
+        "crates/lab: 1 break the rule `pronoun`, 0 may: python tools/words.py --rule pronoun crates/lab"
+    ]
+    found = list(words.broken("crates/sim/a.rs", "// that of\n", rules))
+    assert words.excess(words.tally(found, remaining), remaining) == []
+    assert words.excess(words.tally(found * 2, remaining), remaining) != []
+    counted = words.with_numbers(RULES, words.tally(found, {}))
+    assert words.read_rules(counted)[1] == {"crates/sim": {"pronoun": 1}}
+    assert counted.endswith("\n\n# The end.\n[exempt]\n")
+
+
 TERMS = (
     "sans-IO",
     "keep-alive",
@@ -99,3 +172,10 @@ def test_the_repository_uses_none_of_the_words() -> None:
     left, stale = words.evaluate(words.scan(known), exemptions)
     assert not left, "\n".join(map(str, left))
     assert not stale, "\n".join(stale)
+
+
+def test_no_folder_has_more_sentences_that_break_a_rule_than_its_number() -> None:
+    rules, remaining = words.read_rules(words.LIST.read_text(encoding="utf-8"))
+    assert len(rules) == 5
+    more = words.excess(words.tally(words.scan_rules(rules), remaining), remaining)
+    assert not more, "\n".join(more)
