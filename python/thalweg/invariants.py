@@ -295,7 +295,7 @@ def wrong(where: str, sentence: str) -> str:
 
 
 def warn(found: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Gives an `InvariantWarning` for each violation of many runs: their names, and the sentences of what they break."""
+    """Gives an `InvariantWarning` for each violation of many runs: their names, and the invariants that they break."""
     listed = list(
         dict.fromkeys(wrong(where, sentence) for where, sentences in found for sentence in sentences)
     )
@@ -344,7 +344,7 @@ def _text(value: object) -> str:
 
 
 def _capacity(result: Result) -> Iterator[Violation]:
-    """Utilisation is at most 1: but for the two bytes by which a packet in transmission at an end of the time is rounded."""
+    """Utilisation is at most 1, except for two bytes of rounding for packets in transmission at either end."""
     import polars
 
     links, measured = result.links, result.get("run.measured")
@@ -452,7 +452,7 @@ def _drops_of_flows(result: Result) -> Iterator[Violation]:
         return
     nodes = result.nodes
     alone = nodes.is_empty() or set(nodes["role"].to_list()) <= set(WITHOUT_MESSAGES)
-    invariant = "drops of all flows for a reason = drops of all links for it, but for messages of nodes"
+    invariant = "drops of all flows for a reason = drops of all links for it, except messages of nodes"
     for column in (f"drops_{reason}" for reason in AT_LINKS):
         if column not in flows.columns or column not in links.columns:
             continue

@@ -23,7 +23,7 @@ LONGEST_S = 5.0
 
 
 NO_SOURCES = {"target", "out", "dist", "results", "node_modules"}
-"""Folders of what is made, beside those whose names begin with a dot."""
+"""Folders of built files, beside those whose names begin with a dot."""
 
 UNVERIFIED = {
     "crates/lab/tests/broken": "the loader refuses each of them: they test what it says",

@@ -151,7 +151,7 @@ def test_a_drop_that_no_link_counts_is_found(run: tw.Result) -> None:
         ]
         broken = broken_by(run, **{frame: run.frame(frame).with_columns(more)})
         assert (
-            "drops of all flows for a reason = drops of all links for it, but for messages of nodes" in broken
+            "drops of all flows for a reason = drops of all links for it, except messages of nodes" in broken
         )
 
 

@@ -95,7 +95,7 @@ pub(crate) fn build(
         && warmup >= duration
     {
         notes
-            .wrong(at.location, format!("a warm-up of {warmup} leaves nothing of {duration}"))
+            .wrong(at.location, format!("`warmup` ({warmup}) must be shorter than `duration` ({duration})"))
             .hint("shorten `warmup` or lengthen `duration`");
     }
 

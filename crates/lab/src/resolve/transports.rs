@@ -207,7 +207,10 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             }
             if let Some(location) = named {
                 notes
-                    .wrong(location, format!("`{scheme}` runs over TCP, which knows no names"))
+                    .wrong(
+                        location,
+                        format!("`{scheme}` runs over TCP and cannot be used with network = \"icn\""),
+                    )
                     .hint("leave `network` out, or take a scheme for groups");
             } else if cast == Cast::Multicast {
                 let location = table

@@ -43,7 +43,7 @@ pub(crate) struct Net {
     pub(crate) partial: bool,
     /// A rejected entry may have named nodes, so a node that seems unknown may exist.
     nodes_lost: bool,
-    /// The same for links.
+    /// A rejected entry may have named links, so a link that seems unknown may exist.
     links_lost: bool,
     /// The node whose links carry control messages only.
     pub(crate) control_node: Option<NodeId>,
@@ -168,7 +168,7 @@ impl Net {
         !self.nodes_lost
     }
 
-    /// The same for links.
+    /// Whether all links are known, because no rejected entry may have named one.
     pub(crate) fn knows_all_links(&self) -> bool {
         !self.links_lost
     }
@@ -469,7 +469,7 @@ fn not_both(port: &NetPort, written: Option<Location>, notes: &mut Notes) {
     if let (Some(location), true) = (written, port.shaper.is_some() && port.trace.is_some()) {
         notes
             .wrong(location, "a link follows a `trace` or has a `shaper`, not both")
-            .hint("leave one of them out; `backward` takes both from its link, but for shaper = {}");
+            .hint("leave one of them out; `backward` takes both from its link unless it sets shaper = {}");
     }
 }
 
@@ -491,7 +491,7 @@ fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Location>; 2]
     for ((key, there, none), location) in rules.into_iter().zip(written) {
         if let Some(location) = queue.present().map(|at| at.location).or(location).filter(|_| there) {
             notes.wrong(location, format!("`{}` has no `{key}`", discipline.name())).hint(format!(
-                "leave one of them away; `backward` takes both from its link, but for {key} = {none}"
+                "leave one of them out; `backward` takes both from its link unless it sets {key} = {none}"
             ));
         }
     }
