@@ -233,7 +233,7 @@ pub fn star(receivers: u32, duration: Duration) -> Blueprint {
     net
 }
 
-/// The same star and rate, sent by a stream whose rate stays where it is: along a tree of the engine's own, or to a group by its
+/// A multicast star with a stream whose rate stays where it is: along a tree of the engine's own, or to a group by its
 /// name, whose tree the router keeps.
 pub fn stream_star(receivers: u32, cast: Cast, duration: Duration) -> Blueprint {
     let mut net = star(receivers, duration);

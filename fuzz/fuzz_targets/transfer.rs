@@ -77,7 +77,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// The sent objects, created once, without threads and small, so that a case takes microseconds.
 static CONTENT: LazyLock<Vec<u8>> = LazyLock::new(|| (0..=255).cycle().take(3000).collect());
-/// The same as a file.
+/// The sent objects as a file.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("thalweg-fuzz-{}", std::process::id()));
     std::fs::write(&path, &*CONTENT).expect("a file for the cases");

@@ -399,7 +399,7 @@ fn the_round_trip_time_is_probed_for_every_ten_seconds() {
     path.wait(1);
     path.ack();
     assert_eq!(path.controller.state(), State::ProbeBw);
-    // 2 · 126 250 and three quanta are the same but for the round-trip time
+    // 2 · 126 250 and three quanta differ by the round-trip time only
     assert!(path.window() >= before.min(252_500), "{} after {before}", path.window());
 }
 

@@ -742,7 +742,7 @@ fn case_18_a_spurious_recovery_is_undone() {
     spurious(Cause::Loss);
 }
 
-/// A.19: a spurious timeout likewise.
+/// A.19: a spurious timeout has the same effect.
 #[test]
 fn case_19_a_spurious_timeout_is_undone() {
     spurious(Cause::Timeout);

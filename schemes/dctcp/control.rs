@@ -161,7 +161,7 @@ impl CongestionControl for Control {
     }
 }
 
-/// The window: that of Reno, but for the reduction after a mark.
+/// The window of Reno, except for the reduction after a mark.
 #[derive(Clone, Debug)]
 struct Window {
     /// Whether it is in whole segments.

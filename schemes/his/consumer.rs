@@ -74,7 +74,7 @@ impl CongestionControl for Consumer {
         if !event.first {
             return;
         }
-        // ssthresh = max(2, in_flight/2), cwnd = ssthresh; after a timeout likewise         [CCNEW]
+        // ssthresh = max(2, in_flight/2), cwnd = ssthresh; after a timeout as well          [CCNEW]
         self.threshold = (event.in_flight.in_segments(self.segment).0 / 2.0).max(2.0);
         self.set(self.threshold);
     }

@@ -42,7 +42,7 @@ impl Hybla {
         (1 << (self.rho8 / 8).min(16)) * EIGHTHS[(self.rho8 % 8) as usize] - 128
     }
 
-    /// The same in congestion avoidance with the window `cwnd`.
+    /// The increment in congestion avoidance with the window `cwnd`.
     fn in_congestion_avoidance(&self, cwnd: u64) -> u32 {
         // ρ²/W                                                                            [CF04]
         (u64::from(2 * self.rho8 * self.rho8) / cwnd) as u32

@@ -165,7 +165,7 @@ impl StrategyBench {
         self.data_with(algorithm, pending, from, |_| ());
     }
 
-    /// The same with changed Data.
+    /// Changed Data arrive at a face and end the entry.
     pub fn data_with(
         &mut self,
         algorithm: &mut impl Strategy,
@@ -457,7 +457,7 @@ impl LinkBench {
         self.data_with(algorithm, name, from, to, |_| ())
     }
 
-    /// The same with changed Data.
+    /// Changed Data arrive at the link `from` and leave by the link `to`. Returns them as they leave.
     pub fn data_with(
         &mut self,
         algorithm: &mut impl LinkAlgorithm,

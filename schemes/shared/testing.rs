@@ -91,7 +91,7 @@ impl Bench {
         Ack { bytes: SEGMENT * u64::from(packets), packets, in_flight, ..self.an_ack(controller) }
     }
 
-    /// The same, of `ack`.
+    /// Delivers `ack`.
     pub(crate) fn deliver_as<M: Module>(&mut self, controller: &mut Linux<M>, ack: &Ack) {
         self.deliver_ack(controller, ack);
         self.delivery(controller, ack.bytes, ack.rtt, ack.recovering);

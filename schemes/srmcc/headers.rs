@@ -20,7 +20,7 @@ pub(crate) struct Mcc {
     pub(crate) min_fair: Rate,
     /// Maximum occupancy, 0 … 1, with the precision of 24 bits; 0 from a receiver.
     pub(crate) max_qocc: f64,
-    /// Minimum occupancy, likewise; 1 from a receiver.
+    /// Minimum occupancy; 1 from a receiver.
     pub(crate) min_qocc: f64,
     /// The newest round in data.
     pub(crate) round: u32,

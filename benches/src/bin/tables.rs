@@ -120,7 +120,7 @@ fn lookup(entries: u64, depth: u32) -> f64 {
     })
 }
 
-/// The same for names that are all of one prefix: their number does not matter.
+/// Measures names that are all of one prefix: their number does not matter.
 fn one_prefix(entries: u64) -> f64 {
     let mut names = Names::new();
     let prefix = names.intern("/a/b");

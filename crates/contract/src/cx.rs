@@ -72,7 +72,7 @@ impl<'a> Cx<'a> {
         self.send_as(flow, to, size, Ecn::NotCapable, header, label);
     }
 
-    /// The same, with the ECN field.
+    /// Sends a packet of another flow with an ECN field.
     #[inline]
     pub fn send_as(
         &mut self,
@@ -107,7 +107,7 @@ impl<'a> Cx<'a> {
         self.out.arena.get_mut(id)
     }
 
-    /// The same with the packet of the input itself, see [`crate::NodeCx::forward_input`].
+    /// Sends the packet of the input itself to a port, see [`crate::NodeCx::forward_input`].
     #[inline(always)]
     pub(crate) fn forward_input(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
         match self.out.input {
@@ -127,7 +127,7 @@ impl<'a> Cx<'a> {
         self.out.arena.get_mut(id)
     }
 
-    /// The same with the packet of the input itself, see [`crate::NodeCx::forward_input`].
+    /// Delivers the packet of the input itself to an endpoint, see [`crate::NodeCx::forward_input`].
     #[inline(always)]
     pub(crate) fn deliver_input(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
         match self.out.input {
@@ -521,7 +521,7 @@ impl Meter {
         self.counts.rare.as_ref().map_or(&MediaMeter::NONE, |rare| &rare.media)
     }
 
-    /// The same for modification. They take memory from the first call on.
+    /// The counters of segments and frames, for modification. They take memory from the first call on.
     pub fn media_mut(&mut self) -> &mut MediaMeter {
         &mut self.counts.rare.get_or_insert_with(Rare::new).media
     }

@@ -457,7 +457,8 @@ pub trait LinkCx {
     /// Sends the first pending Interest of an Interest queue, and removes those before it. Returns its size, if there was one. Only in `on_timer`.
     fn release(&mut self, interest_queue: InterestQueueId) -> Option<Bytes>;
 
-    /// The same, but the Interest is refused: the strategy is informed when `on_timer` has returned. Only in `on_timer`.
+    /// Refuses the first pending Interest of an Interest queue, and removes those before it. The strategy is informed when
+    /// `on_timer` has returned. Only in `on_timer`.
     fn refuse(&mut self, interest_queue: InterestQueueId, reason: NackReason) -> Option<Bytes>;
 
     /// Records the current value of a series of this node.

@@ -155,8 +155,8 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.cx.forward(packet, port)
     }
 
-    /// The same with `packet`, the unchanged packet of the input, which is not copied if it is the first packet to be sent and the driver has offered it
-    /// ([`crate::RouterPacket::Offered`]).
+    /// Sends `packet`, the unchanged packet of the input, to a port. It is not copied if it is the first packet to be sent
+    /// and the driver has offered it ([`crate::RouterPacket::Offered`]).
     #[inline(always)]
     pub fn forward_input(&mut self, packet: &Packet, port: PortId) -> &mut Packet {
         self.cx.forward_input(packet, port)
@@ -173,7 +173,7 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.cx.deliver_to(packet, endpoint)
     }
 
-    /// The same with `packet`, the unchanged packet of the input, as [`NodeCx::forward_input`].
+    /// Delivers `packet`, the unchanged packet of the input, as [`NodeCx::forward_input`] forwards it.
     #[inline(always)]
     pub fn deliver_input(&mut self, packet: &Packet, endpoint: EndpointId) -> &mut Packet {
         self.cx.deliver_input(packet, endpoint)

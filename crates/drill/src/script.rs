@@ -64,7 +64,7 @@ pub enum When {
     AfterBetween(Duration, Duration),
     /// `0.1...0.2`: a system call begins at the first time and returns at the second.
     Blocks(Duration, Duration),
-    /// `+.1...0.2`: the same after the last event.
+    /// `+.1...0.2`: a system call, at these times after the last event.
     AfterBlocks(Duration, Duration),
 }
 

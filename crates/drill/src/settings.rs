@@ -33,7 +33,7 @@ pub(crate) struct Settings {
     sack_compression: Option<Duration>,
     /// Deviation of a time that is accepted.
     pub(crate) tolerance: Duration,
-    /// The same as a share of the time since the last event, in percent.
+    /// Deviation that is accepted as a share of the time since the last event, in percent.
     pub(crate) tolerance_percent: f64,
     /// The unit of time stamps.
     pub(crate) tick: Duration,

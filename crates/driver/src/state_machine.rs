@@ -73,7 +73,7 @@ impl<E: Endpoint> StateMachine<E> {
         self.drain_with(|_, packet| each(packet));
     }
 
-    /// The same, with the state machine, which can have the payloads of packets.
+    /// Takes the packets of its outbox with the state machine, which can have the payloads of packets.
     pub fn drain_with(&mut self, mut each: impl FnMut(&mut E, &Packet)) {
         let Self { endpoint, out: Outputs { arena, outbox, .. }, .. } = self;
         for id in outbox.drain(..) {

@@ -42,7 +42,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// The same, at its destination after `delay`.
+    /// Returns the datagram at its destination, after `delay`.
     pub fn after(&self, delay: Duration) -> Self {
         Self { at: self.at + delay, ..self.clone() }
     }

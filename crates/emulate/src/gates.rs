@@ -65,7 +65,7 @@ pub(crate) struct Gates {
     by_port: Vec<bool>,
     /// Whether the flow is between live endpoints.
     live: Vec<bool>,
-    /// Whether the datagrams of the flow describe packets: those of live endpoints, but for transport stacks, of which the bytes are real.
+    /// Whether the datagrams of the flow describe packets: those of live endpoints, except transport stacks, whose bytes are real.
     described: Vec<bool>,
     /// State machines of nodes, which live endpoints may address.
     machines: BTreeMap<NodeId, Address>,

@@ -243,7 +243,7 @@ impl Case {
         })
     }
 
-    /// The same as a scenario, with Data of the given size on the wire.
+    /// The testbed as a scenario, with Data of the given size on the wire.
     fn scenario(&self, data: u64) -> String {
         let mut text = String::from("duration = \"120 s\"\n[topology]\nkind = \"custom\"\nlinks = [\n");
         for Wire { ends: [a, b], mbps, delay_ms } in &self.wires {

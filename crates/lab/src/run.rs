@@ -23,12 +23,13 @@ pub fn run(plan: &Plan, control: &Control) -> Outcome {
     run_saving(plan, control, |_| {})
 }
 
-/// As [`run`]. Whenever `control` requests a pause, `save` gets the current tables, and the run continues.
+/// Runs a plan like [`run`]. Whenever `control` requests a pause, `save` gets the current tables and the run continues.
 pub fn run_saving(plan: &Plan, control: &Control, save: impl FnMut(&Report)) -> Outcome {
     run_observed(plan, control, Observers::default(), None, save)
 }
 
-/// As [`run_saving`], with captures and logs, which are dropped before this returns, and with a record of packets if there is a `log`.
+/// Runs a plan like [`run_saving`], with captures and logs, which are dropped before this returns, and with a record of
+/// packets if there is a `log`.
 pub fn run_observed(
     plan: &Plan,
     control: &Control,
@@ -39,7 +40,7 @@ pub fn run_observed(
     run_world(plan, control, observers, log, &mut save)
 }
 
-/// As [`run`], with a record of every packet, which is complete when this returns. It changes nothing in the run.
+/// Runs a plan like [`run`], with a record of every packet, which is complete on return. It changes nothing in the run.
 pub fn run_recorded(plan: &Plan, control: &Control, log: Box<dyn PacketLog>) -> Outcome {
     run_world(plan, control, Observers::default(), Some(log), &mut |_| {})
 }

@@ -330,12 +330,12 @@ impl Scenario {
         self.with_each([(key, value)])
     }
 
-    /// As [`Scenario::with`], the value as a command line has it: TOML where it reads as such, or else a text.
+    /// Sets a key to a value from a command line: TOML where it reads as such, or else a text. See [`Scenario::with`].
     pub fn with_text(&self, key: &str, value: &str) -> Result<Self, Problems> {
         self.with(key, &value_of(value))
     }
 
-    /// As [`Scenario::with`] for several keys, all set before the result is checked.
+    /// Sets several keys like [`Scenario::with`], all before the result is checked.
     pub fn with_all(&self, changes: &[(String, toml::Value)]) -> Result<Self, Problems> {
         self.with_each(changes.iter().map(|(key, value)| (key.as_str(), value)))
     }
@@ -348,7 +348,7 @@ impl Scenario {
         checked(self.name.clone(), draft)
     }
 
-    /// The same without its sweep. Series that other cells of it alone offer are no longer recorded.
+    /// The scenario without its sweep. Series that only other cells of it offer are no longer recorded.
     pub fn without_sweep(&self) -> Result<Self, Problems> {
         self.cell(&[], &self.axes())
     }
@@ -359,7 +359,7 @@ impl Scenario {
         self.grid(&self.axes())
     }
 
-    /// As [`Scenario::cells`], over other axes than its own.
+    /// Every combination of values, like [`Scenario::cells`], over other axes than those of `[sweep]`.
     pub fn grid(&self, axes: &[Axis]) -> Result<Vec<Cell>, Problems> {
         let mut cells: Vec<Vec<(String, toml::Value)>> = vec![Vec::new()];
         for (key, values) in axes {

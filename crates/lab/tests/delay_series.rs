@@ -80,7 +80,7 @@ fn delays_per_interval_agree_with_the_means_of_the_run() {
             assert_eq!((delay.is_some(), wait.is_some()), (rate > 0.0, rate > 0.0), "{subject}");
             let (Some(delay), Some(wait)) = (delay, wait) else { continue };
             assert!((0.0..=*delay).contains(wait), "{subject}: {wait} of {delay}");
-            // packets of a flow are of one size, but for the handshake and the ends of a file
+            // packets of a flow are of one size, except the handshake and the ends of a file
             packets += rate;
             delay_sum += delay * rate;
             wait_sum += wait * rate;

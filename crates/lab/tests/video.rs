@@ -18,7 +18,7 @@ fn run(seconds: u32, flow: &str, more: &str) -> lab::Report {
     run_after(0, seconds, flow, more)
 }
 
-/// The same, without the first `warmup` seconds.
+/// The results of such a flow without the first `warmup` seconds.
 fn run_after(warmup: u32, seconds: u32, flow: &str, more: &str) -> lab::Report {
     let text = format!(
         "duration = \"{seconds} s\"\nwarmup = \"{warmup} s\"\n[topology]\nkind = \"dumbbell\"\n\

@@ -45,14 +45,14 @@ pub fn list_in_large_pages<T>(count: usize) -> Vec<T> {
     list
 }
 
-/// A list of `count` equal elements, likewise.
+/// A list of `count` equal elements in such memory.
 pub fn filled_in_large_pages<T: Clone>(count: usize, element: T) -> Box<[T]> {
     let mut list = list_in_large_pages(count);
     list.resize(count, element);
     list.into_boxed_slice()
 }
 
-/// Adds an element to a list, whose capacity doubles when it is full, likewise.
+/// Adds an element to such a list, whose capacity doubles when it is full.
 #[inline]
 pub fn push_in_large_pages<T>(list: &mut Vec<T>, element: T) {
     if list.len() == list.capacity() {

@@ -190,7 +190,7 @@ fn r1(start: Time) -> Host {
     r1_again(start, 0)
 }
 
-/// The same as a process that is the `seed`th: it draws otherwise.
+/// `r1` and its consumer as another process: with another `seed` it draws other numbers.
 fn r1_again(start: Time, seed: u64) -> Host {
     let entry = schemes::find("ndnsieve").expect("it is in the catalogue");
     let schemes::Build::Control(make) = entry.build else { panic!("it has a controller") };

@@ -72,7 +72,7 @@ pub fn ndn_face(text: &str) -> PyResult<String> {
     Ok(place(text)?.to_string())
 }
 
-/// Fetches a file. `wanted` is JSON. Writes to `path`, or to standard output if that is None. Returns the result as JSON.
+/// Fetches a file. `wanted` is JSON. Writes to `path`, or to standard output without one. Returns the result as JSON.
 #[pyfunction]
 pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnControl) -> PyResult<String> {
     let request = tree(wanted)?;

@@ -91,7 +91,7 @@ impl Scenario {
         Ok(cells.into_iter().map(|(_, cell)| Self(cell)).collect())
     }
 
-    /// The same without its sweep.
+    /// The scenario without its sweep.
     fn without_sweep(&self, py: Python<'_>) -> PyResult<Self> {
         py.detach(|| self.0.without_sweep()).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
@@ -143,7 +143,7 @@ impl Plan {
         self.0.to_json().to_string()
     }
 
-    /// The same as TOML.
+    /// The plan as a scenario, as TOML.
     #[getter]
     fn toml(&self) -> String {
         self.0.to_toml()

@@ -165,7 +165,7 @@ impl SessionContext<'_> {
         u32::from(crate::transport::OUTER[usize::from(self.connection.remote_address().is_ipv6())])
     }
 
-    /// As [`binding`].
+    /// The binding of this connection, see [`binding`].
     pub(crate) fn binding(&self) -> [u8; 32] {
         binding(self.connection)
     }

@@ -70,7 +70,7 @@ fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
     }
 }
 
-/// The same for the congestion controllers.
+/// Packet sizes and the initial window for the congestion controllers.
 fn setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }

@@ -57,7 +57,7 @@ impl Credentials {
         Self { client: own.clone(), server: own, clients: None, servers: None, alpn: ALPN }
     }
 
-    /// The same for another application protocol than that of transfers.
+    /// Uses another application protocol than the one of transfers.
     pub fn for_protocol(self, alpn: &'static [u8]) -> Self {
         Self { alpn, ..self }
     }

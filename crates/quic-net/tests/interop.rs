@@ -158,7 +158,7 @@ fn from_aioquic(python: &str, mode: &str) -> (Outcome, Reported) {
     (outcome, reported)
 }
 
-/// The same to a receiver at this address, with these options of aioquic, over an impaired path; and how often it was impaired.
+/// aioquic sends with these options to this address over an impaired path; also returns how often it was impaired.
 fn from_aioquic_by(
     python: &str,
     mode: &str,
@@ -220,7 +220,7 @@ fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Reported) {
     (outcome, reported)
 }
 
-/// The same over an impaired path; and how often it was impaired.
+/// Sends to aioquic over an impaired path; also returns how often it was impaired.
 fn to_aioquic_by(python: &str, mode: &str, scheme: &str, path: Option<Path>) -> (Outcome, Reported, u64) {
     let mut peer = Command::new(python)
         .args([PEER, "server", mode])
@@ -310,7 +310,7 @@ fn aioquic_sends_in_the_cases_of_the_interop_runner() {
     });
 }
 
-/// As above; aioquic's end serves one connection, so that nothing may keep the first from opening.
+/// Sends to aioquic, whose end serves one connection, so that nothing may keep the first from opening.
 #[test]
 fn aioquic_receives_in_the_cases_of_the_interop_runner() {
     let Some(python) = python() else { return };

@@ -103,7 +103,7 @@ fn many_losses_are_not_taken_for_a_path_of_short_packets() {
     }
 }
 
-/// The same of schemes whose packets can have any length: packets are short after the losses, and soon long again.
+/// Schemes whose packets can have any length: packets are short after the losses, and soon long again.
 #[test]
 fn packets_are_long_again_after_many_losses() {
     for scheme in ["cubic", "reno", "bbr", "copa"] {
@@ -478,7 +478,7 @@ fn logs_of_a_connection_have_the_datagrams_that_the_hosts_counted() {
     }
 }
 
-/// The same at random: 20 to 79 % of 2900 packets, round trips of 5 to 154 ms.
+/// Losses at random: 20 to 79 % of 2900 packets, round trips of 5 to 154 ms.
 #[test]
 fn random_losses_are_not_taken_for_a_path_of_short_packets() {
     for seed in 0..20u64 {

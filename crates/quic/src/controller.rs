@@ -24,7 +24,7 @@ pub struct Controller<C> {
     in_segments: bool,
     /// What the scheme permits now.
     window: u64,
-    /// The same as the window alone of a stack that does not ask for a rate: at most a round trip at the scheme's rate.
+    /// The window for a stack that does not ask for a rate: at most a round trip at the scheme's rate.
     window_at_rate: u64,
     /// `window` and `window_at_rate` at the start.
     initial: (u64, u64),
@@ -153,7 +153,7 @@ impl<C: CongestionControl> Controller<C> {
         Time::ZERO + duration(now.saturating_duration_since(self.epoch))
     }
 
-    /// The same of a call.
+    /// Sets `now` to the time of a call, and returns it.
     fn clock(&mut self, now: Instant) -> Time {
         self.now = self.time(now);
         self.now
@@ -392,7 +392,7 @@ impl<C: CongestionControl> Controller<C> {
         (self.window, self.initial.0)
     }
 
-    /// The same, at most a round trip at the rate of the scheme.
+    /// The window of the scheme and its first value, each at most a round trip at the rate of the scheme.
     #[must_use]
     pub const fn windows_at_rate(&self) -> (u64, u64) {
         (self.window_at_rate, self.initial.1)

@@ -35,7 +35,7 @@
 //!   round-trip time in its place, so that queues on the path of the acknowledgements count, too. They are derived from the scheme of that name.
 //! - **Streams with receiver feedback** ([`Cvihis`], [`Tfrc`]). Both parts of the scheme run at the sender: the receiver's part takes each
 //!   acknowledged packet as an arrival, and its feedback costs no packets.
-//! - **Undo.** noq reports losses that were none, and quinn does not.
+//! - **Undo.** noq reports spurious losses, and quinn does not.
 //!
 //! Schemes for groups, for named data, and GCC are not here. GCC needs the arrival time of each packet, and an ACK frame has one time for several.
 

@@ -66,7 +66,7 @@ impl<S: SenderAlgorithm, R: ReceiverAlgorithm> AtSender<S, R> {
         self.receive_at(cx.now(), cx, call);
     }
 
-    /// The same with the receiver's clock at `arrived_at`.
+    /// Runs the receiver's part with its clock at `arrived_at`.
     fn receive_at(
         &mut self,
         arrived_at: Time,

@@ -160,7 +160,7 @@ impl Writer {
     }
 }
 
-/// The limits of an allowance, without those that are none.
+/// The finite limits of an allowance.
 fn limits(allowance: Allowance) -> Metrics {
     Metrics {
         window: Some(allowance.window).filter(|window| *window != Bytes::UNLIMITED),

@@ -331,7 +331,7 @@ fn the_delay_includes_the_wait_of_a_delayed_acknowledgement() {
     assert!(acks.len() > 20 && acks.iter().all(|ack| ack.delay() == Some(70_000_000)), "{acks:?}");
 }
 
-/// The same for a controller that asks: of the two segments the second triggered the acknowledgement, 50 ms after it left.
+/// For a controller that asks: of the two segments the second triggered the acknowledgement, 50 ms after it left.
 #[test]
 fn the_delay_of_the_newest_segment_excludes_the_wait() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };

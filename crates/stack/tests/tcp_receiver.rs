@@ -167,7 +167,7 @@ fn the_first_acknowledgements_are_quick_where_that_is_asked_for() {
     assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 3), (50, 5), (50, 7)]);
 }
 
-/// The same after a pause: segments arrive 100 ms apart, which is a pause for a minimum timeout of 90 ms and none for one of 200 ms.
+/// After a pause, too: segments arrive 100 ms apart, a pause for a minimum timeout of 90 ms and none for 200 ms.
 #[test]
 fn acknowledgements_are_quick_again_after_a_pause() {
     let run = |min_rto| {

@@ -55,7 +55,7 @@ fn one_loss_spreads_the_reduction_over_the_round() {
     }
 }
 
-/// The same with the other reduction, for comparison: no departures for half a round trip [RFC6937 §3.1, the row of RFC 6675].
+/// The other reduction, for comparison: no departures for half a round trip [RFC6937 §3.1, the row of RFC 6675].
 #[test]
 fn a_halt_pauses_for_half_a_round() {
     let config = Config { reduction: Reduction::Halt, ..proportional(true) };

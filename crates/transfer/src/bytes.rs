@@ -75,7 +75,7 @@ impl Bytes {
         Self::of_ring(shared, name, id, tally)
     }
 
-    /// The same for bytes in memory, without a thread. Panics above 16 MB including lengths.
+    /// Makes a source of bytes in memory, without a thread. Panics above 16 MB including lengths.
     pub fn of_memory(mut from: &[u8], name: &str, id: u64, tally: Arc<Tally>) -> (Self, Manifest) {
         let records = from.len() / RECORD + 1;
         assert!(from.len() + records * 2 + RECORD + 2 + HASH <= KEPT, "it exceeds the ring");

@@ -96,7 +96,7 @@ pub trait Payload: Send {
         None
     }
 
-    /// The same for one receiver; `None` if nothing is expected of it.
+    /// The progress of one receiver; `None` if nothing is expected of it.
     fn progress_of(&self, _peer: EndpointId) -> Option<u64> {
         None
     }
@@ -176,7 +176,7 @@ pub trait ByteSource: Send {
     /// The transport accepted the bytes below `offset`: it retransmits them if necessary, and does not read them again.
     fn on_accepted(&mut self, offset: u64);
 
-    /// As [`Payload::bind`].
+    /// Binds the payload to a session, see [`Payload::bind`].
     fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}
 
     /// The receiver joined, possibly again: the stream restarts at 0.
@@ -211,10 +211,10 @@ pub trait ByteSource: Send {
 
 /// The receiver of a windowed scheme's byte stream.
 pub trait ByteSink: Send {
-    /// As [`Sink::bind`].
+    /// Binds the sink to a session, see [`Sink::bind`].
     fn bind(&mut self, _binding: &[u8; KEY]) {}
 
-    /// As [`Sink::verifies`].
+    /// Whether it verifies what it receives, see [`Sink::verifies`].
     fn verifies(&self) -> bool {
         true
     }

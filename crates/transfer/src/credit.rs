@@ -4,7 +4,7 @@ use units::{Duration, Time};
 
 /// Bounds of the symbols that a receiver may request before it confirms half as many: a quarter of the object within them.
 const WINDOW: (u64, u64) = (256, 4096);
-/// The same for a receiver that has not confirmed its last window, and the interval at which it is tried again.
+/// Symbols that a receiver may request that has not confirmed its last window, and the interval at which it is tried again.
 const PROBE: u64 = 64;
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 

@@ -84,7 +84,7 @@ pub enum TransferError {
 }
 
 impl TransferError {
-    /// The same, at `path`.
+    /// Makes the error of an operation on the file at `path`.
     pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.display().to_string();
         move |source| Self::File { path, source }

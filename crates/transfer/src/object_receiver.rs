@@ -68,7 +68,7 @@ enum Output {
 
 /// Approximate maximum of bytes in memory.
 const KEPT: usize = 48 << 20;
-/// The same for a pipe.
+/// Approximate maximum of bytes in memory for a pipe.
 const KEPT_FOR_PIPE: usize = 24 << 20;
 
 impl ObjectReceiver {

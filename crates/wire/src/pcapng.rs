@@ -64,7 +64,7 @@ impl<W: Write> Capture<W> {
         Ok(Self { out, began_ns, buffer: Vec::new(), packets: 0, names: Names::new() })
     }
 
-    /// The same with the names of named data.
+    /// Adds the names of named data.
     pub fn with_names(self, names: Names) -> Self {
         Self { names, ..self }
     }

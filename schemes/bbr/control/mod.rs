@@ -465,7 +465,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// The same before the first packet: pacing at exactly BtlBw, with the current window [BBR00 §4.3.4.4].
+    /// Paces at exactly BtlBw before the first packet, with the current window [BBR00 §4.3.4.4].
     fn on_idle(&mut self, _idle: &Idle, _cx: &mut Cx<'_>) {
         if self.state == State::ProbeBw {
             self.set_rate(1.0);

@@ -90,7 +90,7 @@ impl Model {
         self.rounds.start();
     }
 
-    /// The same, and rounds without growth are forgotten [LINUX: bbr_undo_cwnd].
+    /// Makes the next rate count as growth, and forgets rounds without growth [LINUX: bbr_undo_cwnd].
     pub(super) fn forget_growth(&mut self) {
         (self.full_rate, self.full_count) = (0.0, 0);
     }

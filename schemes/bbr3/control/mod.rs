@@ -435,7 +435,7 @@ impl CongestionControl for Bbr3 {
         self.cwnd_limited[0] |= sent.in_flight.as_f64() + self.segment > self.cwnd;
     }
 
-    /// The same before the first packet, so that its pacing rate is bw [BBR06 §5.4.1].
+    /// Handles a restart from idle before the first packet, so that its pacing rate is bw [BBR06 §5.4.1].
     fn on_idle(&mut self, _idle: &Idle, cx: &mut Cx<'_>) {
         self.handle_restart_from_idle(cx);
     }

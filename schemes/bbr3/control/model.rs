@@ -210,7 +210,7 @@ impl Model {
         if self.inflight_shortterm == f64::INFINITY {
             self.inflight_shortterm = cwnd;
         }
-        // bw_shortterm = max(bw_latest, Beta·bw_shortterm), and inflight_shortterm likewise
+        // bw_shortterm = max(bw_latest, Beta·bw_shortterm), and inflight_shortterm in the same way
         self.bw_shortterm = self.bw_latest.max(beta * self.bw_shortterm);
         self.inflight_shortterm = self.inflight_latest.max(beta * self.inflight_shortterm);
     }

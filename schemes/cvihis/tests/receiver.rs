@@ -158,7 +158,7 @@ fn min_delay_is_pushed_no_further_than_the_delay_and_may_pass_max_delay() {
     near(path.probed("max_delay"), 0.299);
 }
 
-/// S002-51 [CVIHIS §4.4]: both modes have the same parameters, but for the push.
+/// S002-51 [CVIHIS §4.4]: both modes have the same parameters, except the push.
 #[test]
 fn the_background_mode_does_not_push_unless_asked_to() {
     let pushed = |params: &Params| {

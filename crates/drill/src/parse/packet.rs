@@ -181,7 +181,7 @@ fn read_block(text: &str) -> Option<(u64, u64)> {
     (start < end).then_some((u64::from(start), u64::from(end)))
 }
 
-/// Flags of their letters; a letter that is none, or `None` if there are no letters.
+/// Flags of their letters; `Err` has the invalid letter, or `None` without letters.
 fn read_flags(text: &str) -> Result<Flags, Option<char>> {
     let mut flags = Flags::default();
     if text.is_empty() {

@@ -32,7 +32,7 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     report_of(plan, trace, summary::MANY_SUBJECTS)
 }
 
-/// As [`report`]; more than `many` flows, receivers or directions of links have no keys of their own in `summary`.
+/// Makes the tables of [`report`]; more than `many` flows, receivers or directions of links have no keys in `summary`.
 fn report_of(plan: &Plan, trace: &Trace, many: usize) -> Report {
     let names = names::Names::new(plan, trace);
     let rows = flow_row::FlowRow::all(plan, trace);

@@ -260,7 +260,7 @@ enum Over {
     Mean,
     /// The sum, of rates over the same time.
     Sum,
-    /// The same, zero if no flow was active.
+    /// The sum, which is zero if no flow was active.
     Total,
     Minimum,
     Maximum,

@@ -81,7 +81,7 @@ impl Plan {
         Some(LinkId(index as u32))
     }
 
-    /// The same in JSON.
+    /// The plan in JSON.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self.printed.to_table())
             .expect("a plan has text, finite numbers, lists and tables only")

@@ -47,7 +47,7 @@ pub(super) fn column(name: &str) -> Option<String> {
     ))
 }
 
-/// Notes keys that no result has, and relations that are none.
+/// Reports unknown result keys and malformed relations.
 pub(super) fn check(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes: &mut Notes) {
     for (key, _) in file.expect.present().map_or(&[][..], |expect| &expect.0) {
         if let Err((message, hint)) = check_key(key, setting, traffic) {
@@ -57,7 +57,7 @@ pub(super) fn check(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
     check_relations(file, notes);
 }
 
-/// Notes relations that are none, whatever their keys.
+/// Reports malformed relations, whatever their keys.
 pub(super) fn check_relations(file: &File, notes: &mut Notes) {
     for (_, text) in file.expect.present().map_or(&[][..], |expect| &expect.0) {
         if let Err(message) = Sides::read(text) {

@@ -166,7 +166,7 @@ impl PortLoad {
 fn bdp(factor: f64, port: &NetPort, seen: PortLoad) -> f64 {
     let packet = if seen.packet == Bytes::ZERO { 1500.0 } else { seen.packet.as_f64() };
     let packets = factor * port.served().as_bps_f64() * seen.round_trip.as_secs_f64() / (8.0 * packet);
-    // a product that is whole but for the last bits of a float is whole
+    // a product that is whole except for the last bits of a float is whole
     let nearest = packets.round();
     if (packets - nearest).abs() < 1e-6 * nearest.max(1.0) { nearest } else { packets.ceil() }
 }

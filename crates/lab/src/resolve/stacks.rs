@@ -22,7 +22,7 @@ const MAX_SEND_WINDOW: Bytes = Bytes::new(1_000_000_000);
 const OTHERS: [&str; 9] =
     ["tcp", "stream", "player", "rate", "source", "kernel", "commands", "prefix", "consumer"];
 
-/// Notes a controller or a flow control of a stack where there is none.
+/// Reports a controller or a flow control of a stack on a flow without a stack.
 pub(super) fn check(table: &Flow, notes: &mut Notes) {
     if let Some(quic) = table.quic.present()
         && table.stack.is_missing()

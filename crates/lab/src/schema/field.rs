@@ -79,12 +79,12 @@ impl<T> Field<T> {
         &self.present().expect("a resolved tree has this key").value
     }
 
-    /// The same with `default` where nothing is written (or where it is wrong, which is noted already).
+    /// The field with `default` where nothing is written (or where it is wrong, which is noted already).
     pub(crate) fn filled(self, default: T) -> Self {
         if self.present().is_some() { self } else { Self::of(default) }
     }
 
-    /// The same without a value that is not `wanted`.
+    /// The field, empty if its value is not `wanted`.
     pub(crate) fn filter(self, wanted: impl FnOnce(&T) -> bool) -> Self {
         if self.present().is_some_and(|at| !wanted(&at.value)) { Self::Missing } else { self }
     }

@@ -25,7 +25,7 @@ pub(super) struct Maker<'a> {
     pub(super) net: Net,
     pub(super) notes: &'a mut Notes,
     changes: Vec<Change<'a>>,
-    /// Changes by name, but for those whose name is a pattern.
+    /// Changes by name, except those whose name is a pattern.
     named: BTreeMap<&'a str, usize>,
     patterns: Vec<usize>,
     /// Which changes of which templates were made, so that a mistake in them is reported once.
@@ -158,7 +158,7 @@ impl Link {
         own || back.is_some_and(|port| !port.rate.is_missing() || !port.trace.is_missing())
     }
 
-    /// The same for the delay.
+    /// Whether this link says what the delay of a direction is, `backward` first.
     pub(super) fn has_delay(&self, backward: bool) -> bool {
         let back = self.backward.present().filter(|_| backward);
         !self.delay.is_missing() || back.is_some_and(|port| location_of(&port.delay).is_some())

@@ -13,7 +13,7 @@ use super::{Frames, Peer};
 
 /// Header bytes of a frame over UDP and IPv4.
 const DATAGRAM_V4: usize = 28;
-/// The same with IPv6.
+/// Header bytes of a frame over UDP and IPv6.
 const DATAGRAM_V6: usize = 48;
 
 /// A port with its queue. Links come first, then programs on this host.

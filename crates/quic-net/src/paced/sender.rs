@@ -19,7 +19,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How long a path may seem to carry shorter packets only before that is believed: this, and this number of round trips, in which quinn tries longer ones.
 const SHORT: (Duration, u64) = (Duration::from_millis(500), 4);
-/// The same if the path has carried packets of the scheme: they are more likely lost than too long.
+/// The time for a path that has carried packets of the scheme: they are more likely lost than too long.
 const SHORTENED: Duration = Duration::from_secs(5);
 
 /// A paced sender, on one connection after the other.

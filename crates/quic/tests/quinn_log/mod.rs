@@ -90,7 +90,7 @@ impl Ours {
         })
     }
 
-    /// Asserts that these fields are equal in both logs at every instant at which quinn writes, but for a margin each; how often each was compared.
+    /// Asserts that these fields are equal in both logs at every instant at which quinn writes, within a margin each; returns how often each was compared.
     pub fn compare<const N: usize>(&self, theirs: &Theirs, fields: [(&str, f64); N], of: &str) -> [usize; N] {
         let ours = self.0.lock().expect("nobody panicked");
         let theirs = theirs.metrics();

@@ -36,7 +36,7 @@ pub(super) struct Chooser {
 
 /// Share of the measured throughput that is used [bandwidthSafetyFactor].
 const SAFETY: f64 = 0.9;
-/// The same where the buffer may run out, and segments that this rule leaves out [insufficientBufferRule].
+/// Share that is used where the buffer may run out, and the segments that this rule ignores [insufficientBufferRule].
 const LOW_SAFETY: f64 = 0.7;
 const LOW_IGNORES: u32 = 2;
 

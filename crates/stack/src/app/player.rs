@@ -23,7 +23,7 @@ pub struct Player {
     pub start: Rate,
     /// The buffer is filled up to this level.
     pub buffer: Duration,
-    /// The same at the highest quality.
+    /// Level up to which the buffer is filled at the highest quality.
     pub buffer_at_top: Duration,
     /// Playback starts, and resumes after a stall, when this much video is in the buffer.
     pub startup: Duration,

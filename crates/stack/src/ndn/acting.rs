@@ -59,7 +59,7 @@ impl Core {
         pit.end(pending, |name, record| forget_upstream(faces, dead, can_loop, name, record));
     }
 
-    /// The same for an entry that was taken from the table.
+    /// Ends an entry that was taken from the table. Its upstreams no longer count as pending.
     #[inline(always)]
     pub(super) fn end_taken(&mut self, pending: Pending) {
         let can_loop = self.can_loop();

@@ -146,7 +146,7 @@ impl Timeout {
 pub enum Pattern {
     /// Segments 0, 1, 2 and so on.
     Sequential,
-    /// The same in batches, the first at the start.
+    /// Segments 0, 1, 2 and so on in batches, the first at the start.
     Batches {
         /// Segments per batch.
         size: u32,
@@ -203,7 +203,7 @@ impl ConsumerConfig {
         }
     }
 
-    /// The same with a congestion controller and retransmission without limit.
+    /// A consumer with a congestion controller and retransmission without limit.
     pub const fn with_controller(prefix: NameId, payload: Bytes) -> Self {
         Self { retries: u32::MAX, ..Self::new(prefix, payload, Rate::ZERO) }
     }

@@ -114,7 +114,7 @@ impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
         self.set_rows(routes.iter().map(|(prefix, hops)| (*prefix, hops.as_slice())));
     }
 
-    /// The same for routes in any form.
+    /// Replaces all routes, given in any form.
     pub fn set_rows<'h>(&mut self, rows: impl Iterator<Item = (NameId, &'h [NextHop])> + Clone) {
         self.fib.set(rows);
     }

@@ -78,7 +78,7 @@ impl LiveEncoder {
         }
     }
 
-    /// The same before its first frame, with other random numbers.
+    /// An encoder of this model before its first frame, with other random numbers.
     pub(super) fn restarted(&self, random: Random) -> Self {
         Self::new(self.model, self.frame_rate, random)
     }

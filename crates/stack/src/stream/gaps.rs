@@ -85,7 +85,7 @@ impl Gaps {
         self.out_of_order(seq, expected, now, lost)
     }
 
-    /// The same for a number that is not the expected one, or while packets are missing.
+    /// Takes a number that is not the expected one, or any number while packets are missing.
     fn out_of_order(
         &mut self,
         seq: u64,

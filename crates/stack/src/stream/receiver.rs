@@ -56,7 +56,7 @@ impl<R: ReceiverAlgorithm> Receiver<R> {
         }
     }
 
-    /// The same with a player.
+    /// The receiver with a player.
     pub fn playing(self, player: Playing) -> Receiver<R, Playing> {
         let Self { algorithm, to, attachment, feedback, gaps, frame_delays, running, outgoing, player: () } =
             self;
@@ -65,7 +65,7 @@ impl<R: ReceiverAlgorithm> Receiver<R> {
 }
 
 impl<R: ReceiverAlgorithm, P: FrameConsumer> Receiver<R, P> {
-    /// The same as a member of a group by name: it joins over the network, and sends feedback for the tree to its tree node.
+    /// The receiver as a member of a group by name: it joins over the network, and sends feedback to its tree node.
     pub fn attached(self, attachment: Attachment) -> Self {
         Self { attachment: Some(Box::new(attachment)), ..self }
     }

@@ -78,7 +78,7 @@ impl<L: SenderAlgorithm> Sender<L> {
         }
     }
 
-    /// The same as the source of a group by name: it publishes the group before it sends, and sends to its access router.
+    /// The sender as the source of a group by name: it publishes the group, then sends to its access router.
     pub fn attached(self, attachment: Attachment) -> Self {
         Self { to: attachment.access().into(), attachment: Some(Box::new(attachment)), ..self }
     }

@@ -266,7 +266,7 @@ impl Name {
         self
     }
 
-    /// The same with another component.
+    /// The name with another component at its end.
     pub fn with(&self, component: Component<'_>) -> Self {
         let mut longer = self.clone();
         longer.push(component);

@@ -87,7 +87,7 @@ fn run(
     run_of(Bytes::UNLIMITED, controller, end, answer)
 }
 
-/// The same for a content of this size.
+/// Runs a content of this size.
 fn run_of(
     size: Bytes,
     controller: Places,
