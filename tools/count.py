@@ -154,7 +154,7 @@ def timed(name, argv, show=print, started=None):
 
 
 def repeated(argv, lines):
-    """The command for the tests that failed by these lines of a step, or nothing if there is none or there are too many."""
+    """The command for the tests that failed by these lines of a step, or nothing without such tests or with too many."""
     pattern = PYTEST_FAILED if argv[:3] == PYTEST else CARGO_FAILED
     failed = sorted({found[1] for line in lines if (found := pattern.match(line.rstrip()))})
     if not 0 < len(failed) <= MAX_REPEATED:

@@ -190,7 +190,7 @@ def about(text):
 
 @functools.cache
 def program():
-    """A digest of what a result depends on besides its scenario."""
+    """A digest of everything that a result depends on besides its scenario."""
     return wheels.digest()
 
 

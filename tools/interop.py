@@ -34,7 +34,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def missing_tools() -> str | None:
-    """The missing program; None if there is none."""
+    """The missing program; None if none is missing."""
     if not NDND.exists():
         return f"{NDND.relative_to(ROOT)} is not built: make interop"
     if shutil.which("unshare") is None or shutil.which("ip") is None:

@@ -3,7 +3,7 @@
 `first-run.svg` is the network and the rates of the README's scenario, `deep-buffer.svg` its second example.
 `feedback-scaling.svg` is a figure of the reproduced SRMCC paper, `coarse-clocks.svg` of the MIRCC paper.
 `named-data-*.svg` are those of the comparison of schemes for named data, whose page gets its tables too;
-`*-compared.svg` likewise, of low-priority and real-time schemes. What `thalweg reproduce` has measured with this build
+so do `*-compared.svg`, of low-priority and real-time schemes. What `thalweg reproduce` has measured with this build
 already is taken from its folder.
 """
 

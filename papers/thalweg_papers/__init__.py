@@ -72,7 +72,7 @@ def compare_readings(
     progress: Callable[[int, int, str], object] | None = None,
     on: str | Client | None = None,
 ) -> Comparison:
-    """Run a paper with each other reading of what it leaves open, one at a time, and judge the claims that this touches.
+    """Run a paper with each other reading of its open questions, one at a time, and judge the claims that this touches.
 
     An option of a reading changes scenarios; the claims that rest on those experiments are judged again with everything
     else as usual; with ``claim`` only that one is, whether it changes or not. The arguments are those of `reproduce`;

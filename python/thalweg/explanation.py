@@ -194,7 +194,7 @@ class Explanation:
         return {"reordered": row["reordered"] or 0, "late": row["late"] or 0, "spurious": self.spurious}
 
     def reordering_sentence(self) -> str | None:
-        """The same in words; None if nothing was reordered."""
+        """Reordering in words; None if nothing was reordered."""
         found = self.reordering()
         words = []
         if found["reordered"]:
@@ -305,7 +305,7 @@ class Explanation:
                 named = "allowed rate (Mbit/s)"
             window = (drawn["window"] / 1e3).fill_null(math.nan).to_list()
             if not all(map(math.isnan, window)):
-                # in front of what is in flight, which a full window covers
+                # in front of the packets in flight, which a full window covers
                 axes.step(
                     times, window, where="post", label="congestion window", color=COLOURS[0], linewidth=1.2
                 )

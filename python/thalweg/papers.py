@@ -1,4 +1,4 @@
-"""Papers and comparisons that can be reproduced, found by the entry points of what is installed.
+"""Papers and comparisons that can be reproduced, found by the entry points of installed distributions.
 
 The distribution `thalweg-papers` has those of this project. Any other adds its own with an entry point of the group
 `thalweg.papers`: its name is the study's, and it points to a `thalweg_papers.Study`.
@@ -46,7 +46,7 @@ class Live(Protocol):
 
 
 class Paper(Protocol):
-    """A study with claims, and with readings of what the paper leaves open."""
+    """A study with claims, and with readings for questions that the paper leaves open."""
 
     @property
     def readings(self) -> Callable[[], Sequence[object]]:

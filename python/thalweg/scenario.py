@@ -128,7 +128,7 @@ class Scenario:
 
     @property
     def warnings_picture(self) -> str:
-        """The warnings with their lines of the text; empty if there are none."""
+        """The warnings with their lines of the text; may be empty."""
         return self._checked.warnings_picture
 
     def _warn(self) -> None:
@@ -307,7 +307,7 @@ class Plan:
 
         The congestion controller of each flow in `qlog` is logged in `FLOW.sqlog` in `out`, for programs such as qvis. What
         arrives at the sender of the flow `drill`, and what leaves, becomes a script for packetdrill, `FLOW.pkt` in `out`;
-        `Result.record["drill"]` has the number of its packets, or why there is none.
+        `Result.record["drill"]` has the number of its packets, or why no script was made.
         """
         from ._run_folder import begin
 
@@ -549,7 +549,7 @@ class _Checkpoints:
             self._control.keep()
 
     def _stamp(self) -> int:
-        """When the last table of a checkpoint was written; 0 if there is none."""
+        """When the last table of a checkpoint was written; 0 before the first."""
         try:
             return self._file.stat().st_mtime_ns
         except OSError:

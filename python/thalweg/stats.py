@@ -68,13 +68,13 @@ class Estimate:
     sd: float
     """Standard deviation (n − 1) of the observations; not-a-number below two runs."""
     low: float
-    """Lower end of the interval; not-a-number if there is none."""
+    """Lower end of the interval; not-a-number without an interval."""
     high: float
-    """Upper end of the interval; not-a-number if there is none."""
+    """Upper end of the interval; not-a-number without an interval."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Both ends of the interval; None if there is none."""
+        """Both ends of the interval; None without an interval."""
         return None if math.isnan(self.low) or math.isnan(self.high) else (self.low, self.high)
 
     @property

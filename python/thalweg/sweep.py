@@ -927,7 +927,7 @@ _DIGITS = 12
 """Hexadecimal digits of the digest in the name of a run's folder."""
 
 MAX_NAME_BYTES = 120
-"""Maximum length of what the name of a run's folder says, before its digest."""
+"""Maximum length of the name of a run's folder, before its digest."""
 
 
 def plan_digest(toml: str) -> str:

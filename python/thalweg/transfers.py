@@ -24,7 +24,7 @@ PACKET_BYTES = 1428
 """Size of a data packet with all headers, which every Ethernet carries."""
 
 MEDIA_PACKET_BYTES = 1472
-"""The same for a datagram of seven packets of MPEG-TS (1316 bytes), which is then one piece."""
+"""Size of a datagram of seven packets of MPEG-TS (1316 bytes) with all headers, which is then one piece."""
 
 AUTHENTICATION_FAILURES = ("is not the expected one", "does not accept this one")
 """Parts of the messages of failed authentication: at a client, and at a server."""

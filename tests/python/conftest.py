@@ -114,7 +114,7 @@ events = true
 
 
 def build(**changes: Any) -> tw.Scenario:
-    """The same as TEXT, with keyword arguments."""
+    """The scenario of TEXT, with keyword arguments."""
     keys = {
         "title": "Two flows and a stream at one bottleneck",
         "seed": 7,
@@ -171,7 +171,7 @@ action = "reset"
 
 
 def by_name() -> tw.Scenario:
-    """The same as NAMED, with keyword arguments."""
+    """The scenario of NAMED, with keyword arguments."""
     return tw.Scenario(
         title="A group by name beside a download",
         duration="12 s",
@@ -231,7 +231,7 @@ series = ["window", "generated", "goodput", "pit"]
 
 
 def of_data() -> tw.Scenario:
-    """The same as DATA, with keyword arguments."""
+    """The scenario of DATA, with keyword arguments."""
     return tw.Scenario(
         title="Two consumers of one prefix",
         duration="10 s",

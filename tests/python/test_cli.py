@@ -31,7 +31,7 @@ def test_ctrl_c_during_start_up_is_no_traceback(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "call", early)
-    # a handler that is none of ours stays
+    # a handler that we did not set stays
     monkeypatch.setattr(signal, "getsignal", lambda _number: None)
     with pytest.raises(SystemExit) as end:
         cli.main([])

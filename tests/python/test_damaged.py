@@ -52,7 +52,7 @@ def there(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def of_other_columns() -> bytes:
-    """A Parquet table that is none of ours."""
+    """A Parquet table that Thalweg did not write."""
     file = io.BytesIO()
     pl.DataFrame({"x": [1]}).write_parquet(file)
     return file.getvalue()

@@ -1,4 +1,4 @@
-"""Readings of what a paper leaves open: how they are declared, run and compared."""
+"""Readings for questions that a paper leaves open: how they are declared, run and compared."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def sample(total=10.0, moves=()):
 
 
 def test_swings_are_of_bins_of_half_a_second():
-    # 5 and 15 by turns of 0.1 s are even within 0.5 s but for one bin in each; by turns of 0.5 s they are not
+    # 5 and 15 by turns of 0.1 s are even within 0.5 s except for one bin in each; by turns of 0.5 s they are not
     assert figures.swings()(sample([5.0] * 5 + [15.0] * 5)) == pytest.approx(5.0)
     assert figures.swings()(sample()) == 0
     assert figures.throughput()(sample([0.0] * 50 + [10.0] * 250)) == pytest.approx(10.0)
@@ -100,7 +100,7 @@ def test_operations_by_period_follow_the_ports_and_those_by_packet_the_packets()
     tree = runs.tree(variant, Scale(0.2))
     found = runs.extract(Scenario.from_tree(tree).plan(1).run(), variant, Scale(0.2))
     ends = [end for link in tree["topology"]["links"] for end in link["ends"] if end.startswith("r")]
-    # two periods a second but for the last, whose end is not heard of; three for each port, at most one more for a signal
+    # two periods a second except the last, whose end is not heard of; three for each port, at most one more for a signal
     lowest = 3 * len(ends) * 3 / 2.0 / 10
     assert lowest <= found["by_period"] <= lowest * 4 / 3
     # one for each packet that leaves, one for each mark, and the ends of periods

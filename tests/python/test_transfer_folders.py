@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mixed(folder: Path) -> Path:
-    """The same with a link, and with names that mean something else on other systems."""
+    """A folder with a link, and with names that mean something else on other systems."""
     (folder / "link").symlink_to("/etc/passwd")
     for name in ("a:b", "c\\d", "e\u202ef"):
         (folder / name).write_bytes(b"not sent")

@@ -21,7 +21,7 @@ BLOCK_BYTES = 256 * 1270
 """A little less than a block of a file."""
 
 GROUP_BLOCK_BYTES = 256 * 1150
-"""The same in a group, whose packets have a proof of their sender."""
+"""A little less than a block of a group, whose packets have a proof of their sender."""
 
 
 def port(family: int = socket.AF_INET, host: str = "127.0.0.1") -> int:

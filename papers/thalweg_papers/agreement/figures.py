@@ -27,7 +27,7 @@ NAMES = {
 
 
 def share(sample: Sample) -> float:
-    """The first flow's part of what both get."""
+    """The first flow's share of the sum."""
     first, second = sample["goodput a"], sample["goodput b"]
     return float(first / (first + second))
 

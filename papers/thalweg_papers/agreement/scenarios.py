@@ -39,7 +39,7 @@ GRID: tuple[str, ...] = tuple(
 NOISE_PERCENT = 2.0
 """Random traffic in the cells of the grid, of the bottleneck's rate."""
 LIGHT_NOISE_PERCENT = 0.5
-"""The same in the second set of cells."""
+"""Random traffic in the second set of cells, of the bottleneck's rate."""
 NOISE_PACKET_B = 200
 LIGHT_GRID: tuple[str, ...] = tuple(f"{cell} {LIGHT_NOISE_PERCENT:g}" for cell in GRID)
 """The grid again, each cell with the percentage of random traffic behind it."""

@@ -87,7 +87,7 @@ def tree(key: Key, variant: str, scale: Scale) -> Tree:
 
 
 def kernel_tree(key: Key, network: str, scale: Scale) -> Tree:
-    """The same with TCP of the kernel, of which the simulation is the baseline."""
+    """The scenario with TCP of the kernel, of which the simulation is the baseline."""
     kernel = {"scheme": SCHEMES[key], "kernel": SCHEMES[key]}
     return _tree(kernel, f"{key}, kernel {network}", network, scale)
 

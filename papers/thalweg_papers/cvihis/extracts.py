@@ -37,7 +37,7 @@ def curves(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def means(result: Any, variant: str, scale: Scale) -> Sample:
-    """The same without the series that only rules look at: rates as single precision is enough for a mean."""
+    """Means of the curves, without the series that only rules need: single precision is enough for a mean."""
     sample = curves(result, variant, scale)
     return {
         key: value.astype(np.float32) if key != "times_s" and isinstance(value, np.ndarray) else value

@@ -1,4 +1,4 @@
-"""Figures 3 to 9 and Table 2, and a table of what the kind of TCP decides.
+"""Figures 3 to 9 and Table 2, and a table of the effects of the kind of TCP.
 
 The curves are those of the first seed, in means over 5 s; tables and captions speak of all seeds.
 """

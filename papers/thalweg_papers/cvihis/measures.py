@@ -447,7 +447,7 @@ def figure_7(samples: Samples) -> Measured:
 
 @measure(Key.MIXED, Key.MILDER)
 def milder(samples: Samples) -> Measured:
-    """The same at 150 ms with shorter steps, with the usual ones, and the difference of the means."""
+    """Shorter steps at 150 ms, the usual ones, and the difference of the means."""
     variant = FIGURE_7[150]
     milder, plain = (
         samples.each(name, variant, lambda s: left(s, variant, END_S - 30))

@@ -46,7 +46,7 @@ def varied(variant: str, _scale: Scale) -> Tree:
 
 
 def real(tree: Tree, *, live: bool) -> Tree:
-    """The same with the kernel's TCP for connections, and live streams where that is possible."""
+    """The scenario with the kernel's TCP for connections, and live streams where that is possible."""
     flows = []
     for flow in tree["flows"]:
         if flow.get("scheme") in ("reno", "cubic"):

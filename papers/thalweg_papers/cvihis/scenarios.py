@@ -148,7 +148,7 @@ def stability(variant: str, _scale: Scale) -> Tree:
 
 
 def back_off(variant: str, _scale: Scale) -> Tree:
-    """The same with a NewReno connection from 50 to 170 s."""
+    """The scenario of stability with a NewReno connection from 50 to 170 s."""
     kbps, packets, rtt = STABILITY[variant]
     flows = [
         Flow("video", "background", rtt, kbps / 4),
@@ -204,7 +204,7 @@ def friendliness(variant: str, _scale: Scale) -> Tree:
 
 
 def varied(variant: str, _scale: Scale) -> Tree:
-    """The same with other kinds of TCP: `cubic 3000 80`."""
+    """The real-time mode beside other kinds of TCP: `cubic 3000 80`."""
     kind, kbps, rtt = variant.split()
     scheme, tcp, params = TCP_VARIANTS[kind]
     flows = [
@@ -316,7 +316,7 @@ MILDER = {"step_far": 0.7, "step_down": 0.49, "step_up": 0.35, "step_gradient": 
 
 
 def milder(variant: str, scale: Scale) -> Tree:
-    """The same with steps of the background stream that are 0.7 times as long."""
+    """The mixed scenario with steps of the background stream that are 0.7 times as long."""
     return mixed(variant, scale, MILDER)
 
 

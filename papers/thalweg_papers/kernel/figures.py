@@ -145,7 +145,7 @@ def summary(samples: Samples, _scale: Scale) -> Table:
 
 
 def loaded_summary(samples: Samples, _scale: Scale) -> Table:
-    """The same of cells whose applications pause, also by what these do."""
+    """The summary of cells whose applications pause, also by what these do."""
     here = variants(samples, loaded=True)
     parts = _by_part(here)
     total = parts.pop("all")

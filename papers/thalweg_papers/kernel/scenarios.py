@@ -37,7 +37,7 @@ CHOICES: dict[str, str] = {
     "agree.",
     "bottleneck": "HTB takes a packet from the queue discipline when the transmission of the one before it is over. TBF "
     "looks one packet ahead, which would show an active queue one packet less than there is.",
-    "ns-3": "The same TCPs and queue disciplines of ns-3 3.37, with its defaults but for the settings above: one packet "
+    "ns-3": "The same TCPs and queue disciplines of ns-3 3.37, with its defaults except for the settings above: one packet "
     "less in the queue discipline, because its device holds one; the target of PIE is the kernel's 15 ms. It was added "
     "after the first comparison with the kernel; nothing of ours was changed by it.",
     "time": "The kernel runs as a program with a clock of its own (user-mode Linux, `time-travel=inf-cpu`). Its random "

@@ -19,8 +19,8 @@ CHOICES: dict[str, str] = {
     "Linearized AQM for both Classic and Scalable TCP, CoNEXT 2016: 4 to 200 Mbit/s and 5 to 100 ms. 120 s, of which the "
     "last 60 s count.",
     "round-trip time": "That without queues. The bottleneck has 0.1 ms each way, the links beside it the rest.",
-    "settings": "TCP of Linux with ECN for CUBIC, the defaults of the schemes and of dualpi2, but for the next row. Packets "
-    "have 1514 bytes. Both start at random within 500 ms; one seed.",
+    "settings": "TCP of Linux with ECN for CUBIC, the defaults of the schemes and of dualpi2, except for the next row. "
+    "Packets have 1514 bytes. Both start at random within 500 ms; one seed.",
     "step of the testbed": "min_qlen_step = 2. The queue was changed after the first comparison, which had dualpi2 of "
     "Linux 6.17, whose step marks every packet that waits longer than 1 ms. In the kernel of the testbed it marks only "
     "packets that find at least two others in the L4S queue (sch_dualpi2.c, apply_step: qlen > 1, in its versions before "

@@ -109,7 +109,7 @@ def keep_method(result: Any, variant: str, _scale: Scale) -> Sample:
 
 
 def keep_clocked(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """The same."""
+    """Measurements of a method with a coarse clock, as in `keep_method`."""
     return _keep(result, "long")
 
 

@@ -47,7 +47,7 @@ DEPTH = 200
 FIRST_S, SECOND_S, LEAVES_S, END_S = 1.0, 3.0, 8.0, 10.0
 """C1 is active from 1 to 10 s, C2 from 3 to 8 s."""
 EVERY_S = 0.1
-"""Interval of what is recorded."""
+"""Interval of recorded series."""
 
 RUNS: tuple[str, ...] = tuple(f"{phase}/{start}" for start in ("C", "100") for phase in (0, 20, 50, 80))
 """The runs of a case: phase of the routers' ticks in ms, and rate at which consumers start, in packets/s or C."""
@@ -74,7 +74,7 @@ class Case:
     series: tuple[str, ...] = ()
     """Additional recorded series."""
     every_s: float = EVERY_S
-    """Interval of what is recorded."""
+    """Interval of recorded series."""
 
     @property
     def both(self) -> tuple[float, float]:

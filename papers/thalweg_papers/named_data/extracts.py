@@ -16,7 +16,7 @@ def consumers(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def setting(result: Any, variant: str, _scale: Scale) -> Sample:
-    """The same for other settings."""
+    """Measurements of consumers for other settings."""
     return _consumers(result, scenarios.SETTINGS[variant].data)
 
 
@@ -37,7 +37,7 @@ def _consumers(result: Any, data: Tree) -> Sample:
 
 
 def stores(result: Any, variant: str, scale: Scale) -> Sample:
-    """The same, with hit ratios of stores: those on the consumers' nodes, those of routers, and all together."""
+    """Measurements of consumers, and hit ratios of stores: on the consumers' nodes, on routers, all together."""
     rows = {row["node"]: row for row in result.nodes.to_dicts()}
     own = [rows[scenarios.node(scenarios.DEPTH, i)] for i in range(scenarios.LEAVES)]
     routers = [rows[scenarios.node(level, i)] for level in range(scenarios.DEPTH) for i in range(2**level)]

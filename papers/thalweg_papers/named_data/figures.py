@@ -70,7 +70,7 @@ def rows(
 
 
 def _ends(row: dict[str, Any], name: str) -> _plot.Ends:
-    """The interval of a column of a row; None if there is none."""
+    """The interval of a column of a row; None without one."""
     return None if row[f"{name}_low"] is None else (row[f"{name}_low"], row[f"{name}_high"])
 
 

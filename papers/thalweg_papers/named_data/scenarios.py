@@ -133,7 +133,7 @@ SETUPS: dict[str, SchemeSetup] = {
 DUMBBELL_BPS = 20e6
 ROUND_TRIPS_MS = (40.0, 60.0, 100.0, 160.0)
 A_LITTLE_LONGER_MS = (40.0, 60.2, 100.4, 160.1)
-"""The same but for a fifth of a Data packet's time or two."""
+"""The round-trip times, longer by a fifth of a Data packet's time or two."""
 
 
 def dumbbell(variant: str, scale: Scale) -> Tree:

@@ -59,7 +59,7 @@ def network(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def _grid(result: Any, series: str, subject: str) -> Any:
-    """Values of a series on the whole grid of the run; NaN where there is none."""
+    """Values of a series on the whole grid of the run; NaN where it has no value."""
     times, values = _read.one(result, series, subject)
     grid = np.full(round(DURATION_S / EVERY_S), np.nan)
     grid[np.rint(times / EVERY_S).astype(int) - 1] = values

@@ -80,7 +80,7 @@ def jain_in_bins(bin_s: float, begin: float = 0.0, end: float = 20.0) -> Value:
 
 
 def jain_of_totals(begin: float = 0.0, end: float = 20.0) -> Value:
-    """Jain's index of what consumers had in all."""
+    """Jain's index of the consumers' totals."""
     return lambda s: jain(s["throughput"][:, chosen(s, begin, end)].mean(axis=1))
 
 

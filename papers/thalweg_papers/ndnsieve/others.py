@@ -80,7 +80,7 @@ def step(variant: str, _scale: Scale) -> Tree:
 
 
 def load(_variant: str, _scale: Scale) -> Tree:
-    """The same under ECP, with the waits of its Interests."""
+    """The scenario under ECP, with the waits of its Interests."""
     tree = network("dumbbell", ECP, "ndnSieve paper, a link that gets slower: ECP")
     tree["events"] = [{"at": f"{STEP_S:g} s", "link": "core", "rate": f"{SLOW_MBPS:g} Mbit/s"}]
     tree["record"] = recording(f"{EVERY_S * 1e3:g} ms", "backlog", "shaper_queue", "queue_level")

@@ -40,7 +40,7 @@ def moves(begin: float = 0.0, end: float = FAR_S) -> Value:
 
 
 def until(begin: float) -> Value:
-    """Seconds from a moment to the next move; up to the end where there is none."""
+    """Seconds from a moment to the next move; up to the end if no move follows."""
 
     def value(sample: Sample) -> float:
         later = sample["moves_s"][sample["moves_s"] > begin]

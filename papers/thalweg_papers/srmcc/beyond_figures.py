@@ -1,4 +1,4 @@
-"""Pictures of what the paper did not try: a tree with three bottlenecks, large groups, feedback and cost by size."""
+"""Pictures of experiments beyond the paper: a tree with three bottlenecks, large groups, feedback and cost by size."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def ratio(sample: Sample) -> float:
 
 
 def whole_ratio(sample: Sample) -> float:
-    """The same over the whole run, with the connection that is always active."""
+    """Throughput ratio over the whole run, with the connection that is always active."""
     return float(sample["mc_whole_bps"] / sample["tcp1_whole_bps"])
 
 

@@ -163,7 +163,7 @@ def rate_update(samples: Samples) -> Measured:
 
 
 def wrong_states(samples: Samples) -> Measured:
-    """The same, states first."""
+    """The measurements of `rate_update`, states first."""
     measured = rate_update(samples)
     return {"wrong_states": measured["wrong_states"], **measured}
 

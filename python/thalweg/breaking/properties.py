@@ -168,7 +168,7 @@ def longest_stall(result: Result, network: Network) -> float | None:
 
 
 def _outage(scenario: Keys, network: Network) -> tuple[float, float]:
-    """Begin and end of the outage; an empty time if there is none."""
+    """Begin and end of the outage; an empty time without an outage."""
     if "outage" not in network:
         return math.inf, -math.inf
     # in milliseconds, as plans have them

@@ -235,7 +235,7 @@ def _space(scheme: str, against: list[str], without: list[str], wanted: Property
 
 
 def _search(space: Space, wanted: Property, seed: int, method: str, jobs: int, folder: Path) -> Search:
-    """The search of one property, with the log of what it tried before."""
+    """The search of one property, with the log of its earlier attempts."""
     from .. import __version__
     from ..breaking import Evaluator, Search
     from ..breaking.evaluation import Log

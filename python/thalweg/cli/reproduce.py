@@ -262,7 +262,7 @@ def reproduce(
 
 
 def _check_changes(overrides: dict[str, Any], export: Path | None, only: str | None, *, other: bool) -> None:
-    """Refuses changes of a whole study, and changes and exports of what is not simulated once."""
+    """Refuses changes of a whole study, and changes and exports of runs that are not simulated once."""
     option = "--set" if overrides else "--export"
     if other and (overrides or export is not None):
         raise CommandError(

@@ -232,7 +232,7 @@ def _run_once(
 
 
 def _print_script(result: Result, file: Path) -> None:
-    """Prints where the script of a flow is, or why there is none."""
+    """Prints where the script of a flow is, or why it has no script."""
     script = result.record["drill"]
     if "error" in script:
         text, style = f"No script: {script['error']}", "bold red"

@@ -167,7 +167,7 @@ class _Run:
     case: str
     seed: int
     key: str
-    """The same for equal runs."""
+    """Equal for equal runs."""
 
 
 def evaluate(

@@ -1,4 +1,4 @@
-"""What is evaluated: a scheme with its parameters, or a transport stack with its controller; and of what kind it is."""
+"""What is evaluated: a scheme with its parameters, or a transport stack with its controller; and its kind."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def legend_width(legend: Legend) -> float:
 
 
 def _left(axes: Axes) -> float:
-    """The width of what is left of the plot, where a legend above it begins: the labels of the vertical axis.
+    """The width of the labels left of the plot, where a legend above it begins: those on the vertical axis.
 
     Plots below each other begin at one place, so that the widest labels of them count.
     """

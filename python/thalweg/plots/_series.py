@@ -135,7 +135,7 @@ def series(
 def series_rows(
     frame: polars.DataFrame, name: str, subjects: Sequence[str] | None = None
 ) -> polars.DataFrame:
-    """The rows of a series, of these subjects. Raises ``ValueError`` with the nearest names if there are none."""
+    """The rows of a series, of these subjects. Raises ``ValueError`` with the nearest names if no row fits."""
     import polars as pl
 
     from ..catalogue import renamed

@@ -159,7 +159,7 @@ class Studio:
         return self.hub.start(PaperActivity(study, folder, command, quick=quick, jobs=self.jobs))
 
     def open_result(self, given: Json) -> Json:
-        """The title and the address of the page of a folder of results, which is written if there is none."""
+        """The title and the address of the page of a folder of results; a missing page is written."""
         name = _text(given, "folder")
         folder = self.folder.result(name)
         if not (folder / PAGE).is_file():

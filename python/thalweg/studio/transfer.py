@@ -29,7 +29,7 @@ CHARTS_S = 1.0
 """Minimum seconds between two versions of the charts."""
 
 QUIET = 10.0
-"""The allowed rate is hidden at first where its mean is more than this many times that of what is sent."""
+"""The allowed rate is hidden at first where its mean is more than this many times the sent rate."""
 
 KEPT = ("bytes", "done_bytes", "lost", "allowed_bps", "limit_bps", "rtt_s")
 """Of a status, what a sample has."""

@@ -137,7 +137,7 @@ class Playback:
 def playback(record: Record, number: int) -> Playback:
     """Plays the segments of a player: it starts, and resumes, when `startup` is buffered; it stops when nothing is.
 
-    A stall that has not ended lasts until the end of the run. There is none after the last segment of the video.
+    A stall that has not ended lasts until the end of the run. No stall follows the last segment of the video.
     """
     app = _entry(record, number)
     segment, needed = (round(base_value(app[key]) * NS) for key in ("segment", "startup"))

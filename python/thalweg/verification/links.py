@@ -178,7 +178,7 @@ def _partial_bytes(record: Record) -> pl.DataFrame:
 
 
 def _partial_of_capacity(record: Record) -> pl.DataFrame:
-    """The same as a share of what it could have carried."""
+    """Partly transmitted bytes as a share of what the link could have carried."""
     rows = _partial_bytes(record).join(capacity_bits(record).select("port", capacity="value"), on="port")
     return rows.filter(pl.col("capacity") > 0).select("port", value=8 * pl.col("value") / pl.col("capacity"))
 
