@@ -266,7 +266,7 @@ def _sent_by_value() -> Callable[[bytes, str], Any]:
 
 
 def run_in_worker(work: bytes, core: str) -> Any:
-    """Runs a job in a worker; stops it if it is cancelled. Raises `ClusterError` if the core is not that of the client."""
+    """Runs a job in a worker; stops it if it is cancelled. Raises `ClusterError` if the core is not the client's."""
     if native_digest() != core:
         raise ClusterError(
             f"the worker on {platform.node()} has another core: thalweg {_native.__version__}, "

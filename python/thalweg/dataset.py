@@ -221,7 +221,7 @@ class RunDataset:
                 self._entries[name] = _Entry(file)
 
     def compact(self, names: Sequence[str]) -> None:
-        """Moves those of these runs that are in `incoming` to parts, in this order."""
+        """Moves the runs that are in `incoming` to parts, in this order."""
         with self._locked():
             self.refresh()
             batch: list[tuple[str, Path]] = []

@@ -38,7 +38,7 @@ PHASES = {
     "application_limited": "application-limited",
     "none": "no phases: its controller sets a rate",
 }
-"""Phases of a congestion controller: those of RFC 9002 §7.3, and the time before it hears anything."""
+"""Phases of a congestion controller by RFC 9002 §7.3, and the time before it hears anything."""
 
 LIMITS = {
     "window": "the congestion window",
@@ -73,7 +73,7 @@ CAUSE_COLOURS = {
     # never in one flow with the one before
     CAUSES["limit"]["flow_control"]: COLOURS[6],
 }
-"""Colours of the causes; that of data in flight is another. The congestion window has the colour of its line."""
+"""Colours of the causes, different from the colour of data in flight. The congestion window has the colour of its line."""
 
 NAME = 20
 """Characters per line of a flow's name beside its bars."""

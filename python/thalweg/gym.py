@@ -262,7 +262,7 @@ class FlowEnv(gymnasium.Env[Vector, Vector]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Vector, dict[str, Any]]:
-        """Begins an episode. Its observation is that of a first step with the initial window. Raises `ScenarioError`."""
+        """Begins an episode. Its observation is as after a first step with the initial window. Raises `ScenarioError`."""
         super().reset(seed=seed, options=options)
         seen = self._env.begin(self.np_random)
         names = self._env.running().names
@@ -291,7 +291,7 @@ class FlowEnv(gymnasium.Env[Vector, Vector]):
 class FlowsEnv(ParallelEnv):  # type: ignore[misc]
     """All flows with the scheme `agent` of a scenario, one agent each, all acting at the same times.
 
-    Spaces and rewards are those of `FlowEnv`, for each agent. A step lasts `interval_s`, by default the longest smoothed
+    Spaces and rewards are as in `FlowEnv`, for each agent. A step lasts `interval_s`, by default the longest smoothed
     round-trip time of the agents. An agent whose flow has not started sees zeros.
     """
 

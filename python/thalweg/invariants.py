@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .result import Result
 
 ROUNDING = 1e-9
-"""Relative difference of two numbers that counts as equal: that of sums in another order."""
+"""Relative difference of two numbers that counts as equal: sums in another order differ by less."""
 
 GRAIN = 0.004
 """Relative error of a percentile that is read from a histogram."""
@@ -42,12 +42,12 @@ AT_LINKS = ("queue_full", "early", "random_loss", "link_down", "policed", "corru
 """Reasons of drops that happen at a link."""
 
 SIMULATED = ("tcp", "stream", "datagram", "ndn")
-"""Transports whose goodput is what arrives; that of others is what their application reads."""
+"""Transports whose goodput is what arrives; for others it is what their application reads."""
 READ = "read_after_warmup"
 """Column that is added to a table: the goodput is what was read, which can have arrived during the warm-up."""
 
 WITHOUT_MESSAGES = ("forwarder",)
-"""Roles of nodes that send no packets but those of flows."""
+"""Roles of nodes that send packets of flows only."""
 
 MAX_GROUPS = 200
 """Groups of flows whose sums are checked."""
@@ -285,7 +285,7 @@ def _marked(result: Result, frame: polars.DataFrame) -> polars.DataFrame:
 
 @cache
 def own_digest() -> str:
-    """Digest of the invariants, by which what they found in a kept run is known to be that of today."""
+    """Digest of the invariants: violations found in a kept run are current if it has this digest."""
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 
 

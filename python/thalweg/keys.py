@@ -41,7 +41,7 @@ class Security:
     """The private key of this end (Ed25519, PKCS #8, PEM), which is created with mode 0600 if there is no such file. Without
     one, this end presents a certificate that is used once."""
     peers: Sequence[str] = ()
-    """Fingerprints of the other end, `sha256:…`: one of them must be that of its certificate."""
+    """Fingerprints of the other end, `sha256:…`: its certificate must have one of them."""
     insecure: bool = False
     """Accept any other end, without authentication."""
 

@@ -46,7 +46,7 @@ def default_socket() -> str:
 
 
 def default_face() -> str:
-    """Address of the forwarder: NDN_CLIENT_TRANSPORT, `client.conf`, `default_socket`, or that of NFD."""
+    """Address of the forwarder: NDN_CLIENT_TRANSPORT, `client.conf`, `default_socket`, or NFD's address."""
     transport = os.environ.get("NDN_CLIENT_TRANSPORT")
     if transport:
         return transport

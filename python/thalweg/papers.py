@@ -1,6 +1,6 @@
 """Papers and comparisons that can be reproduced, found by the entry points of installed distributions.
 
-The distribution `thalweg-papers` has those of this project. Any other adds its own with an entry point of the group
+The distribution `thalweg-papers` has the papers of this project. Any other adds its own with an entry point of the group
 `thalweg.papers`: its name is the study's, and it points to a `thalweg_papers.Study`.
 
 >>> from thalweg import papers

@@ -16,7 +16,7 @@ KINDS: tuple[dict[str, float], ...] = (
     {"bdp": 1.0},
     {"ppm": 1e-6, "ppb": 1e-9},
 )
-"""Units that can be converted into each other, with their sizes; those of `crates/units`, and those of buffers."""
+"""Units that can be converted into each other, with their sizes, as in `crates/units`, and the units of buffers."""
 
 _SIZES = {unit: (kind, size) for kind, units in enumerate(KINDS) for unit, size in units.items()}
 _TEXT = re.compile(r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\W\d]+(?:/s)?)\s*")
@@ -39,7 +39,7 @@ def base_value(text: str) -> float:
 def numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     """The values as numbers, and their unit; None unless all are quantities of one kind, or all are plain numbers.
 
-    The unit is the common one, or else that of the largest value. Plain numbers have the unit "".
+    The unit is the common one, or else the unit of the largest value. Plain numbers have the unit "".
     """
     if values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return [float(value) for value in values], ""

@@ -25,7 +25,7 @@ def emulation_refusal() -> str | None:
 
 
 def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
-    """A copy whose flows with a kernel scheme have `kernel`; their names, and those of flows that stay simulated.
+    """A copy whose flows with a kernel scheme have `kernel`; their names, and the names of flows that stay simulated.
 
     Raises `EmulationError` if no flow has such a scheme, or the kernel lacks one of them.
     """

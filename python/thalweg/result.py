@@ -550,7 +550,7 @@ class Result:
         """Plots a recorded series over time, one line per subject; writes it to `out` (SVG, PDF, PNG …) if given.
 
         `labels` gives subjects and the series other names: ``{"flow.cubic": "CUBIC", "rate": "sending rate (Mbit/s)"}``.
-        A flow has the same colour in every figure, that of its scheme if no other flow has that scheme. Dashed lines are
+        A flow has the same colour in every figure: its scheme's if no other flow has that scheme. Dashed lines are
         events of the scenario. `style="paper"` makes a figure for print of an exact `width`, by default "acm-column", with
         text by LaTeX on demand: see `thalweg.styles`. Raises ``ValueError`` with the nearest names for an unknown series,
         subject, style or width, and if LaTeX is missing.

@@ -62,7 +62,7 @@ __all__ = [
 class Parameter:
     """A parameter of a scheme, as a class attribute; in an object the attribute is its value.
 
-    The kind is that of the default: a number, a whole number, true or false, a text of `choices`, or a time, rate or
+    The kind follows the default: a number, a whole number, true or false, a text of `choices`, or a time, rate or
     size as text with its unit, such as `"20 ms"`, whose value in an object is a number of seconds, bit/s or bytes.
     """
 
@@ -102,7 +102,7 @@ class Scheme:
     """
 
     name: ClassVar[str] = ""
-    """Its name in scenarios; by default that of the class in `snake_case`."""
+    """Its name in scenarios; by default the name of the class in `snake_case`."""
     families: ClassVar[tuple[str, ...]] = ("ip",)
     """Where it runs: `"ip"` over TCP, `"ndn"` at consumers of named data."""
     files: ClassVar[tuple[str | Path, ...]] = ()

@@ -71,7 +71,7 @@ HEIGHTS = (0.64, 0.34)
 """Height of a figure of a column, and of a page, as a share of its width."""
 
 PRINT_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
-"""Colours of printed lines: those of Okabe and Ito (Color Universal Design, 2008) without yellow, faint on white."""
+"""Colours of printed lines by Okabe and Ito (Color Universal Design, 2008) without yellow, faint on white."""
 
 DASHES: tuple[Any, ...] = (
     "-",
@@ -80,10 +80,10 @@ DASHES: tuple[Any, ...] = (
     (0, (6, 1.6, 1.2, 1.6)),
     (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2)),
 )
-"""Dashes of printed lines. Their number has no common factor with that of the colours: 35 lines differ."""
+"""Dashes of printed lines. Their number has no common factor with the number of colours: 35 lines differ."""
 
 MANY_LINES = 5
-"""From this number of lines on, those of pages differ by dashes too: colours alone are hard to tell apart."""
+"""From this number on, lines of pages differ by dashes too: colours alone are hard to tell apart."""
 
 MARKS = 6
 """Markers along a printed line of many points."""
@@ -132,7 +132,7 @@ class Style:
     settings: Any = field(repr=False)
     """Matplotlib settings, also while the figure is saved."""
     width_in: float | None = None
-    """Width in inches; None for that of the plot."""
+    """Width in inches; None for the plot's."""
     latex: str | None = None
     """The LaTeX program that sets the text; None without."""
 
@@ -147,14 +147,14 @@ class Style:
         return 6 if self.printed else 2
 
     def size(self, plot: tuple[float, float]) -> tuple[float, float]:
-        """Width and height of a figure in inches; `plot` are those of the plot on a page."""
+        """Width and height of a figure in inches; `plot` has both for a page."""
         if self.width_in is None:
             return plot
         share = HEIGHTS[self.width_in > COLUMN_MAX_IN]
         return self.width_in, round(self.width_in * share, 2)
 
     def line(self, index: int, colour: str, count: int = 0, *, lines: int = 0) -> dict[str, Any]:
-        """Arguments for the line of this number, with this count of points; `colour` is that of pages.
+        """Arguments for the line of this number, with this count of points; `colour` is the colour on pages.
 
         `lines` is the number of lines: many differ by their dashes on pages too.
         """

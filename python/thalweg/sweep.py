@@ -52,7 +52,7 @@ MAX_RUNS = 1_000_000
 """Maximum runs of a sweep: the plan of each takes 16 kB of memory."""
 
 NUMBER = "run number"
-"""Column with the number of a run among those of a sweep, in tables under construction."""
+"""Column with the number of a run in a sweep, in tables under construction."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Sweep:
         `local:4`, or `slurm:20`; see `thalweg.cluster`. The results are the same.
 
         The runs are kept in the folder `out`. The index of the sweep, which `SweepResult.load`, `thalweg query` and
-        `thalweg report` read, is written to the folder `study`, by default `out`, in place of that of an earlier sweep. An
+        `thalweg report` read, is written to the folder `study`, by default `out`, in place of an earlier sweep's. An
         interrupted sweep does not replace one with other runs.
 
         Raises `ResultError` if another process writes this folder.
@@ -392,7 +392,7 @@ class SweepResult:
 
         `x` and `y` are the last words of the metrics ``flows.GROUP.x``; `groups` are all that have both, unless they are
         named. The ellipse of a point of the grid is the contour at one standard deviation of the normal distribution that
-        fits its runs best; it needs three seeds. The other arguments are those of `plot`.
+        fits its runs best; it needs three seeds. The other arguments are as for `plot`.
 
         Raises ``KeyError`` with the nearest name for an unknown metric, group, key or value.
         """
@@ -426,7 +426,7 @@ class SweepResult:
     ) -> Figure:
         """Plots the mean of a metric over two keys of the grid, as a map of colours with numbers.
 
-        All other keys must have one value, or be fixed by `where`. Arguments and errors are those of `plot`.
+        All other keys must have one value, or be fixed by `where`. Arguments and errors are as for `plot`.
         """
         from . import styles
 
@@ -708,7 +708,7 @@ def run_plans(
 def summarise(frame: polars.DataFrame, keys: Sequence[str]) -> polars.DataFrame:
     """Means over seeds of rows with the grid's `keys`, `metric`, `value`, and `random`: see `SweepResult.summary`.
 
-    The same numbers as those of `stats.estimate` with the name of the metric, for a hundred thousand rows at once.
+    The same numbers as from `stats.estimate` with the name of the metric, for a hundred thousand rows at once.
     """
     import numpy
     import polars
@@ -936,5 +936,5 @@ def plan_digest(toml: str) -> str:
 
 
 def _name(result: Result) -> str | None:
-    """The name of a run among those of its scenario; None for a run in memory."""
+    """The name of a run among the runs of its scenario; None for a run in memory."""
     return None if result.folder is None else "/".join(result.folder.parts[-2:])

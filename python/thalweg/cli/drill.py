@@ -41,7 +41,7 @@ def drill(
     changes
         Set a parameter of the scheme, such as `--set beta=0.5`; needs `--scheme`; may be repeated.
     like
-        Whose TCP it is where the script leaves that open: that of Linux, or that of the RFCs.
+        Whose TCP it is where the script leaves that open: Linux or the RFCs.
     quiet
         Print no lines, only outcomes.
     json
@@ -67,7 +67,7 @@ def drill(
 
 
 def _files(given: tuple[Path, ...]) -> list[Path]:
-    """The scripts, those of folders in the order of their names."""
+    """The scripts; scripts of a folder in the order of their names."""
     if not given:
         raise CommandError("no script is given", "such as `thalweg drill loss.pkt`")
     found: list[Path] = []

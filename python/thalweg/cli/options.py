@@ -37,7 +37,7 @@ class SecurityOptions:
     ----------
     key
         Read the key that both sides have from this file; `head -c 32 /dev/urandom > secret` creates one. A key or a peer
-        is required unless all addresses are those of this computer (127.0.0.1, ::1).
+        is required unless all addresses belong to this computer (127.0.0.1, ::1).
     key_env
         Read the key from this environment variable instead; THALWEG_KEY is read if no other credentials are given.
     identity

@@ -57,7 +57,7 @@ def console(*, error: bool = False) -> Console:
 
 
 def _guard() -> RenderHook:
-    """The last filter before a terminal: no control characters pass except those of rich itself.
+    """The last filter before a terminal: no control characters pass except rich's own.
 
     Text of other hosts is escaped where it is received (`printable`); this is a second safeguard.
     """

@@ -89,8 +89,8 @@ def run(
         Run a sweep on the workers of a Dask cluster: the address of its scheduler (`tcp://HOST:8786`), `local:4` for four
         processes, or `slurm:20` for 20 jobs of a batch system (also pbs, sge, lsf, oar, htcondor, moab).
     out
-        Write the results to this folder: a new one, or that of an earlier run of the same plan. By default each plan has
-        its own: `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
+        Write the results to this folder: a new one, or the folder of an earlier run of the same plan. By default each plan
+        has its own: `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
     scheme_file
         Import this Python file and add its schemes to the catalogue; may be repeated. It runs with your rights.
     pcap

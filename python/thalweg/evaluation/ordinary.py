@@ -121,7 +121,7 @@ def _described(networks: tuple[Network, ...]) -> str:
 
 
 def networks(lab: Lab) -> tuple[Network, ...]:
-    """Those of a card."""
+    """The networks of a card."""
     return NETWORKS[:QUICK] if lab.quick else NETWORKS
 
 

@@ -52,7 +52,7 @@ FORMS: dict[str, tuple[str, Tree]] = {
     "jitter-1ms": ("delays vary by ± 1 ms, and packets overtake", {"jitter": "1 ms"}),
     "jitter-5ms": ("delays vary by ± 5 ms, and packets overtake", {"jitter": "5 ms"}),
 }
-"""What a row does to the packets, in words and as keys of a link. `reorder` is that of Linux's netem."""
+"""What a row does to the packets, in words and as keys of a link. `reorder` works as in Linux's netem."""
 
 HALF = Limit("at least half of the throughput in order, in each of four networks (ours)", low=0.5)
 
@@ -71,7 +71,7 @@ def _cases(impair: Tree) -> Callable[[Subject, Lab], dict[str, Tree]]:
 
 
 def lowest_share(runs: Samples, _lab: Lab) -> float:
-    """The lowest throughput, as a share of that in order; of a group, that of its worst receiver."""
+    """The lowest throughput, as a share of the throughput in order; of a group, at its worst receiver."""
     key = "flow.x.throughput_worst"
 
     def share(name: str) -> float:

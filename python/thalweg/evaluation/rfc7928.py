@@ -87,7 +87,7 @@ LEDBAT = Subject("ledbat", {"target": "5 ms"})
 
 
 def _round_trips(subject: Subject, lab: Lab) -> dict[str, Tree]:
-    """§6.2: a flow of 100 ms, and one of 5 to 560 ms; the buffer is that of 560 ms in all runs (§3.2)."""
+    """§6.2: a flow of 100 ms, and one of 5 to 560 ms; the buffer fits 560 ms in all runs (§3.2)."""
     cases = {}
     for rtt_ms in (5.0, 50.0, 200.0, 560.0):
         wire = {

@@ -162,7 +162,7 @@ class Battery:
     about: str
     rows: tuple[Row, ...]
     references: tuple[str, ...] | None = None
-    """Reference schemes; None: those of `--against`."""
+    """Reference schemes; None: the schemes of `--against`."""
     traits: frozenset[str] = frozenset()
     """What a scheme must be for the battery to apply."""
 
@@ -264,7 +264,7 @@ class Outcome:
 
 
 def printed(value: float, unit: str, digits: int = 3, *, difference: bool = False) -> str:
-    """A value with its unit, as it is printed; a difference has its sign, and that of shares is in percentage points."""
+    """A value with its unit, as it is printed; a difference has its sign; a difference of shares is in percentage points."""
     return printed_interval(
         Estimate(1, value, math.nan, math.nan, math.nan), unit, digits, difference=difference
     )
@@ -288,7 +288,7 @@ def decide(row: Row, values: Sequence[float], references: Mapping[str, Sequence[
     """The verdict: `pass` if the 95 % interval over seeds is in the band, `fail` if it is outside, otherwise `undecided`.
 
     A band of references is *not worse than the worst of those that count*, which is the same as not worse than one of them.
-    The interval is that of the difference from a reference, seed by seed. The row passes if the difference from one of the
+    The interval covers the difference from a reference, seed by seed. The row passes if the difference from one of the
     references is within the limit, and fails if that from each of them is beyond it. The comparison that the outcome has is
     that with the worst reference, if it gives the verdict, otherwise the clearest one that does.
     """

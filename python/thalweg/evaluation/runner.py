@@ -68,7 +68,7 @@ class Card:
     runs: int
     """Different runs that the card rests on."""
     cpu_s: float
-    """Processor time of the runs that this call simulated; those of earlier calls are not simulated again."""
+    """Processor time of the runs that this call simulated; runs of earlier calls are not simulated again."""
     outcomes: tuple[tuple[Battery, tuple[Outcome, ...]], ...]
     only: tuple[str, ...] | None = None
     """The rows and batteries that were chosen; None for all."""

@@ -56,7 +56,7 @@ class Subject:
     """A scheme with parameters, a transport stack with its own controller, or a queue discipline."""
 
     scheme: str
-    """Its name in the catalogue, that of a queue discipline, or `STACK:CONTROLLER`."""
+    """Its name in the catalogue, the name of a queue discipline, or `STACK:CONTROLLER`."""
     params: Tree = field(default_factory=dict)
     """Parameters that differ from the default."""
     traits: frozenset[str] = frozenset()

@@ -40,7 +40,7 @@ class Central:
     """Rate in the opposite direction, if it differs, with a buffer of 1 s."""
     left: Sequence[str] | None = None
     right: Sequence[str] | None = None
-    """Delays of edge links, if they differ from those of §4.1."""
+    """Delays of edge links, if they differ from §4.1."""
     duration_s: float = 60.0
     size_bytes: float = LARGE_BYTES
 
@@ -69,7 +69,7 @@ SCENARIOS = {
         "Dial-up link", "4.4.6", 0.064, "5 ms", 1250.0, "100 Mbit/s", duration_s=600.0, size_bytes=6e3
     ),
 }
-"""§4.4. Durations are ours: those of the suite are up to two days."""
+"""§4.4. Durations are ours: the suite's are up to two days."""
 
 
 def _queue(rate_mbps: float, wait_ms: float) -> str:

@@ -47,7 +47,7 @@ def widen_axis(axes: Axes) -> None:
 def intervals(
     axes: Axes, places: Sequence[float], ends: Sequence[tuple[float, float] | None], **more: Any
 ) -> IntervalBars:
-    """Draws confidence intervals at these places, None for none; keywords are those of `IntervalBars`.
+    """Draws confidence intervals at these places, None for none; keywords as for `IntervalBars`.
 
     They set no axis: an end beyond the limits of the axes is an arrow at their edge.
     """
@@ -60,7 +60,7 @@ def intervals(
 
 
 def interval_band(axes: Axes, x: Any, low: Any, high: Any, **more: Any) -> None:
-    """The area between the ends of intervals, which sets no axis; keywords are those of `fill_between`."""
+    """The area between the ends of intervals, which sets no axis; keywords as for `fill_between`."""
     limits = axes.dataLim.get_points().copy()
     area = axes.fill_between(x, low, high, **more)
     area.set_in_layout(False)

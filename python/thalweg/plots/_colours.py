@@ -65,7 +65,7 @@ READABLE = 3.0
 """Smallest contrast of a line with its background (WCAG 2.2, 1.4.11)."""
 
 GROUNDS = ("#ffffff", "#182027")
-"""Backgrounds of figures: those of light pages and files, and of dark pages."""
+"""Backgrounds of figures: on light pages and in files, and on dark pages."""
 
 SHADES = 5
 """Number of shades of a colour, itself included: more would look alike."""

@@ -147,7 +147,7 @@ def bars(
 ) -> Figure:
     """One bar per label and group, side by side; `colours` are of the groups, or of the labels if there is one group.
 
-    `axis` is the title of the vertical axis, `x` that of the horizontal one.
+    `axis` is the title of the vertical axis, `x` of the horizontal one.
     """
     from matplotlib import rc_context
     from matplotlib.ticker import MaxNLocator

@@ -32,7 +32,7 @@ def heatmap(
 ) -> Figure:
     """The mean of a metric at each point of two keys, across and up; a point without it is empty.
 
-    Rows are those of `grid`. Columns and rows have the order of the values: numbers and quantities rise, words are in the
+    Rows are as in `grid`. Columns and rows have the order of the values: numbers and quantities rise, words are in the
     order of the rows. `number` writes the numbers in the cells, which are left out above twelve columns.
     """
     from matplotlib import rc_context

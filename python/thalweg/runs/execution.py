@@ -44,7 +44,7 @@ class FinishedSweep:
     result: SweepResult
     folder: Path
     note: str
-    """As that of a run."""
+    """The folder of the results, as for a run."""
     interrupted: bool
 
 
@@ -61,7 +61,7 @@ def run_location(plan: Plan, parent: Path, given: Path | None = None) -> RunLoca
 def emulation_location(
     plan: Plan, parent: Path, given: Path | None = None, *, name_seed: bool
 ) -> RunLocation:
-    """The folder of an emulation; its name has the seed if `name_seed`. Otherwise as that of a run."""
+    """The folder of an emulation; its name has the seed if `name_seed`. Otherwise as for a run."""
     words = ["emulated", f"seed={plan.seed}"] if name_seed else ["emulated"]
     return locate_run(plan, parent / folder_name(plan.scenario.overrides, *words), given, emulated=True)
 

@@ -215,7 +215,7 @@ def _sweep_location(folder: Path, runs: Path, note: str = "") -> SweepLocation:
 
 
 def _includes_sweep(folder: Path, plans: list[str]) -> bool | None:
-    """Whether a sweep of these plans has all those of the sweep in the folder; None if there is no sweep."""
+    """Whether these plans include all plans of the sweep in the folder; None without a sweep."""
     from ..report import sweep_plan_digests
 
     found = sweep_plan_digests(folder)
@@ -257,7 +257,7 @@ def _simulated_time(folder: Path) -> float:
 
 
 def _move_run(work: Path, folder: Path) -> None:
-    """Moves the files of a run over those of an earlier one; `run.json` last, so that a folder with it is complete."""
+    """Moves the files of a run over an earlier run's; `run.json` last, so that a folder with it is complete."""
     for name in (MANIFEST, PART):
         (folder / name).unlink(missing_ok=True)
     for entry in sorted(work.iterdir(), key=lambda entry: entry.name == MANIFEST):

@@ -219,7 +219,7 @@ def _nodes(place: Place) -> list[Node]:
 
 
 def _expanded(nodes: Iterable[Node], seen: Mapping[str, str]) -> Iterator[Node]:
-    """The schemas with those that they refer to; of a list those of its entries."""
+    """The schemas with all that they refer to; for a list, the schemas of its entries."""
     for node in nodes:
         yield node
         if "$ref" in node:

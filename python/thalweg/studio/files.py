@@ -185,7 +185,7 @@ class Folder:
     def keep(self, name: str, text: str, starter: str = "") -> None:
         """Keeps a text that is not saved yet, so that neither Ctrl-C nor a closed page loses it.
 
-        It is that of a file, or of a new one that begins as `starter`.
+        It belongs to a file, or to a new one that begins as `starter`.
         """
         path = self.scenario(name)
         draft = self._draft(f"new {starter}" if starter else name)

@@ -342,12 +342,12 @@ class SweepActivity(Activity):
         self.changed()
 
     def write_page(self) -> None:
-        """As that of any activity, unless no run was finished."""
+        """Writes the page of the sweep, unless no run was finished."""
         if is_sweep(self.folder):
             super().write_page()
 
     def snapshot(self, since: int = 0) -> dict[str, Any]:
-        """As that of any activity, with the cells that have changed; those of the first snapshot have their values."""
+        """Adds the cells that have changed to what every activity reports; in the first snapshot they have their values."""
         whole = since < self.born
         cells = {
             str(index): {**cell, **(self._fixed(index) if whole else {})}

@@ -143,7 +143,7 @@ def paths(record: Record) -> Iterator[str]:
 
 
 def flows_of_links(record: Record, printed: pl.DataFrame) -> Iterator[str]:
-    """What a link carries is the sum of what it carries of each flow, and of messages that belong to no flow."""
+    """What a link carries is the sum over each flow and messages that belong to no flow."""
     flow = record.packets.select("packet", "flow")
     each = links.sent(record).join(flow, on="packet")
     parts = each.group_by("port", "flow").agg(packets=pl.len(), size=pl.col("size_bytes").sum())

@@ -48,7 +48,7 @@ def members(record: Record) -> pl.DataFrame:
 
 
 def over_members(record: Record, values: pl.DataFrame, how: Callable[[pl.Expr], pl.Expr]) -> pl.DataFrame:
-    """A value of each flow, from those of its members."""
+    """A value of each flow, from the values of its members."""
     rows = members(record).join(values, on="end")
     return rows.group_by("flow").agg(value=how(pl.col("value")))
 
@@ -434,7 +434,7 @@ def rtt_min_s(record: Record) -> pl.DataFrame:
 
 
 def delays(record: Record, *, of_queue: bool) -> pl.DataFrame:
-    """Samples of `delay_ns`: those of the RTP queue at a sender, or those of a consumer or of the receivers of frames."""
+    """Samples of `delay_ns`: of the RTP queue at a sender, of a consumer, or of the receivers of frames."""
     samples = record.samples("delay_ns").filter(pl.col("samples") > 0)
     ends = record.ends.join(record.flows.select("flow", "transport", "encodes"), on="flow")
     if of_queue:

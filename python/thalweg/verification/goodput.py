@@ -58,7 +58,7 @@ def unless_ignored(record: Record, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_datagrams(rows: pl.DataFrame) -> pl.DataFrame:
-    """Datagrams: the payload of packets whose number is above those of all that arrived before."""
+    """Datagrams: the payload of packets whose number is above all that arrived before."""
     rows = rows.sort("ended_ns", "place")
     highest = pl.col("number").cum_max().shift(1).over("end", "connection")
     newer = highest.is_null() | (pl.col("number") > highest)

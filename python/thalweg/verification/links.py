@@ -128,7 +128,7 @@ def unsent_bytes(record: Record, at_ns: int) -> pl.DataFrame:
     """Whole bytes of the packet in transmission at an instant that are not transmitted yet.
 
     Where the rate changes during the transmission, what was sent is the integral of the rate; otherwise it is in
-    proportion to time. `exact` says that the transmission has one rate, that of the port.
+    proportion to time. `exact` says that the transmission has one rate, the port's.
     """
     rows = record.hops.filter((pl.col("started_ns") < at_ns) & (pl.col("departed_ns") > at_ns))
     rows = rows.join(record.packets.select("packet", "size_bytes"), on="packet")
@@ -170,7 +170,7 @@ def utilisation(record: Record) -> pl.DataFrame:
 def _partial_bytes(record: Record) -> pl.DataFrame:
     """Bytes per packet in transmission when T begins or ends: eight, as the core computes with whole ns and the last rate.
 
-    The whole packet if it is not transmitted at one rate, or not at that of the port, as behind a shaper.
+    The whole packet if it is not transmitted at one rate, or not at the port's, as behind a shaper.
     """
     found = [unsent_bytes(record, at_ns) for at_ns in (record.begin_ns, record.end_ns)]
     slack = pl.when("exact").then(8).otherwise(MAX_PACKET).sum()
@@ -265,7 +265,7 @@ def _percentile(record: Record, share: float) -> pl.DataFrame:
 
 
 def _range_of_percentile(record: Record, share: float) -> pl.DataFrame:
-    """How far the percentile of a drop-tail queue can be from that of the times for which its packets have waited.
+    """How far the percentile of a drop-tail queue can be from the percentile of its packets' waits.
 
     The wait is what was ahead of a packet when it came, at the rate of that moment: where the rate changes nothing is known,
     and those that wait at the end, or were lost with their link, may have waited for any time.

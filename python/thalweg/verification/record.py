@@ -169,7 +169,7 @@ class Record:
         )
 
     def _waits(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The sum of waits of each packet: its own, and those of the packets of which it is a copy, until then."""
+        """The sum of waits of each packet: its own, and the waits of packets of which it is a copy, until then."""
         waits = self.hops.filter(pl.col("started_ns").is_not_null()).select(
             "packet", "departed_ns", wait_ns=pl.col("started_ns") - pl.col("offered_ns")
         )
