@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import words
+import wrap
 
 LIST = """
 [words]
@@ -140,6 +141,44 @@ def test_a_folder_has_at_most_as_many_sentences_as_its_number() -> None:
     counted = words.with_numbers(RULES, words.tally(found, {}))
     assert words.read_rules(counted)[1] == {"crates/sim": {"pronoun": 1}}
     assert counted.endswith("\n\n# The end.\n[exempt]\n")
+
+
+LONG = "word " * 30
+
+
+def test_long_comments_are_wrapped_by_paragraph() -> None:
+    new = wrap.wrapped(f"    /// First {LONG}end.\n    /// Rest.\n    ///\n    /// Next.\n    fn f() {{}}\n")
+    assert max(map(len, new.splitlines())) <= wrap.WIDTH
+    assert " ".join(new.replace("///", " ").split()) == f"First {LONG}end. Rest. Next. fn f() {{}}"
+    assert new.endswith("    ///\n    /// Next.\n    fn f() {}\n")
+    assert wrap.wrapped(new) == new
+
+
+def test_an_item_of_a_list_keeps_its_indentation() -> None:
+    new = wrap.wrapped(f"//! - one\n//! - two {LONG}end\n//!   more\n").splitlines()
+    assert [line.split()[1] for line in new] == ["-", "-", "word"]
+    assert new[2].startswith("//!   word")
+    assert new[2].endswith("end more")
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        f"// | {LONG} |\n",
+        f"/// ```\n/// {LONG}{LONG}\n/// ```\n",
+        f"// a = b      [{LONG}]\n",
+        f"params! {{\n    /// {LONG}end.\n    a: u32 = 1;\n}}\n",
+        f"let a = 1; // {LONG}\n",
+    ],
+)
+def test_what_is_no_running_text_is_not_wrapped(kept: str) -> None:
+    assert wrap.wrapped(kept) == kept
+
+
+def test_code_in_a_comment_stays_on_one_line() -> None:
+    code = "`a b c d e f g h i j k l m n o p`"
+    for before in range(80, 120):
+        assert code in wrap.wrapped(f"// {'x' * before} {code} end of the line that is long enough for it\n")
 
 
 TERMS = (
