@@ -339,7 +339,7 @@ def main() -> int:
         _, name, *folders = arguments
         for finding in scan_rules([rule for rule in rules if rule.name == name]):
             if not folders or folder_of(finding.path, folders) in folders:
-                print(finding)
+                print(f"{finding.path}:{finding.line}: `{finding.found}`: {finding.use}")
         return 0
     found, sentences = scan(words), scan_rules(rules)
     numbers = tally(sentences, remaining)

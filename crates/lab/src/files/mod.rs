@@ -84,7 +84,7 @@ pub(crate) fn text(path: &At<String>, more: &str, folder: &Path, notes: &mut Not
     if let Err(error) = read {
         notes
             .wrong(path.location, format!("`{name}` cannot be read: {}", error.kind()))
-            .hint(format!("the path is relative to the folder of the scenario{more}"));
+            .hint(format!("write a path relative to the folder of the scenario{more}"));
         return None;
     }
     if bytes.len() as u64 > MAX_BYTES {

@@ -90,7 +90,7 @@ pub(super) fn app(
         if matches!(key, "size" | "rate" | "churn" | "kernel" | "live" | "commands" | "encoder") {
             notes
                 .wrong(location, format!("`{key}` and `app` do not go together"))
-                .hint("the application decides what is sent; leave it out");
+                .hint("leave it out: the application decides what is sent");
         }
     }
     if !matches!(model.transport, Transport::Tcp | Transport::Stack) {
@@ -181,7 +181,7 @@ fn page(filled: App, written: &At<Arc<App>>, setting: &Setting<'_>, notes: &mut 
     if let (Some((key, location)), Some((other, _))) = (of_model, listed.first()) {
         notes
             .wrong(location, format!("`{key}` and `{other}` do not go together"))
-            .hint("the model makes the objects, or you list them");
+            .hint("leave one of them out: the model makes the objects, or you list them");
         return None;
     }
     if let [_, (_, location)] = listed[..] {
@@ -233,7 +233,7 @@ fn checked(list: &[At<Object>], notes: &mut Notes) -> Option<Vec<Object>> {
                         parent.location,
                         format!("object {number} cannot wait for object {}", parent.value),
                     )
-                    .hint("objects are numbered from 1, and wait for earlier ones");
+                    .hint("write the number of an earlier object, counted from 1");
             }
         }
     }
@@ -365,7 +365,7 @@ fn player(filled: App, written: &At<Arc<App>>, notes: &mut Notes) -> Option<App>
     {
         notes
             .wrong(zero.location, format!("`{}` is out of range", zero.value))
-            .hint("it must lie within 1 bit/s and 10 Gbit/s");
+            .hint("write a rate from 1 bit/s to 10 Gbit/s");
         return None;
     }
     let defaults = Usual::default();
@@ -422,7 +422,7 @@ pub(super) fn check(flows: &[ResolvedFlow], notes: &mut Notes) {
         };
         notes
             .wrong(app.location, message)
-            .hint("connections of one application have one receiver, `to`, and the same keys in `app`");
+            .hint("write the same `to` and the same keys in `app` for all connections of an application");
         return;
     }
 }

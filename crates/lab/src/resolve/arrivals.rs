@@ -53,7 +53,7 @@ pub(super) fn arrivals(
     if model.transport == Transport::Ndn {
         notes
             .wrong(arrivals.location, "`arrivals` are flows over TCP, a stack, streams or datagrams")
-            .hint("requests of named data are set in `consumer`");
+            .hint("write `consumer` for requests of named data");
     }
     if arrivals.file.present().is_some() {
         return listed(table, model, arrivals, setting, notes).filter(|_| notes.count() == before);
@@ -148,7 +148,7 @@ fn listed(
         if !matches!(key, "file" | "count") {
             notes
                 .wrong(location, format!("`{key}` and `file` do not go together"))
-                .hint("the file lists starts and sizes");
+                .hint("leave it out: the file lists starts and sizes");
         }
     }
     let file = arrivals.file.present()?;

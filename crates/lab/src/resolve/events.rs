@@ -100,7 +100,7 @@ fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
                 rate.location,
                 format!("`{}` has a shaper, and an event cannot change its rate", spec.name),
             )
-            .hint("a shaper has one rate; leave the event or the shaper out");
+            .hint("leave the event or the shaper out: a shaper has one rate");
     }
     if let (Some(delay), true) = (event.delay.present(), ports.iter().any(|port| port.trace_delay.is_some()))
     {
@@ -141,7 +141,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
     if action == Action::Reset {
         notes
             .wrong(written.location, "a flow cannot be reset")
-            .hint("a node of the name-based network can: write node = \"NODE\" and leave `flow` out");
+            .hint("reset a node of the name-based network: write node = \"NODE\" and leave `flow` out");
         return Vec::new();
     }
     let misplaced = [

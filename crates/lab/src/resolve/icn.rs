@@ -164,7 +164,7 @@ fn routers(
         if node.is_some() && node == resolver {
             notes
                 .wrong(name.location, format!("`{}` runs the name resolution system", shortened(name)))
-                .hint("a node routes by name or resolves names; leave it out here or under `resolver`");
+                .hint("leave it out here or under `resolver`: a node routes by name or resolves names");
         }
         list.extend(node);
     }

@@ -247,7 +247,7 @@ fn refuse_routing_loops(
             .map_or(list.location, |written| written.location);
         notes
             .wrong(location, format!("routing loop of packets for `{target}`: {}", names.join(" → ")))
-            .hint("each route must lead closer to its destination");
+            .hint("write routes that lead closer to their destination");
     }
 }
 

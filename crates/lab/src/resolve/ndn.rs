@@ -68,7 +68,7 @@ impl NdnNet {
             if same.is_some_and(|other| (other.payload, other.data) != (one.payload, one.data)) {
                 notes
                     .wrong(producer.location, format!("`{}` is served in Data of two sizes", one.prefix.0))
-                    .hint("producers of one prefix serve the same content: give them the same `payload` and `data`");
+                    .hint("give them the same `payload` and `data`: producers of one prefix serve the same content");
             }
             served.push(one);
         }
@@ -224,7 +224,7 @@ impl NdnNet {
         if self.nodes.binary_search(&from).is_err() {
             notes
                 .wrong(location, format!("`{name}` does not forward named data"))
-                .hint("a consumer's own node has a forwarder too: list it in ndn.nodes");
+                .hint("list it in ndn.nodes: a consumer's own node has a forwarder too");
             return false;
         }
         let part = self.parts[from.index()];
@@ -364,12 +364,12 @@ fn nodes(table: &Ndn, controller: Option<NodeId>, net: &Net, icn: &IcnNet, notes
         let Some(node) = net.find_node(name, notes) else { continue };
         if Some(node) == controller {
             notes.wrong(name.location, format!("`{}` is the controller of [sdn]", shortened(name))).hint(
-                "a controller forwards no packets; leave it out here, or use another node as the controller",
+                "leave it out here, or use another node as the controller: a controller forwards no packets",
             );
         } else if !free(&node) {
             notes
                 .wrong(name.location, format!("`{}` is a node of [icn]", shortened(name)))
-                .hint("a node is a router of [ndn] or of [icn]; leave it out of one of them");
+                .hint("leave it out of [ndn] or of [icn]: a node is a router of one of them");
         }
         set.insert(node);
     }

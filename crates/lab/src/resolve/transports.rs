@@ -85,7 +85,7 @@ pub(super) fn model<'a>(
         if known && max.unwrap_or(0) <= class.value as usize {
             notes
                 .wrong(class.location, format!("no queue has a class {}", class.value))
-                .hint("classes are numbered from 0; a link's `classes` lists their weights");
+                .hint("write a class that a link's `classes` has, counted from 0");
         }
     }
 
@@ -250,7 +250,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             let location = table.scheme.present().map_or(table.location, |scheme| scheme.location);
             notes
                 .wrong(location, format!("`{scheme}` has parts in NDN forwarders alone"))
-                .hint("a flow takes a congestion controller, such as scheme = \"cubic\"");
+                .hint("write a congestion controller, such as scheme = \"cubic\"");
             return None;
         }
     };

@@ -78,7 +78,7 @@ fn groups(source: Source, notes: &mut Notes) -> Source {
         } else if let Some(wrong) = wrong {
             notes
                 .wrong(wrong.location, format!("`{}` is out of range", wrong.value))
-                .hint("it must lie within 0.000001 and 1000000");
+                .hint("write a number from 0.000001 to 1000000");
         }
     }
     Source {

@@ -106,7 +106,7 @@ impl Impair {
         if let Some(jitter) = self.jitter.present().filter(|at| at.value > delay) {
             notes
                 .wrong(jitter.location, format!("a jitter of {} is above the delay of {delay}", jitter.value))
-                .hint("a packet does not arrive before it was sent; raise `delay` or lower `jitter`");
+                .hint("raise `delay` or lower `jitter`: a packet cannot arrive before it was sent");
         }
         if let Some(bursts) = self.bursts.present() {
             bursts.to_bad.required("to_bad", "loss in bursts", bursts.location, notes);

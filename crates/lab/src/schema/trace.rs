@@ -125,7 +125,7 @@ impl Read for TraceSource {
                     if let (Some(at), true) = (field.present(), model.value != TraceModel::LeoPass) {
                         notes
                             .wrong(at.location, format!("the model `{}` has no `{key}`", model.word()))
-                            .hint("only `leo_pass` has an orbit");
+                            .hint("leave it out: only `leo_pass` has an orbit");
                         wrong = true;
                     }
                 }

@@ -247,7 +247,7 @@ fn random(topology: &Topology, link: &Template, at: Location, make: &mut Maker<'
         Nodes::Count(n) => {
             notes
                 .wrong(nodes.location, format!("`{n}` is out of range"))
-                .hint("a random graph has 2 to 10000 nodes");
+                .hint("write a number of nodes from 2 to 10000");
             return None;
         }
         Nodes::List(_) => {

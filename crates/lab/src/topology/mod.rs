@@ -527,7 +527,7 @@ fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
         if !(1..=10_000).contains(&weight.value) {
             notes
                 .wrong(weight.location, format!("`{}` is out of range", weight.value))
-                .hint("a weight must lie within 1 and 10000");
+                .hint("write a weight from 1 to 10000");
         }
     }
     list.iter().map(|weight| weight.value.max(1)).collect()

@@ -195,7 +195,7 @@ impl WarningPass<'_> {
             for (key, location, asked) in of_a_controller {
                 if let Some(location) = location.filter(|_| asked) {
                     notes.warn(location, format!("`{key}` has no effect on a consumer with a `source`")).hint(
-                        "a source requests at a fixed rate, whether Data arrive or not; leave the key out",
+                        "leave the key out: a source requests at a fixed rate, whether Data arrive or not",
                     );
                 }
             }
@@ -389,9 +389,7 @@ impl WarningPass<'_> {
                             above.value
                         ),
                     )
-                    .hint(
-                        "packets are marked when this number waits; write a number below that of the buffer",
-                    );
+                    .hint("write a number below the buffer's: packets are marked when this number waits");
             }
         }
         if let Some(weights) = link.classes.present()
