@@ -675,7 +675,7 @@ def _no_run(folder: Path, missing: str) -> ResultError:
         what, hint = "holds a sweep, not a run", "give the folder of one of its runs"
     elif any(any(folder.glob(name)) for name in ("part-*", INCOMING, "*/seed=*")):
         what = "holds runs of a sweep, but no sweep.json"
-        hint = "the same `thalweg run` or `Sweep.run` writes it, and repeats no run; or give the folder of one of its runs"
+        hint = "repeat `thalweg run` or `Sweep.run`, which keeps finished runs, or give the folder of one of its runs"
     else:
         what = f"holds no complete run: {missing} is missing"
     return ResultError(f"{folder} {what}", hint)

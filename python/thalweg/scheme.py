@@ -265,11 +265,11 @@ def load_schemes(path: str | Path) -> list[str]:
     path = Path(path)
     path.open("rb").close()
     if not check_size(path):
-        raise SchemeError(f"{path} is no file", hint="a scheme is not read from a device or a pipe")
+        raise SchemeError(f"{path} is no file", hint="give a file, not a device or a pipe")
     module_name = f"thalweg_schemes_{re.sub(r'[^A-Za-z0-9]', '_', path.stem)}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
-        raise SchemeError(f"{path} is no Python file", hint="its name ends with .py")
+        raise SchemeError(f"{path} is no Python file", hint="give a file whose name ends with .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     before = dict(_REGISTERED)
@@ -290,7 +290,7 @@ def load_schemes(path: str | Path) -> list[str]:
     if not names:
         raise SchemeError(
             f"{path} has no scheme",
-            hint="a scheme is a class with the base thalweg.WindowUpdate or thalweg.CongestionControl",
+            hint="derive a class from thalweg.WindowUpdate or thalweg.CongestionControl",
         )
     return names
 
