@@ -19,13 +19,12 @@ RUNS = {"sim", "driver", "transfer", "quic-net", "ndn-net", "emulate", "lab"}
 
 ALLOWED = {
     "units": set(),
-    "graph": set(),
     "memory": set(),
     "contract": {"units"},
     "wire": {"units", "contract"},
     "stack": {"units", "memory", "contract"},
-    "schemes": {"units", "graph", "contract"},
-    "sim": {"units", "graph", "memory", "contract", "stack", "schemes"},
+    "schemes": {"units", "contract"},
+    "sim": {"units", "memory", "contract", "stack", "schemes"},
     "driver": {"units", "contract", "wire"},
     "transfer": {"units", "contract", "wire"},
     "sdn-net": BASE | {"driver", "quic-net"},
@@ -42,7 +41,6 @@ ALLOWED = {
     "lab": {
         "drill",
         "units",
-        "graph",
         "memory",
         "contract",
         "wire",
@@ -101,7 +99,7 @@ RESTRICTED = {
     "getrandom": {"driver", "ndn-net"},
 }
 
-BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim", "drill"}
+BELOW_LAB = {"units", "contract", "wire", "stack", "schemes", "sim", "drill"}
 
 # They call the system or the processor in ways that need `unsafe`, and write the other lints themselves.
 OWN_LINTS = {"emulate", "memory", "python"}

@@ -1,7 +1,7 @@
 //! Paths through the network in the view of an SDN controller.
 
 use contract::{Net, NodeId, PortId};
-use graph::Search;
+use units::graph::Search;
 
 /// The ports of the path of minimum delay from `from` to the nearest of `targets`, over links that are up and not through `without`; the
 /// one with fewer links if delays are equal. `None` if there is no path, empty if `from` is a target.

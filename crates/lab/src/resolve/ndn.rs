@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use contract::{NameId, NodeId};
 use sim::NdnSpec;
 use stack::ndn;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, graph};
 
 use super::icn::IcnNet;
 use super::params::PartParams;

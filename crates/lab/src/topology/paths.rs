@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::NodeId;
-use graph::Search;
 use sim::{Metric, RouteSpec};
 use units::Duration;
+use units::graph::{self, Search};
 
 use super::Net;
 

@@ -4,7 +4,7 @@
 //! neighbour. A thousand hosts behind two routers need two searches and two rows. Paths are searched only to nodes that are destinations.
 
 use contract::{FlowId, NodeId, PortId};
-use graph::Search;
+use units::graph::Search;
 
 use crate::blueprint::{Metric, RouteSpec};
 use crate::{Blueprint, Cast, FlowKind};

@@ -51,7 +51,7 @@ pub(super) struct Scratch {
     found: Vec<(PortId, Cost)>,
 }
 
-/// A search for shortest paths, as [`graph::Search`], whose costs and nodes are one number each, because comparisons are most of its time.
+/// A search for shortest paths, as [`units::graph::Search`], whose costs and nodes are one number each, because comparisons are most of its time.
 struct Search {
     /// The key of the best path to each node; [`Self::NONE`] without one.
     best: Vec<u128>,

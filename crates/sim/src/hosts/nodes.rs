@@ -11,6 +11,7 @@ use memory::prefetch;
 use schemes::{AnyRouter, Build};
 use stack::icn::{self, Attachment, GroupPart, Resolver};
 use stack::ndn;
+use units::graph::Search;
 use units::{Duration, Time};
 
 use super::any_node::AnyNode;
@@ -502,7 +503,7 @@ pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Optio
     let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
     edges.iter().filter(|edge| edge.is_up()).for_each(|edge| into[edge.to.index()].push(edge));
     let unreachable = (u64::MAX, u32::MAX, NodeId(u32::MAX));
-    let mut search = graph::Search::new(blueprint.nodes.len(), unreachable);
+    let mut search = Search::new(blueprint.nodes.len(), unreachable);
     let routers = blueprint.icn.iter().flat_map(|icn| &icn.routers);
     routers.for_each(|&router| search.start(router.index(), (0, 0, router)));
     while let Some((node, (cost, hops, router))) = search.settle() {

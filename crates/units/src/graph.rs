@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 ///
 /// ```
 /// let edges = [(0, 1, 5), (0, 2, 1), (2, 1, 1)];
-/// let mut search = graph::Search::new(3, u32::MAX);
+/// let mut search = units::graph::Search::new(3, u32::MAX);
 /// search.start(0, 0);
 /// while let Some((node, cost)) = search.settle() {
 ///     for (_, to, length) in edges.iter().filter(|edge| edge.0 == node) {
