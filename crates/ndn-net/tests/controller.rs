@@ -19,8 +19,8 @@ use ndn_net::forwarder::{
     self, App, ControllerSettings, ForwarderPlatform, Frames, Inbox, LinkSettings, Node, Peer, RouteSettings,
     drive,
 };
+use quic_net::sdn::{Control, Network, Settings, SouthboundChannel, Stats, control};
 use quic_net::{Accept, Credentials, End, Handshake, Limits, receive};
-use sdn_net::{Control, Network, Settings, SouthboundChannel, Stats, control};
 use stack::ndn::ConsumerConfig;
 use stack::sdn::Config;
 use units::{Bytes, Duration, Rate, Time};

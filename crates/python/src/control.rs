@@ -6,8 +6,8 @@ use contract::Count;
 use driver::Udp;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use quic_net::sdn::{Control, Error, Network, Settings, Stats, control};
 use quic_net::{Credentials, Limits};
-use sdn_net::{Control, Error, Network, Settings, Stats, control};
 use serde_json::{Value, json};
 use sim::World;
 

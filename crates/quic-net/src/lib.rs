@@ -1,6 +1,7 @@
 //! Sessions over QUIC (RFC 9000): files and streams of `thalweg send` and `thalweg recv`, by quinn-proto in one thread per endpoint.
 //!
-//! [`host::Host`] runs quinn's state machines on a [`driver::Platform`]: its clock, its sockets, its GSO batches.
+//! [`host::Host`] runs quinn's state machines on a [`driver::Platform`]: its clock, its sockets, its GSO batches. [`sdn`] has the controller of a
+//! software-defined network and its channel to agents, on the same host.
 
 mod certificate;
 mod clock;
@@ -16,6 +17,7 @@ pub mod paced;
 mod patience;
 mod receive;
 mod scheme;
+pub mod sdn;
 mod send;
 mod session;
 mod settings;

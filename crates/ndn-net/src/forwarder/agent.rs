@@ -5,7 +5,7 @@ use contract::{
     Traffic,
 };
 use quic_net::Discarded;
-use sdn_net::SouthboundChannel;
+use quic_net::sdn::SouthboundChannel;
 use stack::ndn::preferred;
 use stack::sdn::Agent;
 use units::Time;

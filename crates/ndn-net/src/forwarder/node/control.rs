@@ -1,7 +1,7 @@
 //! What the forwarder does for its SDN agent: it takes tasks, and executes commands.
 
 use contract::{Command, Count, NextHop, PortId, RouterInput};
-use sdn_net::{Received, SouthboundChannel};
+use quic_net::sdn::{Received, SouthboundChannel};
 use units::{Rate, Time};
 use wire::sdn::Task;
 

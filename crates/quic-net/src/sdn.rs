@@ -13,11 +13,12 @@ use std::net::SocketAddr;
 
 use contract::{Meter, NameId, Net, NodeId, ParamError, ParamList, PortId};
 use driver::Watch;
-use quic_net::{Credentials, Discarded, Limits, Traffic};
 use stack::sdn::Config;
 use units::Bytes;
 use wire::ndn::Name;
 use wire::sdn::{Prefix, Task};
+
+use crate::{Credentials, Discarded, Limits, Traffic};
 
 pub use controller::control;
 pub use southbound::{Received, SouthboundChannel};

@@ -8,8 +8,6 @@ use contract::{
     NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Router, RouterInput, Setup,
 };
 use driver::Platform;
-use quic_net::host::{Counters, Host, Hosted, Protocol, drive};
-use quic_net::{Discarded, End, code};
 use quinn_proto::{Connection, ConnectionHandle, Dir, Event, StreamEvent, StreamId};
 use schemes::AnyApp;
 use stack::sdn::{AgentLocation, Controller};
@@ -17,7 +15,9 @@ use units::{Bytes, Duration, Rate, Time};
 use wire::sdn::{Attach, ControlMessage, INSTANCE, Task};
 use wire::stream::Reason;
 
-use crate::{Control, Error, NodeStats, Settings, Stats, transport};
+use super::{Control, Error, NodeStats, Settings, Stats, transport};
+use crate::host::{Counters, Host, Hosted, Protocol, drive};
+use crate::{Discarded, End, code};
 
 /// Interval at which the status is published and a stop is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

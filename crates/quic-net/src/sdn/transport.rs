@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use driver::Platform;
-use quic_net::{Limits, Pins, server_config, span};
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ClientConfig, Connection, IdleTimeout, ServerConfig, StreamId, TransportConfig, VarInt};
 use units::Duration;
 use wire::sdn::{ALPN, Attach, Task};
 
-use crate::Credentials;
+use crate::{Credentials, Limits, Pins, server_config, span};
 
 /// Assumed round-trip time of a connection without a sample [RFC9002 §6.2.2]: the first Initial packet is repeated after three times as long, since a
 /// controller may start after its agents.

@@ -10,15 +10,15 @@ use contract::{
     PortId, Random, Requirements, RouterInput, Traffic,
 };
 use driver::{Batch, GsoBatch, Platform, SendOutcome};
-use quic_net::host::{Host, Protocol};
-use quic_net::{Credentials, Discarded, Limits, NAME, Pins, code, reason};
 use quinn_proto::{ClientConfig, Connection, ConnectionError, ConnectionHandle, Dir, Event, StreamId};
 use stack::sdn::{Agent, Config};
 use units::{Duration, Time};
 use wire::sdn::{Attach, ControlMessage, INSTANCE, Task};
 use wire::stream::Reason;
 
-use crate::transport;
+use super::transport;
+use crate::host::{Host, Protocol};
+use crate::{Credentials, Discarded, Limits, NAME, Pins, code, reason};
 
 /// Time until a controller that refused the agent, or ended, is connected to again.
 const LATER: Duration = Duration::from_secs(1);
