@@ -30,7 +30,6 @@ ALLOWED = {
     "ndn-net": BASE | {"driver", "quic-net"},
     "thalweg-quic": {"units", "contract", "schemes"},
     "quic-net": BASE | {"driver", "transfer", "thalweg-quic", "stack-quinn", "stack-shared"},
-    "multicast": BASE | {"driver", "transfer", "quic-net"},
     "emulate": BASE | {"sim", "driver", "transfer", "ndn-net"},
     "stack-shared": {"units", "contract", "stack"},
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
@@ -51,7 +50,7 @@ ALLOWED = {
         "stack-str0m",
     },
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": BASE | RUNS | {"drill", "quic-net", "multicast", "tables"},
+    "python": BASE | RUNS | {"drill", "tables"},
     "benches": BASE | RUNS,
 }
 
@@ -59,7 +58,7 @@ ALLOWED = {
 # of `lab`, so that the tests of a scheme are built without it.
 ALLOWED_IN_TESTS = {
     "stack": {"schemes"},
-    "emulate": {"lab", "quic-net", "multicast"},
+    "emulate": {"lab", "quic-net"},
     "thalweg-quic": {"stack"},
     "stack-noq": {"units", "sim", "stack", "stack-quinn"},
     "stack-quinn": {"units", "sim", "stack"},
@@ -93,7 +92,7 @@ RESTRICTED = {
     "noq": {"thalweg-quic", "stack-noq"},
     "dimpl": {"stack-str0m"},
     "str0m": {"stack-str0m"},
-    "quinn": {"driver", "multicast", "quic-net", "thalweg-quic", "stack-quinn"},
+    "quinn": {"driver", "quic-net", "thalweg-quic", "stack-quinn"},
     "socket2": {"driver"},
     "getrandom": {"driver", "ndn-net"},
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use driver::{Multicast, Udp};
 use emulate::Settings;
-use multicast::Group;
+use quic_net::group::{self, Group};
 use quic_net::testing::{content, load};
 use quic_net::{Control, Credentials, End, Handshake, Limits, Object, Proposal, Scheme, objects};
 use transfer::{Destination, Outgoing, keep};
@@ -72,7 +72,7 @@ fn a_program_of_a_transfer() {
     let group = Group { address: SocketAddr::new(env_var("GROUP").parse().unwrap(), port), max: 64 };
     let server_settings = settings(Handshake::Listen);
     let (outcome, left) =
-        multicast::send(&server_settings, &group, &scheme, payload, about, &mut udp, &Control::new());
+        group::send(&server_settings, &group, &scheme, payload, about, &mut udp, &Control::new());
     assert_eq!((&outcome.end, left.len()), (&End::Complete, min), "{:?}", outcome.stats);
     fs::write(folder.join("sent"), format!("{} packets", outcome.stats.packets)).unwrap();
 }

@@ -5,9 +5,9 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
 
 use driver::Captured;
-use multicast::{Group, ReceiverOutcome};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use quic_net::group::{self, Group, ReceiverOutcome};
 use quic_net::{Control, End, Object, Objects, Outcome, Phase, Proposal, Scheme, objects};
 use serde_json::{Value, json};
 use transfer::{FolderFiles, Outgoing, Placed, Receivers, Source, Tallies, Task, TransferSnapshot, keep};
@@ -51,7 +51,7 @@ impl Transfer {
         let deadline = text(&options, "deadline").map(setup::span).transpose()?;
         let rate = text(&options, "rate").map(setup::rate).transpose()?;
         let (packet, id) = (scheme.packet, number(&options, "id")?);
-        let proof = if text(&options, "group").is_some() { quic_net::group::PROOF } else { 0 };
+        let proof = if text(&options, "group").is_some() { group::PROOF } else { 0 };
         let receivers = Receivers { min: number(&options, "receivers")?.max(1) as usize };
         let task = |from, name: &str| {
             let name = name.to_owned();
@@ -138,7 +138,7 @@ fn send_to_group(
         return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
     };
     let mut socket = tap(socket, file)?;
-    let (outcome, left) = multicast::send(&settings, &group, scheme, payload, about, &mut socket, control);
+    let (outcome, left) = group::send(&settings, &group, scheme, payload, about, &mut socket, control);
     Ok(Remains::Over(Box::new(outcome), left, socket.finish(), None))
 }
 

@@ -32,13 +32,18 @@ const FLOW: FlowId = FlowId(0);
 /// The address of the sender, by which schemes identify it.
 pub const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
 /// The address of the one receiver of a unicast session.
-const RECEIVER: Address = crate::group::receiver(crate::scheme::RECEIVER.0);
+const RECEIVER: Address = receiver_address(crate::scheme::RECEIVER.0);
 /// Bytes of a QUIC packet with a short header and connection IDs of eight bytes: header, packet number, tag.
 const QUIC: u32 = 1 + 8 + 4 + 16;
 /// Bytes of a feedback packet in its DATAGRAM frame.
 const FEEDBACK: u32 = 1 + 8 + 32;
 /// Maximum number of due deadlines of a state machine before the socket is read.
 const TICKS: usize = 512;
+
+/// The address of the receiver with this number, by which schemes identify it.
+pub(crate) const fn receiver_address(peer: u32) -> Address {
+    Address { node: NodeId(peer), endpoint: EndpointId(peer) }
+}
 
 /// How data packets reach a receiver.
 #[derive(Clone, Copy, Debug)]

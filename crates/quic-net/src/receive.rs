@@ -14,7 +14,7 @@ use wire::stream::{Frame, Offer, Reason, Role, Transport};
 use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
 use crate::group::{self, PublicKey, Reception};
-use crate::paced::{Framing, PacedReceiver};
+use crate::paced::{Framing, PacedReceiver, receiver_address};
 use crate::scheme::find;
 use crate::session::{Application, run};
 use crate::settings::{Accept, Proposal, Settings};
@@ -158,7 +158,7 @@ fn check_names(proposal: &Proposal) -> Result<(), String> {
 fn framing(group: Option<&(Reception, u32)>, context: &SessionContext<'_>) -> Framing {
     match group {
         Some((group, peer)) => {
-            let (receiver, outer_bytes) = (group::receiver(*peer), group.outer_bytes());
+            let (receiver, outer_bytes) = (receiver_address(*peer), group.outer_bytes());
             Framing { receiver, outer_bytes, overhead: group::OVERHEAD, first: None }
         }
         None => Framing::unicast(context.outer_bytes()),

@@ -9,7 +9,7 @@ use common::{
     settings, source, steady,
 };
 use driver::testing::{InFlight, VirtualNetwork};
-use multicast::{Group, ReceiverOutcome};
+use quic_net::group::{self, Group, ReceiverOutcome};
 use quic_net::testing::{Folder, content, load, ms, receive_with};
 use quic_net::{Control, Credentials, End, Handshake, Limits, Outcome, Scheme, Settings};
 use transfer::Outgoing;
@@ -268,7 +268,7 @@ fn an_address_of_no_group_a_scheme_with_a_window_and_sizes_out_of_range_are_refu
         let net = VirtualNetwork::plain(ms(1));
         let group = Group { address, max: 2 };
         let payload = numbers(1, 1, &Shared::default());
-        let (outcome, left) = multicast::send(
+        let (outcome, left) = group::send(
             &settings(Handshake::Listen, Limits::default()),
             &group,
             scheme,
@@ -320,16 +320,8 @@ fn a_change_of_mode_reaches_every_receiver() {
         let server_settings = settings(Handshake::Listen, Limits::default());
         let payload = numbers(500, 2, &Shared::default());
         let about = b"numbers".to_vec();
-        multicast::send(
-            &server_settings,
-            &group,
-            &steady("1 Mbit/s"),
-            payload,
-            about,
-            &mut sender_host,
-            &control,
-        )
-        .0
+        group::send(&server_settings, &group, &steady("1 Mbit/s"), payload, about, &mut sender_host, &control)
+            .0
     });
     let receiving = hosts.map(|mut host| {
         thread::spawn(move || {
@@ -364,8 +356,7 @@ fn a_receiver_waits_for_the_last_one_of_its_group() {
     let hosts = [net.host(member(0), ms(1)), net.host(member(1), ms(30_000))];
     let sending = thread::spawn(move || {
         let group = Group { address: group(), max: 2 };
-        multicast::send(&server_settings, &group, &scheme, payload, about, &mut sender_host, &Control::new())
-            .0
+        group::send(&server_settings, &group, &scheme, payload, about, &mut sender_host, &Control::new()).0
     });
     let receiving = [0, 1].into_iter().zip(hosts).map(|(n, host)| {
         receive_with(host, with(Handshake::Connect(source())), folder.path(&format!("in{n}")))

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use driver::{GsoBatches, Platform};
-use quic_net::Traffic;
-use quic_net::group::{BURST, PublicKey, Signer};
 use units::{Duration, Time};
 
-use crate::epochs::Epochs;
+use super::epochs::Epochs;
+use crate::Traffic;
+use crate::group::{BURST, PublicKey, Signer};
 
 /// Sends packets to the group.
 pub(crate) struct Channel {
@@ -50,7 +50,7 @@ impl Channel {
 
     /// Bytes of the headers of IP and UDP.
     pub(crate) fn outer_bytes(&self) -> u32 {
-        u32::from(quic_net::OUTER[usize::from(self.to.is_ipv6())])
+        u32::from(crate::OUTER[usize::from(self.to.is_ipv6())])
     }
 
     /// The key that verifies its packets.

@@ -1,15 +1,15 @@
 //! How sessions with receivers end, and the end of the sender.
 
 use driver::Platform;
-use quic_net::frames::Record;
-use quic_net::host::Host;
-use quic_net::{End, Phase};
 use quinn_proto::ConnectionError;
 use transfer::Status;
 use units::Time;
 use wire::stream::Reason;
 
 use super::{CLOSE_TIMEOUT, Closing, Sender};
+use crate::frames::Record;
+use crate::host::Host;
+use crate::{End, Phase};
 
 impl Sender<'_> {
     // ---- members that leave
@@ -27,19 +27,17 @@ impl Sender<'_> {
             self.flow.leave(member.peer?);
         }
         let why = "replaced by another connection";
-        host.close(member.state.id, quic_net::REPLACED, why, now);
+        host.close(member.state.id, crate::REPLACED, why, now);
         member.peer
     }
 
     /// The connection of a member was lost, or closed by it.
     pub(super) fn on_lost(&mut self, number: usize, lost: &ConnectionError) {
         let end = match lost {
-            ConnectionError::ApplicationClosed(close) => {
-                match quic_net::reason(close.error_code.into_inner()) {
-                    Reason::Complete => End::Complete,
-                    reason => End::Closed(reason),
-                }
-            }
+            ConnectionError::ApplicationClosed(close) => match crate::reason(close.error_code.into_inner()) {
+                Reason::Complete => End::Complete,
+                reason => End::Closed(reason),
+            },
             _ => End::Silent,
         };
         self.leave(number, end);
@@ -55,7 +53,7 @@ impl Sender<'_> {
         now: Time,
     ) {
         let Some(Some(member)) = self.members.get(number) else { return };
-        host.close(member.state.id, quic_net::code(reason), "", now);
+        host.close(member.state.id, crate::code(reason), "", now);
         self.leave(number, end);
     }
 

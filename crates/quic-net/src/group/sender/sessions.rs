@@ -1,24 +1,24 @@
-//! A sender and the connections of its receivers.
+//! A sender and its sessions with receivers.
 
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use contract::{Ecn, EndpointId};
 use driver::Platform;
-use quic_net::Settings;
-use quic_net::connection::{ConnectionState, binding};
-use quic_net::frames::{Record, Secret, VERSION};
-use quic_net::host::{Host, Hosted, Protocol};
-use quic_net::{Control, End, Limits, Outcome, Phase, Stats};
 use quinn_proto::{Connection, ConnectionError, ConnectionHandle, Dir, Event, StreamEvent};
 use transfer::Pause;
 use units::{Duration, Time};
 use wire::stream::{Reason, Role};
 
-use crate::channel::Channel;
-use crate::flow::Flow;
-use crate::member::{Left, Member};
-use crate::outcome::ReceiverOutcome;
+use super::channel::Channel;
+use super::flow::Flow;
+use super::member::{Left, Member};
+use super::outcome::ReceiverOutcome;
+use crate::Settings;
+use crate::connection::{ConnectionState, binding};
+use crate::frames::{Record, Secret, VERSION};
+use crate::host::{Host, Hosted, Protocol};
+use crate::{Control, End, Limits, Outcome, Phase, Stats};
 
 mod ends;
 

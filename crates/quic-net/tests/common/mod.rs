@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use contract::EndpointId;
 use driver::Platform;
 use driver::testing::{InFlight, VirtualHost, VirtualNetwork};
-use multicast::{Group, ReceiverOutcome};
+use quic_net::group::{self, Group, ReceiverOutcome};
 use quic_net::testing::ms;
 use quic_net::{Control, Credentials, Handshake, Limits, Outcome, Proposal, Scheme, Settings};
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Payload, Sink, Status};
@@ -160,7 +160,7 @@ pub fn settings(handshake: Handshake, limits: Limits) -> Settings {
 
 /// Whether a datagram to the group has content.
 pub fn is_data(bytes: &[u8]) -> bool {
-    bytes.len() > quic_net::group::OVERHEAD as usize
+    bytes.len() > group::OVERHEAD as usize
 }
 
 /// A network that copies datagrams to the group for each of `members`, 10 ms away, and passes every datagram that would arrive through `impair`, with
@@ -189,7 +189,7 @@ pub fn send<P: Platform + Send + 'static>(
     let (group, scheme) = (Group { address: group(), max }, scheme.clone());
     let about = b"numbers".to_vec();
     thread::spawn(move || {
-        multicast::send(&settings, &group, &scheme, payload, about, &mut sender_host, &Control::new())
+        group::send(&settings, &group, &scheme, payload, about, &mut sender_host, &Control::new())
     })
 }
 

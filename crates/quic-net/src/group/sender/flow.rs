@@ -2,16 +2,16 @@
 
 use contract::{Ecn, EndpointId, Packet};
 use driver::Platform;
-use quic_net::frames::{DATA_HEADER, Datagram};
-use quic_net::group::{OVERHEAD, receiver};
-use quic_net::paced::{PacedIo, PacedMachine, SENDER};
-use quic_net::{Progress, Scheme, Stats};
 use schemes::Build;
 use transfer::{Pause, Payload, Status};
 use units::Time;
 use wire::stream::{ABOUT, Offer, Transport};
 
-use crate::channel::Channel;
+use super::channel::Channel;
+use crate::frames::{DATA_HEADER, Datagram};
+use crate::group::OVERHEAD;
+use crate::paced::{PacedIo, PacedMachine, SENDER, receiver_address};
+use crate::{Progress, Scheme, Stats};
 
 /// Minimum bytes of content in a packet.
 const CONTENT: u32 = 64;
@@ -46,7 +46,7 @@ impl Flow {
             return Err(format!("`{name}` has a window, and a group needs a paced scheme"));
         }
         (entry.resolve)(&params).map_err(|error| format!("{}: {}", error.name, error.message))?;
-        let min = u32::from(quic_net::OUTER[1]) + OVERHEAD + DATA_HEADER as u32 + CONTENT;
+        let min = u32::from(crate::OUTER[1]) + OVERHEAD + DATA_HEADER as u32 + CONTENT;
         if u32::from(packet) < min || packet > PACKET {
             return Err(format!("packets of {packet} bytes: a group needs {min} to {PACKET}, with headers"));
         }
@@ -117,7 +117,7 @@ impl Flow {
             }
             _ => return false,
         };
-        self.machine.on_feedback(&frame, bytes.len(), receiver(peer), ecn, outer_bytes, now)
+        self.machine.on_feedback(&frame, bytes.len(), receiver_address(peer), ecn, outer_bytes, now)
     }
 
     /// A message of a receiver on its control stream.

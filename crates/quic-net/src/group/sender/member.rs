@@ -1,10 +1,10 @@
 //! The sender's state of a receiver of a group.
 
-use quic_net::connection::ConnectionState;
-use quic_net::{End, Patience};
 use units::Time;
 
-use crate::outcome::ReceiverOutcome;
+use super::outcome::ReceiverOutcome;
+use crate::connection::ConnectionState;
+use crate::{End, Patience};
 
 /// A connection, and the receiver whose hello has arrived on it.
 pub(crate) struct Member {
@@ -30,7 +30,7 @@ pub(crate) struct Member {
 impl Member {
     /// A connection before its hello.
     pub(crate) fn new(state: ConnectionState, address: std::net::SocketAddr, now: Time) -> Self {
-        let outer_bytes = u32::from(quic_net::OUTER[usize::from(address.is_ipv6())]);
+        let outer_bytes = u32::from(crate::OUTER[usize::from(address.is_ipv6())]);
         let patience = Patience::new(now);
         Self {
             state,

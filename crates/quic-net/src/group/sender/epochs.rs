@@ -1,8 +1,9 @@
 //! Key epochs of a group: a new key when a member leaves, and before a key has sealed too many packets.
 
-use quic_net::frames::{Record, Secret};
-use quic_net::group::{EpochKey, Header};
 use units::{Duration, Time};
+
+use crate::frames::{Record, Secret};
+use crate::group::{EpochKey, Header};
 
 /// Maximum number of packets that a key encrypts: the confidentiality limit of AES-GCM [RFC9001 §6.6].
 const LIMIT: u64 = 1 << 23;
@@ -115,8 +116,8 @@ impl Epochs {
 mod tests {
     use std::net::SocketAddr;
 
-    use quic_net::Stats;
-    use quic_net::group::{Reception, Signer};
+    use crate::Stats;
+    use crate::group::{Reception, Signer};
 
     use super::*;
 

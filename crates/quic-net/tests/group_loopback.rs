@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
 use driver::{Interface, Multicast, Udp};
-use multicast::Group;
+use quic_net::group::{self, Group};
 use quic_net::testing::{self, Folder, content, load, receive_with};
 use quic_net::{Control, Credentials, End, Handshake, Scheme, Settings};
 use transfer::Outgoing;
@@ -41,15 +41,7 @@ fn a_file_is_sent_once_and_arrives_at_every_receiver() {
     let Outgoing::Paced(payload) = outgoing else { panic!("it is paced") };
     let sending = thread::spawn(move || {
         let server_settings = settings(Handshake::Listen);
-        multicast::send(
-            &server_settings,
-            &group,
-            &scheme,
-            payload,
-            about,
-            &mut sender_socket,
-            &Control::new(),
-        )
+        group::send(&server_settings, &group, &scheme, payload, about, &mut sender_socket, &Control::new())
     });
     let into = |n: usize| folder.path(&format!("in/{n}"));
     let receiving: Vec<_> = (0..3)

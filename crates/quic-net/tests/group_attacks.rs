@@ -15,7 +15,7 @@ use contract::{Ecn, EndpointId};
 use driver::testing::InFlight;
 use driver::{Batch, GsoBatch, Platform, SendOutcome};
 use quic_net::frames::Secret;
-use quic_net::group::{EpochKey, Header, PROOF, Signer};
+use quic_net::group::{EpochKey, Group, Header, PROOF, Signer};
 use quic_net::host::{Host, Protocol};
 use quic_net::testing::{ms, run_until};
 use quic_net::{Control, End, Handshake, Limits};
@@ -462,10 +462,10 @@ fn a_receiver_that_accepts_nothing_does_not_delay_the_others() {
 #[test]
 fn an_offer_of_no_group_is_refused_by_the_receiver() {
     let address: SocketAddr = member(3);
-    let group = multicast::Group { address, max: 1 };
+    let group = Group { address, max: 1 };
     assert!(!group.address.ip().is_multicast());
     let mut record = Vec::new();
-    let key = quic_net::group::Signer::new(&[1; 32]).public_key();
+    let key = Signer::new(&[1; 32]).public_key();
     quic_net::frames::Record::Group { address, session: 1, peer: 1, key }.write(&mut record);
     let net = network(1, plain);
     let (mut sender_host, host) = (net.host(source(), ms(0)), net.host(member(0), ms(1)));

@@ -10,7 +10,7 @@ use std::thread;
 use contract::{EndpointId, ParamValue};
 use driver::testing::{ip, network_namespace};
 use driver::{Interface, Multicast, Udp};
-use multicast::Group;
+use quic_net::group::{self, Group};
 use quic_net::{
     Control, Credentials, End, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects,
 };
@@ -188,7 +188,7 @@ fn sessions_and_groups_between_two_computers() {
             let payload = Box::new(Numbers(2, BTreeSet::new()));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
             let (outcome, left) =
-                multicast::send(&settings, &group, &steady(), payload, Vec::new(), &mut udp, &control);
+                group::send(&settings, &group, &steady(), payload, Vec::new(), &mut udp, &control);
             whole(&[outcome]);
             assert_eq!(left.len(), 2);
             whole(&observed.recv().expect("the far side tells"));

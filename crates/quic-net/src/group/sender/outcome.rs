@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use quic_net::End;
+use crate::End;
 
 /// How the session with a receiver ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,18 +3,18 @@
 use std::net::SocketAddr;
 
 use driver::Platform;
-use quic_net::frames::Secret;
-use quic_net::group::Signer;
-use quic_net::host::{Host, drive};
-use quic_net::{Control, End, Outcome, Scheme, Stats};
-use quic_net::{Settings, group_server_config};
 use transfer::Payload;
 
-use crate::channel::Channel;
-use crate::epochs::Epochs;
-use crate::flow::Flow;
-use crate::outcome::ReceiverOutcome;
-use crate::sender::Sender;
+use super::channel::Channel;
+use super::epochs::Epochs;
+use super::flow::Flow;
+use super::outcome::ReceiverOutcome;
+use super::sessions::Sender;
+use crate::frames::Secret;
+use crate::group::Signer;
+use crate::host::{Host, drive};
+use crate::{Control, End, Outcome, Scheme, Stats};
+use crate::{Settings, group_server_config};
 
 /// The group of a sender, and its limit of receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
