@@ -42,7 +42,7 @@ SHOWN = (
 
 
 def names(runs: Sequence[Result]) -> list[str]:
-    """What each run is called: the name of the folder that somebody gave it, or how it differs from the others.
+    """What each run is called: the name of the folder that a user gave it, or how it differs from the others.
 
     A folder that the program named says its seed and changed keys, of whatever scenario, or has a digest. Then the names are
     of the titles, if these differ, the keys that differ, such as the scheme, and the seeds: `buffer = 20 packets, seed=1`.
