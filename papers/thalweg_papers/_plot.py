@@ -195,10 +195,9 @@ def finish(
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if axes.get_yscale() == "linear":
-        axes.set_ylim(bottom=0, top=top)
+        plots.from_zero(axes)
+        axes.set_ylim(top=top)
     axes.margins(x=margin)
-    if axes.get_yscale() == "linear" and top is None:
-        plots.widen_axis(axes)
     with rc_context(_settings()):
         above = plots.place_legend(axes, rows=3) if legend else 0
         axes.set_title(title, loc="left", pad=9 + 13 * above if above else 6)

@@ -308,6 +308,27 @@ def test_the_change_of_two_runs_is_in_sight_on_a_phone(
     assert look(page)[page]["problems"] == []
 
 
+def test_a_series_that_is_zero_all_the_time_is_seen(
+    look: Callable[..., dict[Path, Seen]], tmp_path: Path
+) -> None:
+    scenario = tw.Scenario(
+        duration="4 s",
+        topology=tw.Dumbbell(bottleneck=tw.Link(rate="10 Mbit/s", delay="10 ms")),
+        flows=[tw.Flow(name="a", source={"kind": "constant", "rate": "1 Mbit/s"})],
+        record=tw.Record(series=["backlog", "drops", "rate"]),
+    )
+    scenario.run(out=tmp_path / "run")
+    page = report.write(tmp_path / "run")
+    seen = look(page)[page]
+    assert seen["problems"] == []
+    [chart] = charts_of(seen, "drops")
+    assert chart["lines"]
+    assert all(y == 0 for line in chart["lines"] for _, y in line["points"])
+    assert chart["y"] == [pytest.approx(-0.03), 1]
+    [chart] = charts_of(seen, "rate")
+    assert chart["y"][0] == 0
+
+
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep over three keys with three seeds."""

@@ -153,7 +153,7 @@ def test_intervals_never_set_an_axis_and_end_at_its_edge_with_an_arrow(tmp_path:
     ]
     axes = plots.grid(rows, ["rate"], "flows.x", "x").axes[0]
     low, high = axes.get_ylim()
-    assert 6 < low < 7, "the values of the seeds are in the axis"
+    assert low == 0
     assert 10 < high < 11
     (bars,) = (bars for bars in axes.collections if isinstance(bars, IntervalBars))
     assert bars.clipped() == [(1.0, low, high, True, True), (2.0, low, high, True, True)]
@@ -568,3 +568,35 @@ def test_a_page_is_opened_on_demand(folders: tuple[Path, Path], monkeypatch: Any
     assert opened == []
     assert call(["report", str(folders[0]), "--open"]) == 0
     assert opened == [(folders[0] / "report.html").resolve().as_uri()]
+
+
+def test_a_linear_axis_of_values_begins_at_zero_unless_values_are_below() -> None:
+    def axis(*means: float) -> tuple[float, float]:
+        rows = [{"x": place, "n": 1, "m": (mean, None, None)} for place, mean in enumerate(means)]
+        return plots.grid(rows, ["x"], "m", "m").axes[0].get_ylim()
+
+    assert axis(95.0, 96.0)[0] == 0, "a difference of a hundredth looks like one"
+    assert axis(95.0, 96.0)[1] > 96
+    assert axis(-1.0, 3.0)[0] < -1
+    low, high = plots.boxes({"a": [9.0, 9.1, 9.2], "b": [9.3, 9.4, 9.5]}, "m").axes[0].get_ylim()
+    assert low == 0
+    assert high > 9.5
+    runs = {"a": [(1.0, 9.0), (1.1, 9.1), (1.2, 9.3)]}
+    assert plots.scatter_runs(runs, "x", "y").axes[0].get_ylim()[0] == 0
+
+
+@pytest.mark.parametrize("values", [{"a": 0.0}, {"a": 5.0, "b": 0.0}])
+def test_a_line_that_is_zero_all_the_time_is_above_the_edge_of_its_axis(values: dict[str, float]) -> None:
+    frame = pl.DataFrame(
+        [
+            {"time_s": float(at), "series": "backlog", "subject": f"link.{name}", "value": value}
+            for name, value in values.items()
+            for at in range(5)
+        ]
+    )
+    low, high = plots.series(frame, "backlog").axes[0].get_ylim()
+    assert low < 0, "on the edge it is under the line of the axis"
+    assert -low == pytest.approx(0.03 * high, rel=0.1)
+    # the axis of values that are never zero all the time begins at zero
+    frame = frame.with_columns(value=pl.lit(1.0))
+    assert plots.series(frame, "backlog").axes[0].get_ylim()[0] == 0

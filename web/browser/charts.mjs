@@ -73,6 +73,7 @@ function look() {
     };
     for (const line of chart.lines) {
       const outside = line.points.filter(([x, y]) => !inside(x, chart.x) || !inside(y, chart.y));
+      if (line.name !== "bar" && line.points.length > 1 && chart.y[0] === 0 && line.points.every(([, y]) => y === 0)) wrong.push(`${of}: ${line.label} is zero all the time, on the edge of the axis`);
       if (outside.length > 0) wrong.push(`${of}: ${outside.length} of ${line.points.length} points of ${line.label} are outside of the axes, such as ${outside[0]}`);
     }
     // an axis is for what it shows

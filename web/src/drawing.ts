@@ -16,12 +16,25 @@ export function alone(column: ArrayLike<number | null | undefined>): number[] | 
   return found.length > 0 ? found : null;
 }
 
-/** An axis from zero to the largest value, or down to the smallest if that is negative, with room at the ends; from 0 to 1 without values. */
-export function padded(low: number | null, high: number | null): [number, number] {
+/** Room below zero, as a share of the axis, for a line that is zero all the time: on the edge it could not be seen. */
+const BELOW = 0.03;
+
+/** Whether a line is zero all the time. */
+export function isZero(column: ArrayLike<number | null | undefined>): boolean {
+  const values = Array.from(column).filter((value) => value !== null && value !== undefined && !Number.isNaN(value));
+  return values.length > 0 && values.every((value) => value === 0);
+}
+
+/**
+ * An axis from zero to the largest value, or down to the smallest if that is negative, with room at the ends; to 1 without values.
+ * With `zero`, a line that is zero all the time, there is a little room below zero.
+ */
+export function padded(low: number | null, high: number | null, zero = false): [number, number] {
   const [bottom, top] = [Math.min(low ?? 0, 0), Math.max(high ?? 0, 0)];
-  if (!(top > bottom)) return [0, 1];
+  if (!(top > bottom)) return [zero ? -BELOW : 0, 1];
   const room = 0.05 * (top - bottom);
-  return [bottom < 0 ? bottom - room : 0, top > 0 ? top + room : 0];
+  const below = zero ? -BELOW * top : 0;
+  return [bottom < 0 ? bottom - room : below, top > 0 ? top + room : zero ? room : 0];
 }
 
 /** The range of sorted columns with a little room, without zero where that is far away; from 0 to 1 without values. */

@@ -1,5 +1,6 @@
 // The data of a sweep's page: each metric over the first key of the grid. `python/thalweg/report/_charts.py` writes it.
 
+import { isZero, padded as steady } from "./drawing";
 import { DIGITS, meanWords, number } from "./format";
 import type { Box, Sketch } from "./sketch";
 
@@ -44,8 +45,6 @@ const FORMAT = 5;
 const GRAIN = 0.004;
 /** More values than this have round numbers as ticks. */
 const TICKS = 10;
-/** Minimum height of the axis, as a share of its largest value: almost equal values look equal. */
-const STEADY = 0.05;
 
 export function readGrids(text: string): Grids {
   const data = JSON.parse(text) as Grids;
@@ -109,14 +108,14 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
   const extent = ([, , mean, , , , samples]: GridPoint) => (samples.length > 0 ? [mean, samples[0]!, samples.at(-1)!] : [mean]);
   const values = drawn.flatMap(({ line }) => line.points.flatMap(extent));
   const boxed = (point: GridPoint) => (boxes ? boxOf(point[6]) : null);
-  const x = padded(all, 0.06, 0);
+  const x = padded(all, 0.06);
   const ticks = new Map(chart.lines.flatMap((line) => line.points.map((point) => [placeOf(data, point[0], 0, 1), data.x.numeric ? number(point[0]) : point[1]] as const)));
   return {
     title: chart.name,
     xLabel: data.x.label,
     yLabel: chart.label,
     x,
-    y: held(padded(values, 0.05, STEADY), values, chart.limits),
+    y: held(fromZero(values, drawn.some(({ line }) => isZero(line.points.map((point) => point[2])))), values, chart.limits),
     lines: drawn.map(({ line, index }) => ({
       label: line.label,
       colour: line.colour,
@@ -135,20 +134,22 @@ export function sketchOf(data: Grids, chart: Grid, shown: (label: string) => boo
   };
 }
 
-/** An axis without values that cannot be, unless there are such values. */
-function held([low, high]: [number, number], values: readonly number[], [least, greatest]: Grid["limits"]): [number, number] {
-  const bottom = least !== null && values.every((value) => value >= least) ? Math.max(low, least) : low;
+/** An axis without values above those that can be, unless there are such values. */
+function held([bottom, high]: [number, number], values: readonly number[], [, greatest]: Grid["limits"]): [number, number] {
   const top = greatest !== null && values.every((value) => value <= greatest) ? Math.min(high, greatest) : high;
-  return top > bottom ? [bottom, top] : [low, high];
+  return top > bottom ? [bottom, top] : [bottom, high];
 }
 
-function padded(values: readonly number[], share: number, steady: number): [number, number] {
+function padded(values: readonly number[], share: number): [number, number] {
   if (values.length === 0) return [0, 1];
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const least = steady * Math.max(Math.abs(low), Math.abs(high));
-  const middle = (low + high) / 2;
-  const half = Math.max((high - low) / 2, least / 2) * (1 + 2 * share) || 0.5;
-  return [middle - half, middle + half];
+  const half = ((high - low) / 2) * (1 + 2 * share) || 0.5;
+  return [(low + high) / 2 - half, (low + high) / 2 + half];
+}
+
+/** An axis that begins at zero, so that differences have their size; below it where values are. */
+function fromZero(values: readonly number[], zero: boolean): [number, number] {
+  return values.length === 0 ? [0, 1] : steady(Math.min(...values), Math.max(...values), zero);
 }
 
 /** The points of a chart as CSV (RFC 4180). */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { alone, extent, padded, present } from "../src/drawing";
+import { alone, extent, isZero, padded, present } from "../src/drawing";
 import { Envelope } from "../src/envelope";
 
 const NONE = NaN;
@@ -38,6 +38,11 @@ describe("what a line needs to be drawn", () => {
     expect(padded(-4, -2)[0]).toBeLessThan(-4);
     expect(padded(null, null)).toEqual([0, 1]);
     expect(padded(0, 0)).toEqual([0, 1]);
+    // a line on the edge of the axis could not be seen
+    expect(padded(0, 0, true)).toEqual([-0.03, 1]);
+    expect(padded(0, 10, true)).toEqual([-0.3, 10.5]);
+    expect(padded(-10, 0, true)).toEqual([-10.5, 0.5]);
+    expect([[NONE, 0, 0], [0, 1], [NONE], [null, 0]].map(isZero)).toEqual([true, false, false, true]);
   });
 
   test("the axis of a distribution begins where the values do", () => {

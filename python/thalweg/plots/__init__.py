@@ -16,7 +16,7 @@ from ..styles import MARKERS as MARKERS
 from ..styles import figure_class as figure_class
 from ..styles import in_style as in_style
 from ..styles import style as style
-from ._axes import interval_band, intervals, widen_axis
+from ._axes import from_zero, interval_band, intervals
 from ._colours import (
     NO_SCHEME,
     SCHEME_COLOURS,
@@ -50,6 +50,7 @@ __all__ = [
     "distributions",
     "ellipse",
     "flow_colours",
+    "from_zero",
     "grid",
     "group_lines",
     "heatmap",
@@ -72,5 +73,4 @@ __all__ = [
     "svg",
     "unit_of",
     "use_page_colours",
-    "widen_axis",
 ]

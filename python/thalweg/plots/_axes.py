@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
     from ._intervals import IntervalBars
 
-MIN_AXIS_RANGE = 0.02
-"""Minimum range of an axis as a share of its value, so that noise in the last digits does not look like a change."""
-
+ROOM_BELOW = 0.03
+"""Room below zero, as a share of the axis, for a line that is zero all the time: on the edge it could not be seen."""
 
 MAX_TICKS = 10
 """Maximum number of quantities that each have a tick."""
@@ -35,13 +36,32 @@ def set_axis(axes: Axes, places: Sequence[float], logarithmic: bool) -> None:
         axes.set_xticks(places, [f"{place:g}" for place in places])
 
 
-def widen_axis(axes: Axes) -> None:
-    """Extends the axis of values that are almost equal."""
-    low, high = axes.get_ylim()
-    span = MIN_AXIS_RANGE * max(abs(low), abs(high))
-    if high - low < span:
-        middle = (low + high) / 2
-        axes.set_ylim(middle - span / 2, middle + span / 2)
+def from_zero(axes: Axes) -> None:
+    """A linear axis of values that begins at zero, so that differences have their size; below it where values are.
+
+    If a line is zero all the time, there is a little room below zero.
+    """
+    if axes.get_yscale() != "linear":
+        return
+    low, high = axes.dataLim.y0, axes.dataLim.y1
+    bottom, top = axes.get_ylim()
+    if not math.isfinite(low) or not math.isfinite(high) or low == high == 0:
+        bottom, top = 0.0, 1.0
+    else:
+        bottom, top = (bottom if low < 0 else 0.0), (top if high > 0 else 0.0)
+    if any(_is_zero(line) for line in axes.lines):
+        room = ROOM_BELOW * (top - bottom)
+        bottom, top = (bottom if low < 0 else -room), (top if top > 0 else room)
+    axes.set_ylim(bottom, top)
+
+
+def _is_zero(line: Line2D) -> bool:
+    """Whether a line is zero all the time."""
+    import numpy
+
+    values = numpy.asarray(line.get_ydata(), dtype=float)
+    there = values[~numpy.isnan(values)]
+    return bool(there.size) and not there.any()
 
 
 def intervals(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import styles
 from ..styles import COLOURS
-from ._axes import widen_axis
+from ._axes import from_zero
 from ._legend import LABEL, place_legend
 from ._series import subject_name
 
@@ -186,5 +186,5 @@ def boxes(
         axes.set_xlim(-0.6, len(samples) - 0.4)
         axes.set_ylabel(textwrap.fill(axis, LABEL))
         axes.grid(visible=False, axis="x")
-        widen_axis(axes)
+        from_zero(axes)
     return figure

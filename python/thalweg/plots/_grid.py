@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import styles
 from ..quantities import numbers
 from ..styles import COLOURS
-from ._axes import intervals, set_axis, widen_axis
+from ._axes import from_zero, intervals, set_axis
 from ._legend import LABEL, place_legend
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def grid(
             axes.set_xticks(range(len(words)), words, rotation=60 if turned else 0)
         axes.margins(x=0.06)
         axes.set_ylabel(textwrap.fill(axis, LABEL))
-        widen_axis(axes)
+        from_zero(axes)
         # tick labels are the values; their keys are above them
         place_legend(
             axes, ", ".join(key.removeprefix("topology.") for key in keys[1:]), rows=look.legend_rows

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import styles
 from ..styles import COLOURS, MARKERS
+from ._axes import from_zero
 from ._legend import LABEL, place_legend
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def scatter_runs(
         axes.margins(0.08)
         axes.autoscale_view()
         axes.set_xlim(left=max(axes.get_xlim()[0], 0.0))
-        axes.set_ylim(bottom=max(axes.get_ylim()[0], 0.0))
+        from_zero(axes)
         axes.set_xlabel(x)
         axes.set_ylabel(textwrap.fill(y, LABEL) if look.printed else y)
         place_legend(axes, rows=look.legend_rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .. import styles
 from .._names import nearest, unknown_name
 from ..styles import COLOURS, FAINT, INK
+from ._axes import from_zero
 from ._legend import LABEL, place_legend
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def series(
         axes.set_xlabel("time (s)")
         label = f"{title[0].lower()}{title[1:]}" + (f" ({unit})" if unit else "")
         axes.set_ylabel(textwrap.fill(label, LABEL) if look.printed else label)
-        axes.set_ylim(bottom=0)
+        from_zero(axes)
         axes.margins(x=0)
         _mark(axes, marks)
         place_legend(axes, rows=look.legend_rows)

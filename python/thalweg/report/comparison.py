@@ -285,7 +285,7 @@ def overlay(runs: Sequence[Named], series: str) -> Figure:
             axes.axvline(at, color=plots.INK, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1.5)
         axes.set_xlabel("time (s)")
         axes.set_ylabel(f"{title[0].lower()}{title[1:]}" + (f" ({unit})" if unit else ""))
-        axes.set_ylim(bottom=min(axes.get_ylim()[0], 0.0) if axes.dataLim.y0 < 0 else 0.0)
+        plots.from_zero(axes)
         axes.margins(x=0)
         plots.place_legend(axes, rows=3)
     return figure
