@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import polars
@@ -79,6 +81,93 @@ def test_labels_of_a_network_cover_neither_links_nor_each_other(name: str) -> No
         assert not boxes[one].overlaps(boxes[other]), (one, other)
     for words, box in boxes.items():
         assert not [link for link in links if box.crosses(*link)], words
+
+
+def a_tree(nodes: int, seed: int) -> tw.Scenario:
+    """A group over a random tree with this number of nodes, whose links differ or are alike."""
+    random = Random(seed)
+    names = [
+        f"{random.choice(['r', 'node', 'router_in_', 'receiver-in-the-north-'])}{number}"
+        for number in range(nodes)
+    ]
+    parents = [
+        random.randrange(max(0, number - random.choice([2, 5, 60])), number) for number in range(1, nodes)
+    ]
+    alike = random.random() < 0.4
+    links = [
+        {
+            "name": f"link_{child}",
+            "ends": [names[parent], names[child]],
+            "rate": "10 Mbit/s" if alike else f"{random.randint(1, 100)} Mbit/s",
+            "delay": "5 ms" if alike else f"{random.randint(1, 50)} ms",
+        }
+        for child, parent in enumerate(parents, 1)
+    ]
+    leaves = [names[child] for child in range(1, nodes) if child not in parents]
+    return tw.Scenario.from_tree(
+        {
+            "duration": "1 s",
+            "topology": {"kind": "custom", "links": links},
+            "flows": [
+                {
+                    "name": "video",
+                    "source": {"kind": "constant", "rate": "500 kbit/s"},
+                    "from": names[0],
+                    "to": leaves,
+                }
+            ],
+        }
+    )
+
+
+TREES = [
+    *(
+        (f"random-{nodes}-{seed}", a_tree(nodes, seed))
+        for nodes in (5, 8, 13, 20, 30, 40, 50, 60)
+        for seed in (1, 2, 3)
+    ),
+    *(
+        (
+            f"regular-{arity}-{depth}",
+            tw.Scenario(
+                duration="1 s",
+                topology=tw.Tree(arity=arity, depth=depth, link=tw.Link(rate="10 Mbit/s", delay="5 ms")),
+                flows=[
+                    tw.Flow(
+                        name="video",
+                        source={"kind": "constant", "rate": "500 kbit/s"},
+                        **{"from": "root", "to": [f"leaf{leaf}" for leaf in range(1, arity**depth + 1)]},
+                    )
+                ],
+            ),
+        )
+        for arity, depth in ((4, 1), (2, 2), (3, 2), (2, 4), (3, 3), (6, 2), (7, 2), (39, 1))
+    ),
+]
+
+
+@pytest.mark.parametrize("scenario", [tree for _, tree in TREES], ids=[name for name, _ in TREES])
+def test_no_label_of_a_group_s_tree_is_on_another(scenario: tw.Scenario) -> None:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    picture = network(scenario.run())
+    font = FontProperties(family="DejaVu Sans")
+    boxes = []
+    for found in TEXT.finditer(picture):
+        ink = TextPath(
+            (0, 0), html.unescape(found["words"]), size=float(found["size"]), prop=font
+        ).get_extents()
+        left = float(found["x"]) - {"start": 0.0, "middle": 0.5, "end": 1.0}[found["anchor"]] * ink.width
+        base = float(found["y"])
+        boxes.append((found["words"], Box(left, base - ink.y1, left + ink.width, base - ink.y0)))
+    for (one, box), (other, there) in itertools.combinations(boxes, 2):
+        assert not box.overlaps(there), (one, other)
+    # what has no label is named where the pointer is
+    nodes = [node["name"] for node in scenario.plan().layout["nodes"]]
+    assert all(f"<title>{node} (" in picture for node in nodes)
+    if len(nodes) <= 40:
+        assert len(boxes) >= 0.6 * len(nodes), "most nodes have their name"
 
 
 def test_a_line_crosses_a_box_only_if_it_goes_through_it() -> None:

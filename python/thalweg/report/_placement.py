@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,11 @@ LETTER = 0.58
 MAX_LINES = 300
 """Maximum number of lines that labels evade: a drawing with more is full."""
 
-ON_LABEL, ON_NODE, ON_LINE, ON_FAINT_LINE, OUTSIDE = 6.0, 4.0, 1.0, 0.25, 8.0
-"""What a place costs that covers these."""
+ON_NODE, ON_LINE, ON_FAINT_LINE, OUTSIDE = 4.0, 1.0, 0.25, 8.0
+"""What a place costs that covers these, or is outside of the drawing."""
+
+APART = 0.5
+"""Minimum distance of two labels from each other, at each side."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,10 @@ class Ground:
     labels: list[Box] = field(default_factory=list)
 
     def cost(self, box: Box) -> float:
-        """What a text in this area would cover."""
-        cost = ON_LABEL * sum(map(box.overlaps, self.labels)) + ON_NODE * sum(map(box.overlaps, self.nodes))
+        """What a text in this area would cover; without end on another label, where neither could be read."""
+        if any(map(box.grown(APART).overlaps, self.labels)):
+            return math.inf
+        cost = ON_NODE * sum(map(box.overlaps, self.nodes))
         if len(self.lines) <= MAX_LINES:
             for x1, y1, x2, y2, width, faint in self.lines:
                 if box.grown(width / 2).crosses(x1, y1, x2, y2):
@@ -98,11 +104,13 @@ class Ground:
         inside &= box.right <= frame.right and box.bottom <= frame.bottom
         return cost if inside else cost + OUTSIDE
 
-    def place(
-        self, words: str, size: float, spots: Iterable[Spot], at_most: float = float("inf")
-    ) -> Spot | None:
-        """Puts a text at the best place, the first of equal ones; None if each costs more than `at_most`."""
-        best, minimum, area = None, float("inf"), None
+    def place(self, words: str, size: float, spots: Iterable[Spot], at_most: float = math.inf) -> Spot | None:
+        """Puts a text at the best place, the first of equal ones.
+
+        None if each costs more than `at_most` or is on another label: no text is there, and pointing at what it names
+        shows it.
+        """
+        best, minimum, area = None, math.inf, None
         for spot in spots:
             box = Box.of_text(spot.x, spot.y, words, size, spot.anchor)
             cost = spot.dislike + self.cost(box)

@@ -67,7 +67,8 @@ def drawing(
     names = []
     if len(at) <= MAX_NAMES:
         middle = (WIDTH / 2, height / 2)
-        names = [_name(node, place, middle, scattered, ground) for node, place in at.items()]
+        found = [_name(node, place, middle, scattered, ground) for node, place in at.items()]
+        names = [name for name in found if name is not None]
     parts.extend(_labels([wire for wire in wires if not wire["control"]], at, height / 2, scattered, ground))
     for node, place in at.items():
         kind = _kind(node in sources, node in sinks, roles.get(node))
@@ -286,10 +287,10 @@ def _node(name: str, place: Place, kind: str, size: float) -> str:
     return f'<g data-node="{escape(name)}">{shape}<title>{escape(name)} ({kind})</title>{end}</g>'
 
 
-def _name(name: str, place: Place, middle: Place, scattered: bool, ground: Ground) -> str:
+def _name(name: str, place: Place, middle: Place, scattered: bool, ground: Ground) -> str | None:
     """A node's label, on the side away from the centre: left or right at the edges, otherwise above or below.
 
-    It goes to another side if it would cover something there.
+    It goes to another side if it would cover something there, and is left out if it would be on another label everywhere.
     """
     x, y = place
     beside = abs(x - middle[0]) > (0.55 * abs(y - middle[1]) + 60 if scattered else 0.3 * WIDTH)
@@ -305,5 +306,7 @@ def _name(name: str, place: Place, middle: Place, scattered: bool, ground: Groun
     else:
         order = [above, below, right, left]
     spots = [replace(spot, dislike=0.1 * number) for number, spot in enumerate([*order, *corners])]
-    spot = ground.place(name, RATE_SIZE, spots) or order[0]
+    spot = ground.place(name, RATE_SIZE, spots)
+    if spot is None:
+        return None
     return _text(spot.x, spot.y, name, RATE_SIZE, "var(--ink, #1d2733)", spot.anchor, name=name)
