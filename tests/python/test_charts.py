@@ -259,3 +259,26 @@ def test_lines_that_are_not_shown_at_first_make_no_dashes() -> None:
     given = _dashes(colours, {}, quiet)
     assert given["link.0"] == given["link.1"] == ()
     assert len(set(_dashes(colours, {}).values())) == 4
+
+
+def test_a_legend_has_the_order_of_the_scenario_while_a_run_grows() -> None:
+    from thalweg import plots
+    from thalweg.report import _charts
+
+    scenario = tw.Scenario(
+        duration="6 s",
+        topology=tw.Dumbbell(bottleneck=tw.Link(rate="10 Mbit/s", delay="10 ms")),
+        flows=[
+            tw.Flow(name="slow", source={"kind": "constant", "rate": "500 kbit/s"}, count=11),
+            tw.Flow(name="fast", source={"kind": "constant", "rate": "3 Mbit/s"}, start="3 s"),
+        ],
+        record=tw.Record(series=["rate"]),
+    )
+    order = [*(f"slow.{number}" for number in range(1, 12)), "fast"]
+    for duration in ("2 s", "6 s"):
+        run = scenario.with_({"duration": duration, "flows.fast.start": "1 s"}).run()
+        assert run.flows["flow"].to_list() == order
+        chart = json.loads(_charts.data(run, {"rate": "Rate"}, []))["charts"][0]
+        assert [subject["label"] for subject in chart["subjects"]] == order
+        drawn = plots.series(run.series, "rate", limit=12).axes[0].get_legend_handles_labels()[1]
+        assert drawn == order

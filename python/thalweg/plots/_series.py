@@ -102,7 +102,9 @@ def series(
     title = title or series_title(name)
     means = rows.group_by("subject").agg(pl.col("value").abs().mean())
     drawn = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
-    names = drawn.sort("value", "subject", descending=[True, False])["subject"].head(limit).sort().to_list()
+    highest = set(drawn.sort("value", "subject", descending=[True, False])["subject"].head(limit))
+    # in the order of the scenario, as in the charts of pages and of the studio
+    names = [subject for subject in rows["subject"].unique(maintain_order=True) if subject in highest]
     with rc_context(look.settings):
         figure, axes = styles.new_figure(size, look)
         kept = colours or {}

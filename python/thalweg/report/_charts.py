@@ -489,13 +489,15 @@ def orders(run: Result) -> list[dict[str, Any]]:
 
 
 def _wide(run: Result, name: str) -> polars.DataFrame:
-    """One series: `time_s`, and a column per subject in order of falling means, with NaN where nothing was recorded."""
+    """One series: `time_s`, and a column per subject in the order of the scenario, with NaN where nothing was recorded.
+
+    The order does not change while a run grows, so that the studio's charts and those of the page have the same legends.
+    """
     import polars as pl
 
     rows = run.series.filter(pl.col("series") == name)
     wide = rows.pivot("subject", index="time_s", values="value").sort("time_s")
-    means = rows.group_by("subject").agg(pl.col("value").abs().mean())
-    order = means.sort("value", "subject", descending=[True, False])["subject"].to_list()
+    order = rows["subject"].unique(maintain_order=True).to_list()
     return wide.select("time_s", *order).select(pl.all().cast(pl.Float64).fill_null(float("nan")))
 
 
