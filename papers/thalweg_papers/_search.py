@@ -263,8 +263,8 @@ class _Trials:
             try:
                 count = _count(self.rows(chosen, held_out=False).values())
                 found = (count.confirmed, count.partly, -len(self.settings(chosen)))
-            except ScenarioError:
-                # readings that no scenario takes together satisfy no row
+            except (ScenarioError, IndexError, ZeroDivisionError):
+                # readings that no scenario takes together, or that leave an experiment nothing to measure, satisfy no row
                 found = (-1, 0, 0)
             self._scores[chosen] = found
             if found > self._scores[self.best]:

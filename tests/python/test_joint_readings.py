@@ -246,6 +246,19 @@ def test_a_ratio_to_nothing_confirms_no_row():
     assert trials.rows(chosen, held_out=False)["T-1"]["verdict"] == "not testable"
 
 
+def test_readings_that_leave_an_experiment_nothing_to_measure_are_passed_over():
+    def keep_some(result, variant, scale):
+        sample = keep(result, variant, scale)
+        return {**sample, "first": [] if sample["delay"] != 6 else [][0]}
+
+    here = paper(*CLAIMS[:5])
+    experiments = {
+        key: dataclasses.replace(one, extract=keep_some) for key, one in here.experiments().items()
+    }
+    found = dataclasses.replace(here, experiments=lambda: experiments).search_readings(jobs=1, starts=1)
+    assert found.joint.settings == {"buffer": "30", "packet": "500"}
+
+
 def test_settings_are_named_as_the_table_of_readings_names_them():
     settings = _joint.parse(READINGS, ["packet=500,delay=7-ms", "buffer=30"])
     assert _joint.words(settings) == "buffer=30, delay=7-ms, packet=500"

@@ -16,7 +16,7 @@ from cli_calls import asked, refused
 from thalweg.event_labels import seconds
 from thalweg_papers import _scenarios
 from thalweg_papers._base import FULL, Figure, Samples, Scale
-from thalweg_papers.mca import extracts
+from thalweg_papers.mca import extracts, rules
 from thalweg_papers.mca.keys import Key
 
 STUDIES = {**papers.PAPERS, **papers.STUDIES}
@@ -177,6 +177,13 @@ def test_the_throughput_of_mcas_dynamic_tree_is_that_of_receivers() -> None:
     assert measured["throughput_kbps"].mean == pytest.approx(210)
     assert measured["sending_kbps"].mean == pytest.approx(240)
     assert measured["standard_deviation"].mean == pytest.approx(10 * 2**0.5)
+
+
+def test_a_rate_that_never_reaches_the_bound_does_so_when_the_representative_is_given_up() -> None:
+    times, bound = np.arange(10.0), np.full(10, 5.0)
+    assert rules._crossed(times, np.arange(10.0), bound, 2.0, 8.0) == 5.0
+    assert rules._crossed(times, np.arange(10.0), bound, 5.0, 8.0) == 6.0
+    assert rules._crossed(times, np.zeros(10), bound, 2.0, 8.0) == 8.0
 
 
 def test_table_1_of_a_quick_reproduction_has_the_time_that_was_run() -> None:

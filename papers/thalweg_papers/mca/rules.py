@@ -309,9 +309,7 @@ def keep_absence(result: Any, variant: str, _scale: Scale) -> Sample:
             continue
         departures += 1
         delays.append(later[0] - left)
-        # The rate crosses the bound for the last time before the representative is given up.
-        before = np.flatnonzero((times > left) & (times <= later[0]))
-        crossed = times[before[np.flatnonzero(rate[before] >= bound[before])[0]]]
+        crossed = _crossed(times, rate, bound, left, later[0])
         tick = np.searchsorted(times, later[0])
         next_one = switched[switched >= later[0]]
         answer = next_one[0] if len(next_one) else np.inf
@@ -325,6 +323,12 @@ def keep_absence(result: Any, variant: str, _scale: Scale) -> Sample:
         "missed": float(missed),
         "false_alarms": float(len(false_alarms)),
     }
+
+
+def _crossed(times: Any, rate: Any, bound: Any, left: float, given_up: float) -> float:
+    """When the rate reaches the bound between two moments; the second of them if it does not."""
+    there = times[(times > left) & (times <= given_up) & (rate >= bound)]
+    return float(there[0]) if len(there) else given_up
 
 
 def _filled(result: Any, name: str, subject: str, length: int) -> Any:
