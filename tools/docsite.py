@@ -363,7 +363,6 @@ def crates():
     rows, parts = [], []
     files = [
         *ROOT.glob("crates/*/Cargo.toml"),
-        *ROOT.glob("crates/stacks/*/Cargo.toml"),
         ROOT / "schemes/Cargo.toml",
     ]
     for manifest in sorted(files):

@@ -1,7 +1,7 @@
 //! The transport stacks that are not ours: which this build contains, and what each takes.
 //!
-//! A stack is a crate in `crates/stacks`, a word of [`StackWord`], a feature of this crate, and an arm below. A QUIC stack has the interface of
-//! `stack_quinn`, and is a line.
+//! A stack is a module and a feature of the crate `stacks`, a word of [`StackWord`], a feature of this crate, and an arm below. A QUIC stack has the interface
+//! of `stacks::quinn`, and is a line.
 
 use sim::{Encoder, MakeEnds};
 use stack::quic::FlowControl;
@@ -26,7 +26,7 @@ pub(crate) struct Stack {
     pub(crate) ends: MakeEnds,
 }
 
-/// `Word: "feature" = crate;` for each QUIC stack. The feature has the name of the word.
+/// `Word: "feature" = module;` for each QUIC stack. The feature has the name of the word.
 macro_rules! stacks {
     ($($Word:ident: $feature:literal = $module:ident;)+) => {
         impl StackWord {
@@ -36,25 +36,25 @@ macro_rules! stacks {
                     $(
                     #[cfg(feature = $feature)]
                     Self::$Word => Some(Stack {
-                        own: $module::OWN,
-                        refused: $module::REFUSED,
-                        schemes: $module::NAMES,
+                        own: ::stacks::$module::OWN,
+                        refused: ::stacks::$module::REFUSED,
+                        schemes: ::stacks::$module::NAMES,
                         min_packet: (
-                            $module::MIN_MTU,
+                            ::stacks::MIN_MTU,
                             "a UDP payload of 1200 B and 28 B of headers [RFC 9000 §14]",
                         ),
                         flow_control: Some(FlowControl::default()),
                         encoder: None,
                         ends: MakeEnds(|flow, stack, log| {
                             let controller = match &stack.controller {
-                                Some(own) => $module::Controller::Own(own.clone()),
+                                Some(own) => ::stacks::Controller::Own(own.clone()),
                                 None => {
                                     let scheme = flow.scheme.as_deref().unwrap_or_default().to_owned();
-                                    $module::Controller::Scheme(scheme, flow.params.clone())
+                                    ::stacks::Controller::Scheme(scheme, flow.params.clone())
                                 }
                             };
                             let (mtu, size, flow_control) = (stack.packet, stack.size, stack.flow_control);
-                            $module::ends(&$module::Config { controller, mtu, size, flow_control }, log)
+                            ::stacks::$module::ends(&::stacks::Config { controller, mtu, size, flow_control }, log)
                         }),
                     }),
                     #[cfg(not(feature = $feature))]
@@ -68,14 +68,14 @@ macro_rules! stacks {
 }
 
 stacks! {
-    Quinn: "quinn" = stack_quinn;
-    Noq: "noq" = stack_noq;
+    Quinn: "quinn" = quinn;
+    Noq: "noq" = noq;
 }
 
 #[cfg(feature = "str0m")]
 #[expect(clippy::unnecessary_wraps, reason = "a build without it has none")]
 fn str0m() -> Option<Stack> {
-    use stack_str0m::{Config, MIN_MTU, OWN, ends};
+    use ::stacks::str0m::{Config, MIN_MTU, OWN, ends};
 
     let Config { start, frame_rate, encoder, .. } = Config::default();
     Some(Stack {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration as StdDuration, Instant};
 
-use stack_shared::clock::{self, Clock};
+use stacks::clock::{self, Clock};
 use units::{Duration, Time};
 
 /// quinn uses differences of instants only: time zero of every platform is an arbitrary one.

@@ -8,8 +8,8 @@ use std::time::Instant;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use quinn_proto::{Connection, Transmit};
 use stack::log::{Event, Log, Writer};
-use stack_quinn::Tapped;
-use stack_shared::tap::{Shared, lock};
+use stacks::quinn::{self, Tapped};
+use stacks::tap::{Shared, lock};
 use units::{Bytes, Rate, Time};
 
 use crate::settings::{LoggedConnection, Logs};
@@ -134,7 +134,7 @@ impl ConnectionLog {
 
     /// Reports quantities that changed.
     pub(crate) fn report(&mut self, connection: &mut Connection, now: Time) {
-        let Some(mut counters) = stack_quinn::counters(connection) else { return };
+        let Some(mut counters) = quinn::counters(connection) else { return };
         if self.watch.paced {
             counters.window = u64::MAX;
             counters.rate_bps = self.rate.map(Rate::as_bps);

@@ -1,0 +1,5 @@
+//! Flows of quinn-proto in the simulator.
+
+use stacks::quinn::ends;
+
+mod flows;
